@@ -65,7 +65,7 @@ describe('a person who may not log in', () => {
     const record = json({ login: 'ada', id: 1 });
     relay().answer({ 'GET /user': (response) => void late.then(() => record(response)) });
     const browser = relay().browser();
-    const callback = await relay().callbackOf(browser);
+    const callback = await browser.consent(relay().provider);
     const answers = Promise.all([1, 2, 3].map(() => browser.open(callback)));
     while (relay().asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     release();

@@ -234,7 +234,7 @@ describe('who may log in, at a refresh', () => {
     const { first, refresh } = await oauthLogin();
     expect((await refresh(first)).status).to.equal(200);
     const frontEnd = 'token-delivery: code, allow: { users: [somebody-else] }';
-    await relay().reload({ frontEnd, more: 'refresh-tokens: bearer' });
+    await relay().guardNow({ frontEnd, more: 'refresh-tokens: bearer' });
     expect((await refresh(first)).json).to.include({ error: 'invalid_grant' });
   });
 
@@ -242,7 +242,7 @@ describe('who may log in, at a refresh', () => {
     await guard('token-delivery: code');
     const own = { redirect_uri: `${guardedOrigin}/`, client_id: 'app' };
     const response = await logInTo(relay().browser(), relay(), oauthStart(own));
-    await relay().reload({ frontEnd: 'token-delivery: code, allow: { users: [somebody-else] }' });
+    await relay().guardNow({ frontEnd: 'token-delivery: code, allow: { users: [somebody-else] }' });
     const sending = { origin: guardedOrigin };
     const answer = await requestToken(relay(), redemption(response, own), [], sending);
     expect(JSON.parse(`${answer.body}`)).to.include({ error: 'access_denied' });
@@ -253,7 +253,7 @@ describe('who may log in, at a refresh', () => {
     relay().provider.mood.expiresIn = undefined;
     const page = relay().sessionPage();
     await page.logIn();
-    await relay().reload({ frontEnd: 'token-delivery: session, allow: { users: [eve] }' });
+    await relay().guardNow({ frontEnd: 'token-delivery: session, allow: { users: [eve] }' });
     relay().advance(hour);
     expectTokenOver(await page.lookUp());
     expect((await page.refresh()).status).to.equal(401);

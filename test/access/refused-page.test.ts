@@ -32,7 +32,7 @@ describe('the answer to a refused person', () => {
   it('keeps the state of the front end in that link', async () => {
     await relay().guard({ frontEnd: `error-delivery: page, ${nobody}` });
     const browser = relay().browser();
-    const callback = await relay().callbackOf(browser, '/auth/provider?state=its-own');
+    const callback = await browser.consent(relay().provider, '/auth/provider?state=its-own');
     const answer = await browser.open(callback);
     expect(`${answer.body}`).to.contain('?state=its-own&amp;prompt=select_account');
   });
@@ -58,7 +58,7 @@ describe('the answer to a refused person', () => {
     it(`is access_denied at the page, with its state: ${delivery}`, async () => {
       await relay().guard({ frontEnd: `${delivery}, ${nobody}` });
       const browser = relay().browser();
-      const callback = await relay().callbackOf(browser, '/auth/provider?state=its-own');
+      const callback = await browser.consent(relay().provider, '/auth/provider?state=its-own');
       const { origin, searchParams } = expectRedirect(await browser.open(callback));
       expect(origin).to.equal(guardedOrigin);
       expect(searchParams.get('error')).to.equal('access_denied');
@@ -87,7 +87,7 @@ describe('the answer to a refused person', () => {
   it('ends the login: the callback cannot be opened again', async () => {
     await relay().guard({ frontEnd: nobody });
     const browser = relay().browser();
-    const callback = await relay().callbackOf(browser);
+    const callback = await browser.consent(relay().provider);
     expect((await browser.open(callback)).status).to.equal(403);
     const again = await browser.open(callback, { headers: navigation });
     expect(again.status).to.equal(400);

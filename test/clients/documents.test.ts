@@ -12,9 +12,8 @@ import {
 } from '../../src/upstream/public-addresses.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
-import { ClientsRelay, jsonOf, locationOf, questionOf } from './support/clients-relay.ts';
+import { ClientsRelay, jsonOf, loopback } from './support/clients-relay.ts';
 
-const loopback = 'http://127.0.0.1:4000/callback';
 const page = 'https://tools.example.com/in';
 
 describe('a client that publishes a metadata document', () => {
@@ -92,23 +91,13 @@ describe('a client that publishes a metadata document', () => {
     };
   }
 
-  async function start(client_id: string, changes: Parameters = {}, browser = relay.browser()) {
-    const started = oauthStart({ client_id, redirect_uri: loopback, ...changes });
-    const answer = await relay.open(browser, started.parameters);
-    return { start: started, answer, text: `${answer.body}`, token: questionOf(answer), browser };
-  }
-
-  async function consent({ browser, token }: Awaited<ReturnType<typeof start>>) {
-    const answer = await relay.decide(browser, token);
-    const back = locationOf(await relay.grant(browser, locationOf(answer)));
-    return back.searchParams.get('code') ?? '';
-  }
+  const start = (client_id: string, changes: Parameters = {}) =>
+    relay.ask({ client_id, ...changes });
 
   async function expectRefused(id: string, status = 400, changes: Parameters = {}): Promise<void> {
-    const { answer } = await start(id, changes);
+    const { page: answer } = await start(id, changes);
     expect(answer.status, `${answer.body}`).to.equal(status);
-    expect(answer.headers).not.to.have.property('location');
-    expect(answer.headers).not.to.have.property('set-cookie');
+    expect(answer.headers).not.to.have.any.keys('location', 'set-cookie');
   }
 
   it('logs in after consent, refreshes, and does both after a restart', async () => {
@@ -116,7 +105,7 @@ describe('a client that publishes a metadata document', () => {
     for (const redirect_uri of ['http://127.0.0.1:51234/callback', page]) {
       const asked = await start(id, { redirect_uri });
       expect(asked.text).to.contain(`<dd>${host}\n`).and.contain('<bdi>My tool</bdi>');
-      const code = await consent(asked);
+      const { code } = await relay.agree(asked);
       const tokens = jsonOf(await relay.redeem(asked.start, code));
       await relay.restart({ frontEnds: frontEnds(`[${host}]`), surroundings });
       const refreshed = await relay.refresh(id, `${tokens['refresh_token']}`);
@@ -130,7 +119,7 @@ describe('a client that publishes a metadata document', () => {
     const asked = await start(id, { redirect_uri: page });
     respond = (_, response) => response.writeHead(404).end();
     relay.ahead = 30_000;
-    const code = await consent(asked);
+    const { code } = await relay.agree(asked);
     requests = [];
     const foreign = await relay.redeem(asked.start, code, {}, [['Origin', 'https://b.example']]);
     expect(foreign.status).to.equal(403);
@@ -237,7 +226,7 @@ describe('a client that publishes a metadata document', () => {
     it(`is refused with ${what}`, async () => {
       respond = listener;
       const id = newId();
-      const { answer } = await start(id);
+      const { page: answer } = await start(id);
       expect(answer.status).to.be.oneOf([400, 502]);
       expect(requests).to.have.lengthOf(1);
     });
@@ -294,7 +283,7 @@ describe('a client that publishes a metadata document', () => {
     const longest = `http://127.0.0.1/${'x'.repeat(495)}`;
     respond = documentWith({ redirect_uris: [longest] });
     const asked = await start(newId(), { redirect_uri: longest.replace('.1/', '.1:51234/') });
-    expect((await relay.redeem(asked.start, await consent(asked))).status).to.equal(200);
+    expect((await relay.redeem(asked.start, (await relay.agree(asked)).code)).status).to.equal(200);
   });
 
   it('has the host or the address that the configuration names', async () => {

@@ -1,18 +1,17 @@
 import { expect } from 'chai';
-import type { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/request.ts';
-import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
+import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
 import {
   type ClientsRelay,
   clientsRelay,
   jsonOf,
   locationOf,
-  questionOf,
+  loopback,
+  type Question,
 } from './support/clients-relay.ts';
 
-const loopback = 'http://127.0.0.1:4000/callback';
 const frontEnds = `  app: { origin: https://app.example }
   tools:
     kind: native
@@ -33,36 +32,21 @@ async function clientId(metadata: object = {}): Promise<string> {
   return `${jsonOf(answer)['client_id']}`;
 }
 
-/** The question that the start of a login is answered with. */
-async function ask(
-  changes: Parameters,
-  browser: FakeBrowser = relay().browser(),
-): Promise<{
-  page: Answer;
-  text: string;
-  token: string;
-  browser: FakeBrowser;
-  start: ReturnType<typeof oauthStart>;
-}> {
-  const start = oauthStart({ redirect_uri: loopback, ...changes });
-  const page = await relay().open(browser, start.parameters);
-  return { page, text: `${page.body}`, token: questionOf(page), browser, start };
-}
-
-const decide: ClientsRelay['decide'] = (...answer) => relay().decide(...answer);
+const ask = (...given: Parameters<ClientsRelay['ask']>) => relay().ask(...given);
+const decide = (...given: Parameters<ClientsRelay['decide']>) => relay().decide(...given);
+const agree = (question: Question) => relay().agree(question);
 
 describe('a client that registers itself', () => {
   it('logs in after consent, refreshes, and does both after a restart', async () => {
     const client_id = await clientId({ client_name: 'My tool' });
     for (const _ of [1, 2]) {
       const redirect_uri = 'http://127.0.0.1:51123/callback';
-      const { page, token, browser, start } = await ask({ client_id, redirect_uri });
-      expect(page.status).to.equal(200);
-      const request = locationOf(await decide(browser, token));
-      const back = locationOf(await relay().grant(browser, request));
+      const question = await ask({ client_id, redirect_uri });
+      expect(question.page.status).to.equal(200);
+      const { back, code } = await agree(question);
       expect(back.origin + back.pathname).to.equal(redirect_uri);
-      expect(back.searchParams.get('state')).to.equal(start.state);
-      const tokens = jsonOf(await relay().redeem(start, back.searchParams.get('code') ?? ''));
+      expect(back.searchParams.get('state')).to.equal(question.start.state);
+      const tokens = jsonOf(await relay().redeem(question.start, code));
       const refreshed = await relay().refresh(client_id, `${tokens['refresh_token']}`);
       expect(jsonOf(refreshed)['access_token']).to.be.a('string');
       await relay().restart(settings);
@@ -79,15 +63,14 @@ describe('a client that registers itself', () => {
   });
 
   it('has a wider grant of the provider reported once, not at each login', async () => {
-    const warnings = () => relay().log.filter((line) => line.includes('grants more')).length;
+    const warnings = () =>
+      relay().lines.filter(({ msg }) => `${msg}`.includes('grants more')).length;
     const before = warnings();
     const narrow = frontEnds.replace('scope: read write', 'scope: read');
     await relay().restart({ ...settings, frontEnds: narrow });
     for (const _ of [1, 2]) {
-      const { token, browser, start } = await ask({ client_id: await clientId() });
-      const request = locationOf(await decide(browser, token));
-      const back = locationOf(await relay().grant(browser, request));
-      await relay().redeem(start, back.searchParams.get('code') ?? '');
+      const question = await ask({ client_id: await clientId() });
+      await relay().redeem(question.start, (await agree(question)).code);
     }
     expect(warnings() - before).to.equal(1);
     await relay().restart(settings);
@@ -188,9 +171,9 @@ describe('a client that registers itself', () => {
 
   it('ends when its days are over, at the start and at the token endpoint', async () => {
     const client_id = await clientId();
-    const { token, browser, start } = await ask({ client_id });
-    const back = locationOf(await relay().grant(browser, locationOf(await decide(browser, token))));
-    const code = back.searchParams.get('code') ?? '';
+    const question = await ask({ client_id });
+    const { start } = question;
+    const { code } = await agree(question);
     relay().ahead = 30 * 86_400_000 + 1000;
     const answer = await relay().redeem(start, code);
     expect(answer.status).to.equal(401);
@@ -222,14 +205,16 @@ describe('a client that registers itself', () => {
     // What is sealed for something else.
     const { token } = await ask({ client_id: id });
     expect((await ask({ client_id: `tools.${token}` })).page.status).to.equal(400);
-    expect((await decide(relay().browser(), id.slice('tools.'.length))).status).to.equal(400);
+    expect(
+      (await decide({ browser: relay().browser(), token: id.slice('tools.'.length) })).status,
+    ).to.equal(400);
   });
 
   it('cannot redeem the code, or use the refresh token, of another client', async () => {
     const [one, other] = [await clientId(), await clientId()];
-    const { token, browser, start } = await ask({ client_id: one });
-    const back = locationOf(await relay().grant(browser, locationOf(await decide(browser, token))));
-    const code = back.searchParams.get('code') ?? '';
+    const question = await ask({ client_id: one });
+    const { start } = question;
+    const { code } = await agree(question);
     for (const client_id of [other, 'tools', 'app']) {
       const answer = await relay().redeem(start, code, { client_id });
       expect(answer.status).to.equal(400);
@@ -251,7 +236,7 @@ describe('a client that registers itself', () => {
     ]) {
       const { text, token, browser } = await ask({ client_id, scope });
       expect(text).to.contain(`<dd>${granted}\n`);
-      const request = locationOf(await decide(browser, token));
+      const request = locationOf(await decide({ browser, token }));
       expect(request.searchParams.get('scope')).to.equal(granted);
     }
   });
@@ -259,9 +244,9 @@ describe('a client that registers itself', () => {
   it('names the resource of its start, or none, at redemption and refresh', async () => {
     const client_id = await clientId();
     const resource = 'https://mcp.example.com/mcp';
-    const { token, browser, start } = await ask({ client_id, resource });
-    const back = locationOf(await relay().grant(browser, locationOf(await decide(browser, token))));
-    const code = back.searchParams.get('code') ?? '';
+    const question = await ask({ client_id, resource });
+    const { start } = question;
+    const { code } = await agree(question);
     const wrong = await relay().redeem(start, code, { resource: 'https://other.example/' });
     expect(jsonOf(wrong)).to.include({ error: 'invalid_target' });
     const tokens = jsonOf(await relay().redeem(start, code, { resource }));
@@ -297,7 +282,7 @@ describe('a client that registers itself', () => {
 
   it('is redirected to from the callback only in the browser that was asked', async () => {
     const { token, browser } = await ask({ client_id: await clientId() });
-    const request = locationOf(await decide(browser, token));
+    const request = locationOf(await decide({ browser, token }));
     const state = request.searchParams.get('state') ?? '';
     const callback = `/auth/provider/callback?${new URLSearchParams({ error: 'access_denied', state })}`;
     for (const [ahead, victim] of [
@@ -315,12 +300,12 @@ describe('a client that registers itself', () => {
   });
 
   it('may start from a page of its own, which is no page of another origin', async () => {
-    const lines = relay().log.length;
+    relay().lines.length = 0;
     const headers: [string, string][] = [['Referer', 'https://a.example/']];
     const { parameters } = oauthStart({ client_id: await clientId(), redirect_uri: loopback });
     const path = `/auth/provider?${encoded(parameters)}`;
     expect((await relay().send({ path, headers })).status).to.equal(200);
-    expect(relay().log.slice(lines).join()).not.to.contain('page of another origin');
+    expect(JSON.stringify(relay().lines)).not.to.contain('page of another origin');
   });
 
   it('makes token requests from its own pages only; others cannot read the answer', async () => {
@@ -343,15 +328,8 @@ describe('a client that registers itself', () => {
   });
 
   it('gets preflights answered at any page, without credentials, at these endpoints only', async () => {
-    const preflight = async (path: string, origin = 'https://any.example') => {
-      const { headers } = await relay().send({
-        method: 'OPTIONS',
-        path,
-        headers: [
-          ['Origin', origin],
-          ['Access-Control-Request-Method', 'POST'],
-        ],
-      });
+    const preflight = async (path: string, origin?: string) => {
+      const { headers } = await relay().preflight(path, origin);
       return [
         headers['access-control-allow-origin'],
         headers['access-control-allow-credentials'],
@@ -419,16 +397,16 @@ describe('the consent of a person', () => {
 
   it('is asked again at each login', async () => {
     const client_id = await clientId();
-    const { token, browser } = await ask({ client_id });
-    await relay().grant(browser, locationOf(await decide(browser, token)));
-    expect((await ask({ client_id }, browser)).token).not.to.equal('');
+    const question = await ask({ client_id });
+    await agree(question);
+    expect((await ask({ client_id }, question.browser)).token).not.to.equal('');
   });
 
   it('asks the provider for the account page afterwards, if the start did', async () => {
     await relay().restart({ ...settings, provider: `provider: github\n    ${settings.provider}` });
     for (const prompt of ['select_account', 'none']) {
-      const { token, browser } = await ask({ client_id: await clientId(), prompt });
-      const asked = locationOf(await decide(browser, token)).searchParams.get('prompt');
+      const question = await ask({ client_id: await clientId(), prompt });
+      const asked = locationOf(await decide(question)).searchParams.get('prompt');
       expect(asked).to.equal(prompt === 'select_account' ? prompt : null);
     }
     await relay().restart(settings);
@@ -436,7 +414,7 @@ describe('the consent of a person', () => {
 
   it('goes back with access_denied if it is refused, and the provider is not asked', async () => {
     const { token, browser, start } = await ask({ client_id: await clientId() });
-    const answer = await decide(browser, token, 'cancel');
+    const answer = await decide({ browser, token }, 'cancel');
     expect(answer.status).to.equal(303);
     const back = locationOf(answer);
     expect(back.origin + back.pathname).to.equal(loopback);
@@ -448,7 +426,7 @@ describe('the consent of a person', () => {
 
   it('sends no form to the provider: the redirect is a 303', async () => {
     const { token, browser } = await ask({ client_id: await clientId() });
-    expect((await decide(browser, token)).status).to.equal(303);
+    expect((await decide({ browser, token })).status).to.equal(303);
   });
 
   it('counts only in the browser that was asked', async () => {
@@ -456,7 +434,7 @@ describe('the consent of a person', () => {
     const other = relay().browser();
     await ask({ client_id: await clientId() }, other);
     for (const browser of [other, relay().browser()]) {
-      const answer = await decide(browser, token);
+      const answer = await decide({ browser, token });
       expect(answer.status).to.equal(400);
       expect(answer.headers).not.to.have.property('location');
     }
@@ -464,25 +442,25 @@ describe('the consent of a person', () => {
 
   it('counts once', async () => {
     const { token, browser } = await ask({ client_id: await clientId() });
-    await decide(browser, token);
-    const again = await decide(browser, token);
+    await decide({ browser, token });
+    const again = await decide({ browser, token });
     expect(again.status).to.equal(400);
     expect(`${again.body}`).to.contain('already finished');
   });
 
   it('does not count when it is altered, late, or a state', async () => {
     const { token, browser } = await ask({ client_id: await clientId() });
-    expect((await decide(browser, `${token.slice(0, -2)}AA`)).status).to.equal(400);
-    expect((await decide(browser, '')).status).to.equal(400);
-    const request = locationOf(await decide(browser, token));
+    expect((await decide({ browser, token: `${token.slice(0, -2)}AA` })).status).to.equal(400);
+    expect((await decide({ browser, token: '' })).status).to.equal(400);
+    const request = locationOf(await decide({ browser, token }));
     const state = request.searchParams.get('state') ?? '';
-    expect((await decide(browser, state)).status).to.equal(400);
+    expect((await decide({ browser, token: state })).status).to.equal(400);
     const late = await ask({ client_id: await clientId() }, browser);
     // Nor is a question a state.
     const callback = `/auth/provider/callback?code=x&state=${late.token}`;
     expect((await browser.open(callback)).status).to.equal(400);
     relay().ahead = 601_000;
-    expect((await decide(browser, late.token)).status).to.equal(400);
+    expect((await decide(late)).status).to.equal(400);
     expect(relay().provider.calls).to.deep.equal([]);
   });
 
@@ -493,18 +471,14 @@ describe('the consent of a person', () => {
       navigationWith('Sec-Fetch-Site', 'same-site'),
       [...navigationWith('Sec-Fetch-Site', 'same-origin'), ['Origin', 'https://evil.example']],
     ] as [string, string][][]) {
-      expect((await decide(browser, token, 'continue', headers)).status).to.equal(403);
+      expect((await decide({ browser, token }, 'continue', headers)).status).to.equal(403);
     }
     const get = await browser.open(`/auth/provider/consent?consent=${token}&decision=continue`);
     expect(get.status).to.equal(405);
-    const framed = await browser.open(
-      `/auth/provider?${new URLSearchParams(
-        Object.entries(
-          oauthStart({ client_id: await clientId(), redirect_uri: loopback }).parameters,
-        ).map(([name, value]) => [name, `${value}`]),
-      )}`,
-      { headers: navigationWith('Sec-Fetch-Dest', 'iframe') },
-    );
+    const { parameters } = oauthStart({ client_id: await clientId(), redirect_uri: loopback });
+    const framed = await browser.open(`/auth/provider?${encoded(parameters)}`, {
+      headers: navigationWith('Sec-Fetch-Dest', 'iframe'),
+    });
     expect(framed.status).to.equal(400);
     expect(`${framed.body}`).not.to.contain('name="consent"');
   });
@@ -525,14 +499,7 @@ describe('a relay whose clients are all registered', () => {
     );
     expect((await plain().post('register', '{}')).status).to.equal(405);
     expect((await plain().post('consent', {})).status).to.equal(404);
-    const { headers } = await plain().send({
-      method: 'OPTIONS',
-      path: '/auth/provider/token',
-      headers: [
-        ['Origin', 'https://any.example'],
-        ['Access-Control-Request-Method', 'POST'],
-      ],
-    });
+    const { headers } = await plain().preflight('/auth/provider/token');
     expect(headers).not.to.have.property('access-control-allow-origin');
   });
 

@@ -196,7 +196,7 @@ front-ends:
 
 /** The log of a relay that refuses a person. */
 async function linesOfRefused(): Promise<readonly LogLine[]> {
-  const relay = await GuardedRelay.start();
+  const relay = await GuardedRelay.listen();
   await relay.guard({ frontEnd: 'token-delivery: query, allow: { users: [somebody-else] }' });
   await relay.logIn();
   await eventually(async () => expect(relay.lines.at(-1)).to.include({ access: 'refused' }));

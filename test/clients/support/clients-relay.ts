@@ -1,11 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { pino } from 'pino';
-import { readConfig } from '../../../src/config/config.ts';
-import { createMemory } from '../../../src/relay/memory.ts';
-import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
-import { openSharedMemory } from '../../../src/relay/shared-memory.ts';
-import { FakeBrowser, navigationWith } from '../../harness/browser/fake-browser.ts';
+import { type FakeBrowser, granted, navigationWith } from '../../harness/browser/fake-browser.ts';
 import { type Answer, request, type Sending } from '../../harness/client/request.ts';
 import {
   encoded,
@@ -13,174 +6,58 @@ import {
   oauthStart,
   type Parameters,
 } from '../../harness/login/oauth-front-end.ts';
-import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
-import { baseUrl, callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
-import { freePort } from '../../harness/system/free-port.ts';
+import { RelayOfFile, relayOfFile, type Settings } from '../../harness/relay/relay-of-file.ts';
+import { loginPath } from '../../harness/relay/relay-under-test.ts';
 
-const keyLine = 'the line of a key file with 32 characters or more';
+type Headers = readonly (readonly [name: string, value: string])[];
 
-/** What the relay of a test is made of. */
-interface Settings {
-  /** The lines of `front-ends` in the configuration file. */
-  readonly frontEnds: string;
-  readonly relay?: string;
-  /** Settings of the provider. */
-  readonly provider?: string;
-  /** The texts of further files, by their paths. */
-  readonly files?: Readonly<Record<string, string>>;
-  readonly surroundings?: RelaySurroundings;
-  /** Whether its public address is that of this machine, for clients that are programs. */
-  readonly here?: boolean;
-  /** How many relays are behind the address: each request goes to the next one. */
-  readonly replicas?: number;
+/** What a person is asked at the start of a login, and the start. */
+export interface Question {
+  readonly page: Answer;
+  readonly text: string;
+  readonly token: string;
+  readonly browser: FakeBrowser;
+  readonly start: OAuthStart;
 }
 
-/** A relay in the process of the test, at a provider with refresh tokens. */
-export class ClientsRelay {
-  readonly provider: RefreshingProvider;
-  /** Milliseconds by which the relay's clock is ahead. */
-  ahead = 0;
-  readonly log: string[] = [];
-  /** The index of the relay that gets all requests; undefined: each goes to the next one. */
-  at: number | undefined;
-  port = 0;
-  /** Its public address. */
-  address = '';
-  #close: () => Promise<void> = async () => {};
-
-  private constructor(provider: RefreshingProvider) {
-    this.provider = provider;
-  }
-
+export class ClientsRelay extends RelayOfFile {
   static async start(settings: Settings): Promise<ClientsRelay> {
-    const started = new ClientsRelay(await RefreshingProvider.start());
-    await started.restart(settings);
-    return started;
-  }
-
-  /** Starts again, with nothing remembered. */
-  async restart(settings: Settings): Promise<void> {
-    await this.#close();
-    if (settings.here && this.port === 0) this.port = await freePort();
-    this.address = settings.here ? `http://127.0.0.1:${this.port}` : baseUrl;
-    this.provider.registration.redirectUri = `${this.address}${callbackPath}`;
-    const { clientId, clientSecret } = this.provider.registration;
-    const endpoints = Object.entries(this.provider.flags).map((pair) => pair.join(': '));
-    const texts: Record<string, string> = {
-      'config.yaml': `
-base-url: ${this.address}
-key-file: ./key
-${settings.relay ?? ''}
-providers:
-  provider:
-    client-id: ${clientId}
-    client-secret: ${clientSecret}
-    ${endpoints.join('\n    ')}
-    ${settings.provider ?? ''}
-front-ends:
-${settings.frontEnds}`,
-      './key': keyLine,
-      ...settings.files,
-    };
-    const { config } = readConfig({
-      flags: {},
-      environment: { LOGIN_RELAY_CONFIG: 'config.yaml' },
-      readFile(path) {
-        const text = texts[path];
-        if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
-        return { text, readableByOthers: false };
-      },
-    });
-    const log = pino({}, { write: (line: string) => this.log.push(line) });
-    const now = () => Date.now() + this.ahead;
-    const start = async () => {
-      const shared = await openSharedMemory(config, log, undefined);
-      const memory = createMemory(now, shared);
-      return {
-        shared,
-        ...(await createRelay(config, log, { now, memory, ...settings.surroundings })),
-      };
-    };
-    const relays = await Promise.all(Array.from({ length: settings.replicas ?? 1 }, start));
-    let turn = 0;
-    const server = createServer((request, response) => {
-      turn += 1;
-      void relays[(this.at ?? turn) % relays.length]?.listener(request, response);
-    });
-    await new Promise<void>((resolve) =>
-      server.listen(settings.here ? this.port : 0, '127.0.0.1', resolve),
-    );
-    this.port = (server.address() as AddressInfo).port;
-    this.#close = async () => {
-      for (const { close } of relays) close();
-      for (const { shared } of relays) await shared?.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    };
-  }
-
-  async stop(): Promise<void> {
-    await this.#close();
-    await this.provider.stop();
-  }
-
-  browser(): FakeBrowser {
-    return new FakeBrowser(() => this);
+    const relay = await ClientsRelay.listen();
+    await relay.restart(settings);
+    return relay;
   }
 
   async send(sending: Sending): Promise<Answer> {
     return await request(this.port, sending);
   }
 
+  /** The answer to a preflight of a page. */
+  async preflight(path: string, origin = 'https://any.example'): Promise<Answer> {
+    const headers: [string, string][] = [
+      ['Origin', origin],
+      ['Access-Control-Request-Method', 'POST'],
+    ];
+    return await this.send({ method: 'OPTIONS', path, headers });
+  }
+
   /** Sends a form or JSON to an endpoint of the registration. */
   async post(
     endpoint: string,
     body: Parameters | string,
-    headers: readonly (readonly [string, string])[] = [],
+    headers: Headers = [],
+    browser?: FakeBrowser,
   ): Promise<Answer> {
     const isJson = typeof body === 'string';
     const type = isJson ? 'application/json' : 'application/x-www-form-urlencoded';
     const text = isJson ? body : encoded(body);
-    return await this.send({
-      method: 'POST',
-      path: `${loginPath}/${endpoint}`,
-      headers: [
-        ['Content-Type', type],
-        ['Content-Length', `${Buffer.byteLength(text)}`],
-        ...headers.map(([name, value]): [string, string] => [name, value]),
-      ],
-      body: text,
-    });
-  }
-
-  /** The provider's part of a login, from its authorization request to the answer of the callback. */
-  async grant(browser: FakeBrowser, authorizationRequest: URL): Promise<Answer> {
-    const code = this.provider.authorize(authorizationRequest);
-    const state = authorizationRequest.searchParams.get('state') ?? '';
-    return await browser.open(`${this.address}${callbackPath}?${encoded({ code, state })}`);
-  }
-
-  /** Answers the question of the relay, in the browser that shows it. */
-  async decide(
-    browser: FakeBrowser,
-    token: string,
-    decision = 'continue',
-    headers: [string, string][] = navigationWith('Sec-Fetch-Site', 'same-origin'),
-  ): Promise<Answer> {
-    return await browser.open(`${this.address}${loginPath}/consent`, {
-      method: 'POST',
-      headers: [...headers, ['Content-Type', 'application/x-www-form-urlencoded']],
-      body: encoded({ consent: token, decision }),
-    });
-  }
-
-  /** What a person does from the start of a login to its end: consents at the relay, if it asks, and at the provider. */
-  async visit(start: string): Promise<URL> {
-    const browser = this.browser();
-    const answer = await browser.open(start);
-    const isAsked = answer.status === 200;
-    const request = isAsked ? await this.decide(browser, questionOf(answer)) : answer;
-    return locationOf(await this.grant(browser, locationOf(request)));
+    const path = `${loginPath}/${endpoint}`;
+    const all = [
+      ['Content-Type', type],
+      ['Content-Length', `${Buffer.byteLength(text)}`],
+      ...headers,
+    ].map(([name = '', value = '']): [string, string] => [name, value]);
+    const sending = { method: 'POST', path, headers: all, body: text };
+    return await (browser ? browser.open(this.address + path, sending) : this.send(sending));
   }
 
   /** Opens the start of a login. */
@@ -193,34 +70,66 @@ ${settings.frontEnds}`,
     { parameters, codeVerifier }: OAuthStart,
     code: string,
     changes: Parameters = {},
-    headers: readonly (readonly [string, string])[] = [],
+    headers: Headers = [],
   ): Promise<Answer> {
     const { client_id, redirect_uri } = parameters;
     const form = { grant_type: 'authorization_code', client_id, redirect_uri, code };
     return await this.post('token', { ...form, code_verifier: codeVerifier, ...changes }, headers);
   }
 
-  async refresh(
-    client_id: string,
-    refresh_token: string,
-    headers: readonly (readonly [string, string])[] = [],
-  ): Promise<Answer> {
-    return await this.post(
-      'token',
-      { grant_type: 'refresh_token', client_id, refresh_token },
-      headers,
-    );
+  async refresh(client_id: string, refresh_token: string, headers: Headers = []): Promise<Answer> {
+    const grant_type = 'refresh_token';
+    return await this.post('token', { grant_type, client_id, refresh_token }, headers);
   }
 
   /** A whole login of a client that needs no consent: its start, and the code that it gets. */
   async logIn(changes: Parameters): Promise<{ start: OAuthStart; code: string; location: URL }> {
     const start = oauthStart(changes);
     const browser = this.browser();
-    const request = locationOf(await this.open(browser, start.parameters));
-    const location = locationOf(await this.grant(browser, request));
+    const asked = locationOf(await this.open(browser, start.parameters));
+    const location = locationOf(await browser.open(granted(this.provider, asked)));
     return { start, code: location.searchParams.get('code') ?? '', location };
   }
+
+  /** Starts a login of a client that needs consent. */
+  async ask(changes: Parameters, browser = this.browser()): Promise<Question> {
+    const start = oauthStart({ redirect_uri: loopback, ...changes });
+    const page = await this.open(browser, start.parameters);
+    return { page, text: `${page.body}`, ...questionIn(page, browser), start };
+  }
+
+  /** Sends the answer of the person. */
+  async decide(
+    { browser, token }: ReturnType<typeof questionIn>,
+    decision = 'continue',
+    headers: Headers = navigationWith('Sec-Fetch-Site', 'same-origin'),
+  ): Promise<Answer> {
+    return await this.post('consent', { consent: token, decision }, headers, browser);
+  }
+
+  /** What a person does from the start of a login to its end: consents at the relay, if it asks, and at the provider. */
+  async visit(start: string): Promise<URL> {
+    const browser = this.browser();
+    const page = await browser.open(start);
+    const answer = page.status === 200 ? await this.decide(questionIn(page, browser)) : page;
+    return locationOf(await browser.open(granted(this.provider, locationOf(answer))));
+  }
+
+  /** The person and the provider agree: what the client gets at its redirect URI. */
+  async agree(question: Question): Promise<{ back: URL; code: string }> {
+    const asked = locationOf(await this.decide(question));
+    const back = locationOf(await question.browser.open(granted(this.provider, asked)));
+    return { back, code: back.searchParams.get('code') ?? '' };
+  }
 }
+
+/** What a page asks; an empty token: nothing. */
+function questionIn({ body }: Answer, browser: FakeBrowser) {
+  return { browser, token: /name="consent" value="([^"]*)"/.exec(`${body}`)?.[1] ?? '' };
+}
+
+/** The redirect URI of the clients that need consent. */
+export const loopback = 'http://127.0.0.1:4000/callback';
 
 /** The target of a redirect. */
 export function locationOf({ status, headers, body }: Answer): URL {
@@ -231,29 +140,11 @@ export function locationOf({ status, headers, body }: Answer): URL {
   return new URL(location);
 }
 
-/** The token of the question in a page; empty: it asks nothing. */
-export function questionOf({ body }: Answer): string {
-  return /name="consent" value="([^"]*)"/.exec(`${body}`)?.[1] ?? '';
-}
-
 /** The JSON of an answer. */
 export function jsonOf({ body }: Answer): Readonly<Record<string, unknown>> {
   return JSON.parse(`${body}`);
 }
 
 /** One relay for the enclosing `describe`. Its provider behaves well before each test. */
-export function clientsRelay(settings: () => Settings | Promise<Settings>): () => ClientsRelay {
-  let started: ClientsRelay | undefined;
-  before('start the relay', async () => {
-    started = await ClientsRelay.start(await settings());
-  });
-  beforeEach(() => {
-    started?.provider.forget();
-    if (started) started.ahead = 0;
-  });
-  after('stop the relay', async () => await started?.stop());
-  return () => {
-    if (started === undefined) throw new Error('the relay has not started');
-    return started;
-  };
-}
+export const clientsRelay = (settings: () => Settings | Promise<Settings>) =>
+  relayOfFile(async () => ClientsRelay.start(await settings()));

@@ -11,6 +11,12 @@ import { CookieJar, setCookies } from './cookie-jar.ts';
 
 type Headers = [name: string, value: string][];
 
+/** A provider that grants every login. */
+export interface Consenting {
+  /** @returns the code for an authorization request */
+  authorize(authorizationRequest: URL): string;
+}
+
 /** The relay that a browser visits, and the provider that it is sent to. */
 export interface Target {
   readonly port: number;
@@ -150,6 +156,11 @@ export class FakeBrowser {
     return { authorizationRequest, state, code, cookie };
   }
 
+  /** Starts a login, which this provider grants. Returns the address of the callback. */
+  async consent(provider: Consenting, start = loginPath): Promise<string> {
+    return granted(provider, expectRedirect(await this.open(start)));
+  }
+
   /** Opens the callback of a login, with changes. */
   async finish(
     { code, state }: { readonly code: string; readonly state: string },
@@ -174,6 +185,12 @@ function attribute(tag: string, name: string): string {
 
 function emptyPage(url: URL): Page {
   return { url, status: 200, headers: {}, rawHeaders: [], body: Buffer.alloc(0) };
+}
+
+/** The address of the callback that a provider leads to when it grants the request. */
+export function granted(provider: Consenting, request: URL): string {
+  const state = request.searchParams.get('state') ?? '';
+  return `${request.searchParams.get('redirect_uri')}?${new URLSearchParams({ code: provider.authorize(request), state })}`;
 }
 
 /** The path of the callback with these parameters. */

@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { FakeBrowser } from '../browser/fake-browser.ts';
+import { type Consenting, type FakeBrowser, granted } from '../browser/fake-browser.ts';
 import { type Answer, send } from '../client/http-client.ts';
 import { remember } from '../expect/canaries.ts';
 import { expectRedirect } from '../expect/expectations.ts';
-import { baseUrl, callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
+import { baseUrl, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
 
 /** The relay's name in `iss`. */
 export const issuer = baseUrl + loginPath;
@@ -27,12 +27,6 @@ export interface OAuthResponse {
   readonly start: OAuthStart;
   readonly location: URL;
   readonly code: string;
-}
-
-/** A provider that grants every login. */
-export interface Consenting {
-  /** @returns the code for an authorization request */
-  authorize(authorizationRequest: URL): string;
 }
 
 /** A request of the front end `app`, with changes. */
@@ -71,12 +65,10 @@ export async function logInTo(
   start: OAuthStart = oauthStart(),
 ): Promise<OAuthResponse> {
   const request = expectRedirect(await openStart(browser, start));
-  const relayState = request.searchParams.get('state') ?? '';
-  const callback = encoded({ code: provider.authorize(request), state: relayState });
-  const location = expectRedirect(await browser.open(`${callbackPath}?${callback}`));
+  const location = expectRedirect(await browser.open(granted(provider, request)));
   expect(location.searchParams.get('iss')).to.equal(issuer);
   const code = location.searchParams.get('code') ?? '';
-  remember(relayState, code, start.codeVerifier);
+  remember(request.searchParams.get('state') ?? '', code, start.codeVerifier);
   return { start, location, code };
 }
 

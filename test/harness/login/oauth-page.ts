@@ -1,16 +1,9 @@
 import { expect } from 'chai';
-import { FakeBrowser } from '../browser/fake-browser.ts';
+import { type Consenting, FakeBrowser } from '../browser/fake-browser.ts';
 import type { Answer } from '../client/http-client.ts';
 import { makeProof, type ProofChanges, type ProofKey } from '../client/proof.ts';
 import { remember } from '../expect/canaries.ts';
-import {
-  type Consenting,
-  issuer,
-  logInTo,
-  type Parameters,
-  redemption,
-  requestToken,
-} from './oauth-front-end.ts';
+import { issuer, logInTo, type Parameters, redemption, requestToken } from './oauth-front-end.ts';
 
 /** A token response of the relay. */
 export interface Tokens {

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../../src/errors.ts';
-import { FakeBrowser } from '../browser/fake-browser.ts';
+import { type Consenting, FakeBrowser, granted } from '../browser/fake-browser.ts';
 import type { Answer, Sending } from '../client/http-client.ts';
 import { remember } from '../expect/canaries.ts';
 import { expectRedirect } from '../expect/expectations.ts';
 import type { Flags } from '../relay/relay-process.ts';
 import { baseUrl, loginPath, secretFile, userPath } from '../relay/relay-under-test.ts';
-import type { Consenting } from './oauth-front-end.ts';
 
 /** The front end's origin: a sibling of the relay's. */
 export const sessionOrigin = 'https://app.relay.example';
@@ -67,12 +66,8 @@ export class SessionPage {
   /** Logs in, and returns the answer to the callback. */
   async finishLogin(start = loginPath): Promise<Answer> {
     const request = expectRedirect(await this.browser.open(start));
-    const state = request.searchParams.get('state') ?? '';
-    const callbackUrl = new URL(request.searchParams.get('redirect_uri') ?? '');
-    const code = this.#provider.authorize(request);
-    callbackUrl.search = `${new URLSearchParams({ code, state })}`;
-    const answer = await this.browser.open(callbackUrl.pathname + callbackUrl.search);
-    this.#remember(state);
+    const answer = await this.browser.open(granted(this.#provider, request));
+    this.#remember(request.searchParams.get('state') ?? '');
     return answer;
   }
 

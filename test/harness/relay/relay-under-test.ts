@@ -7,7 +7,7 @@ import { canary, expectNoneRemembered } from '../expect/canaries.ts';
 import { type ClientRegistration, StrictProvider } from '../provider/strict-provider.ts';
 import { eventually } from '../system/eventually.ts';
 import { freePort } from '../system/free-port.ts';
-import { baseUrl, frontendOrigin, Relay, redirectUri } from './relay.ts';
+import { baseUrl, frontendOrigin, keyLine, Relay, redirectUri } from './relay.ts';
 import { type Flags, type Invocation, RelayProcess } from './relay-process.ts';
 
 export * from './relay.ts';
@@ -72,6 +72,12 @@ export async function listening(
   const { address, callbackUrl } = await relay.logLine((line) => line['msg'] === 'listening');
   const port = Number(new URL(String(address)).port);
   return { relay, port, callbackUrl };
+}
+
+/** Starts a relay with this configuration file. */
+export async function startRelayWith(text: string, flags: Flags = {}): Promise<Relay> {
+  const { relay, port } = await listening({ flags: { config: await secretFile(text), ...flags } });
+  return new Relay(relay, port);
 }
 
 /** Flags of a relay whose discovery fails. */
@@ -220,6 +226,9 @@ export async function secretFile(content: string): Promise<string> {
   await writeFile(file, content, { mode: 0o600 });
   return file;
 }
+
+/** Writes a key file. */
+export const keyFile = () => secretFile(keyLine);
 
 const secrets = mkdtempSync(join(tmpdir(), 'login-relay-'));
 process.on('exit', () => rmSync(secrets, { recursive: true, force: true }));

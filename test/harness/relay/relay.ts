@@ -12,6 +12,9 @@ export const loginPath = '/auth/provider';
 export const callbackPath = '/auth/provider/callback';
 export const userPath = '/api/user';
 
+/** A line of a key file, which most tests need only once. */
+export const keyLine = 'the line of a key file with 32 characters or more';
+
 /** A relay that listens. */
 export class Relay {
   readonly process: RelayProcess;
@@ -58,6 +61,28 @@ export class Relay {
     const { status, body } = await send(Number(port), { path: '/metrics' });
     expect(status).to.equal(200);
     return `${body}`;
+  }
+
+  /** What the answer to a preflight at this path allows a page of this origin. */
+  async preflight(
+    path: string,
+    origin = frontendOrigin,
+    headers: string | undefined = undefined,
+    method = 'POST',
+  ): Promise<Answer> {
+    const asked: [string, string][] = [
+      ['Origin', origin],
+      ['Access-Control-Request-Method', method],
+    ];
+    if (headers !== undefined) asked.push(['Access-Control-Request-Headers', headers]);
+    return await this.send({ method: 'OPTIONS', path, headers: asked });
+  }
+
+  /** The log line of the request with this answer, once it is written. */
+  async lineOf({ headers }: Answer): Promise<LogLine> {
+    const id = headers['x-request-id'];
+    expect(id).to.be.a('string');
+    return await this.process.logLine(({ requestId }) => requestId === id);
   }
 
   /** The log line of the request with this outcome, once it is written. */

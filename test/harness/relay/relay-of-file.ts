@@ -1,0 +1,150 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { readConfig } from '../../../src/config/config.ts';
+import { createMemory } from '../../../src/relay/memory.ts';
+import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
+import { openSharedMemory } from '../../../src/relay/shared-memory.ts';
+import { FakeBrowser } from '../browser/fake-browser.ts';
+import { RefreshingProvider } from '../provider/refreshing-provider.ts';
+import { baseUrl, callbackPath, keyLine } from './relay-under-test.ts';
+
+/** What the relay of a test is made of. */
+export interface Settings {
+  /** The lines of `front-ends` in the configuration file. */
+  readonly frontEnds: string;
+  /** Further lines of the file. */
+  readonly relay?: string;
+  /** Settings of the provider, as lines of its entry. */
+  readonly provider?: string;
+  /** The texts of further files, by their paths. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly surroundings?: RelaySurroundings;
+  /** Whether its public address is that of this machine, for clients that are programs. */
+  readonly here?: boolean;
+  /** How many relays are behind the address: each request goes to the next one. */
+  readonly replicas?: number;
+}
+
+/** A relay in the process of the test, whose configuration is a file, at a provider with refresh tokens. */
+export class RelayOfFile {
+  readonly provider: RefreshingProvider;
+  /** The lines of its log. */
+  readonly lines: Record<string, unknown>[] = [];
+  /** Milliseconds by which its clock is ahead. */
+  ahead = 0;
+  /** Its public address. */
+  address = '';
+  /** The index of the relay that gets all requests; undefined: each goes to the next one. */
+  at: number | undefined;
+  /** Closes what was started. Requests in flight end with the relay that has taken them. */
+  readonly #cleanUp: (() => unknown)[] = [];
+  readonly #server = createServer((request, response) => {
+    this.#turn += 1;
+    const relay = this.#relays[(this.at ?? this.#turn) % this.#relays.length];
+    return relay?.listener(request, response);
+  });
+  #relays: Awaited<ReturnType<typeof createRelay>>[] = [];
+  #memories: ReturnType<typeof createMemory>[] = [];
+  #turn = 0;
+
+  constructor(provider: RefreshingProvider) {
+    this.provider = provider;
+  }
+
+  /** Starts the provider. Configure the relay before the first request. */
+  static async listen<Started extends RelayOfFile>(
+    this: new (
+      provider: RefreshingProvider,
+    ) => Started,
+  ): Promise<Started> {
+    const started = new this(await RefreshingProvider.start());
+    await new Promise<void>((resolve) => started.#server.listen(0, '127.0.0.1', resolve));
+    return started;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Uses these settings, with nothing remembered. */
+  async restart(settings: Settings): Promise<void> {
+    this.#memories = [];
+    await this.reload(settings);
+  }
+
+  /** Uses other settings, as after SIGHUP. */
+  async reload(settings: Settings): Promise<void> {
+    const { here, relay = '', provider = '', replicas = 1 } = settings;
+    this.address = here ? `http://127.0.0.1:${this.port}` : baseUrl;
+    this.provider.registration.redirectUri = `${this.address}${callbackPath}`;
+    const { clientId, clientSecret } = this.provider.registration;
+    const endpoints = Object.entries(this.provider.flags).map((pair) => pair.join(': '));
+    const texts: Record<string, string> = {
+      'config.yaml': `
+base-url: ${this.address}
+key-file: ./key
+${relay}
+providers:
+  provider:
+    client-id: ${clientId}
+    client-secret: ${clientSecret}
+    ${[...endpoints, provider].join('\n    ')}
+front-ends:
+${settings.frontEnds}
+`,
+      './key': keyLine,
+      ...settings.files,
+    };
+    const { config } = readConfig({
+      flags: {},
+      environment: { LOGIN_RELAY_CONFIG: 'config.yaml' },
+      readFile(path) {
+        const text = texts[path];
+        if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
+        return { text, readableByOthers: false };
+      },
+    });
+    const write = (line: string) => void this.lines.push(JSON.parse(line));
+    const log = pino({ base: null }, { write });
+    const now = () => Date.now() + this.ahead;
+    const start = async (_: unknown, index: number) => {
+      this.#memories[index] ??= createMemory(now, await openSharedMemory(config, log, undefined));
+      const memory = this.#memories[index];
+      const started = await createRelay(config, log, { now, memory, ...settings.surroundings });
+      this.#cleanUp.push(started.close, () => memory.home.shared?.close());
+      return started;
+    };
+    this.#relays = await Promise.all(Array.from({ length: replicas }, start));
+  }
+
+  browser(): FakeBrowser {
+    return new FakeBrowser(() => this);
+  }
+
+  async stop(): Promise<void> {
+    for (const close of this.#cleanUp) await close();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await this.provider.stop();
+  }
+}
+
+/** One relay for the enclosing `describe`. */
+export function relayOfFile<Started extends RelayOfFile>(
+  start: () => Promise<Started>,
+): () => Started {
+  let relay: Started | undefined;
+  before('start the provider and the relay', async () => {
+    relay = await start();
+  });
+  beforeEach(() => {
+    relay?.provider.forget();
+    if (relay) relay.ahead = 0;
+  });
+  after('stop them', async () => await relay?.stop());
+  return () => {
+    if (relay === undefined) throw new Error('the relay has not started');
+    return relay;
+  };
+}

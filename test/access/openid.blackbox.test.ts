@@ -7,10 +7,9 @@ import {
   startCertifiedProvider,
 } from '../harness/provider/certified-provider.ts';
 import type { Relay } from '../harness/relay/relay.ts';
-import { secretFile, useRelays } from '../harness/relay/relay-under-test.ts';
+import { baseUrl, secretFile, startRelayWith } from '../harness/relay/relay-under-test.ts';
 
 describe('staff by group at a certified OpenID provider', () => {
-  const startRelay = useRelays();
   const client = { clientId: 'client-1', clientSecret: canary('secret') };
   const groups = { ada: ['staff'], eve: ['guests'], bob: [] };
   let provider: CertifiedProvider;
@@ -18,7 +17,9 @@ describe('staff by group at a certified OpenID provider', () => {
 
   before('start the provider and the relay', async () => {
     provider = await startCertifiedProvider({ client, groups });
-    const config = await secretFile(`providers:
+    relay = await startRelayWith(`base-url: ${baseUrl}
+port: 0
+providers:
   provider:
     client-id: ${client.clientId}
     client-secret-file: ${await secretFile(client.clientSecret)}
@@ -28,17 +29,11 @@ describe('staff by group at a certified OpenID provider', () => {
 front-ends:
   app: { origin: https://app.example, error-delivery: page }
 `);
-    relay = await startRelay({
-      client,
-      flags: {
-        config,
-        origin: undefined,
-        'client-id': undefined,
-        'client-secret-file': undefined,
-      },
-    });
   });
-  after('stop the provider', async () => await provider.close());
+  after('stop them', async () => {
+    await relay.stop();
+    await provider.close();
+  });
 
   async function logIn(login: string) {
     const browser = new FakeBrowser(() => relay);

@@ -33,24 +33,8 @@ function expectVaries(answered: Answer): void {
 describe('the cross-origin rules', () => {
   const underTest = relayUnderTest();
 
-  async function preflight(
-    path: string,
-    method: string,
-    headers?: string,
-    origin = frontendOrigin,
-  ): Promise<Answer> {
-    return await underTest().send({
-      method: 'OPTIONS',
-      path,
-      headers: [
-        ['Origin', origin],
-        ['Access-Control-Request-Method', method],
-        ...(headers === undefined
-          ? []
-          : ([['Access-Control-Request-Headers', headers]] as [string, string][])),
-      ],
-    });
-  }
+  const preflight = (path: string, method: string, headers?: string, origin?: string) =>
+    underTest().preflight(path, origin, headers, method);
 
   it('warn of a request from another origin, naming both, once', async () => {
     const origin = 'http://app.example';

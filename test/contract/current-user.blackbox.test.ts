@@ -231,8 +231,7 @@ describe('current user', () => {
       expect(detail)
         .to.match(/signs or encrypts/)
         .and.not.match(/again/);
-      const requestId = answered.headers['x-request-id'];
-      const line = await underTest().process.logLine((one) => one['requestId'] === requestId);
+      const line = await underTest().lineOf(answered);
       expect(line).to.include({ outcome: 'user_record_signed' });
     }
   });

@@ -41,9 +41,7 @@ describe('a login without a state check', () => {
   });
 
   it('has no cookie, so it works under any host name', async () => {
-    const answered = await underTest().get(loginPath);
-    const requestId = answered.headers['x-request-id'];
-    await underTest().process.logLine((line) => line['requestId'] === requestId);
+    await underTest().lineOf(await underTest().get(loginPath));
     const { logLines } = underTest().process;
     expect(logLines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
   });

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { canary, remember } from '../harness/expect/canaries.ts';
 import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
-import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectError } from '../harness/expect/expectations.ts';
 import { expectOAuthError, requestToken } from '../harness/login/oauth-front-end.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
-import { loginPath, type Relay, secretFile } from '../harness/relay/relay-under-test.ts';
+import { keyFile, loginPath, type Relay, secretFile } from '../harness/relay/relay-under-test.ts';
 
 const frontEnds = `
 front-ends:
@@ -16,7 +16,6 @@ front-ends:
   wiki: { origin: https://wiki.example, token-delivery: cms, scope: repo }
   app: { origin: https://app.example }
 `;
-const key = 'the line of a key file with 32 characters or more';
 const blog = 'https://blog.example';
 const starts = ['/auth', loginPath, `${loginPath}/blog`] as const;
 const [, , start] = starts;
@@ -31,7 +30,7 @@ interface Request {
 
 describe('a refresh of Sveltia CMS', () => {
   const { startRelay, underTest } = useRefreshingRelay(async () => ({
-    'key-file': await secretFile(key),
+    'key-file': await keyFile(),
     provider: 'github',
     origin: undefined,
     config: await secretFile(frontEnds),
@@ -45,9 +44,8 @@ describe('a refresh of Sveltia CMS', () => {
   /** Logs in, and returns the content of the success message. */
   async function logIn(path: string = start): Promise<Record<string, string>> {
     const browser = new FakeBrowser(() => relay);
-    const request = expectRedirect(await browser.open(`${path}?provider=github&site_id=x`));
-    const login = { code: provider.authorize(request), state: request.searchParams.get('state') };
-    const answer = await browser.open(callback({ ...login, state: login.state ?? '' }));
+    const start = `${path}?provider=github&site_id=x`;
+    const answer = await browser.open(await browser.consent(provider, start));
     const content = Object(resultOf(expectCmsPopup(answer, 200), 'github', 'success'));
     remember(content.refreshToken ?? content.token);
     return content;
@@ -94,12 +92,7 @@ describe('a refresh of Sveltia CMS', () => {
 
   it('has a preflight, which only pages of front ends pass', async () => {
     const preflight = async (origin: string) => {
-      const asked: [string, string][] = [
-        ['Origin', origin],
-        ['Access-Control-Request-Method', 'POST'],
-        ['Access-Control-Request-Headers', 'content-type'],
-      ];
-      const { headers } = await relay.send({ method: 'OPTIONS', path: start, headers: asked });
+      const { headers } = await relay.preflight(start, origin, 'content-type');
       return headers['access-control-allow-origin'];
     };
     expect(await preflight(blog)).to.equal(blog);
@@ -191,7 +184,7 @@ describe('a refresh of Sveltia CMS', () => {
       client,
       flags: {
         ...provider.flags,
-        'key-file': await secretFile(key),
+        'key-file': await keyFile(),
         provider: 'github',
         scope: 'repo',
         'token-delivery': 'cms',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { clearedCookies } from '../harness/browser/cookie-jar.ts';
-import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
+import { FakeBrowser, navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
@@ -48,31 +48,24 @@ describe('a login with --token-delivery cms', () => {
     browser = new FakeBrowser(underTest);
   });
 
-  /** Starts a login, and returns its code and its state. */
-  async function start(path = cmsStart): Promise<{ code: string; state: string }> {
-    const request = expectRedirect(await browser.open(path));
-    const code = underTest().provider.authorize(request);
-    return { code, state: request.searchParams.get('state') ?? '' };
-  }
-
   /** Logs in, and returns the answer to the callback. */
-  const logIn = async (path?: string) => await browser.open(callback(await start(path)));
+  const logIn = async (path = cmsStart, headers = navigation) =>
+    await browser.open(await browser.consent(underTest().provider, path), { headers });
 
   it('ends with a page that hands the token to the origin of the CMS', async () => {
-    const login = await start();
-    const answer = await browser.open(callback(login));
+    const answer = await logIn();
     const messages = expectCmsPopup(answer, 200);
     expect(messages.origin).to.equal(frontendOrigin);
     expect(messages.greeting).to.equal('authorizing:github');
-    const token = underTest().provider.tokenFor(login.code);
+    const [code = ''] = underTest().provider.credentials('token');
+    const token = underTest().provider.tokenFor(code);
     expect(resultOf(messages, 'github', 'success')).to.deep.equal({ token, provider: 'github' });
     expect(answer.headers).not.to.have.property('location');
     expect(clearedCookies(answer)).to.have.length(1);
   });
 
   it('ends with a page that no other page can read', async () => {
-    const headers = navigationWith('Origin', frontendOrigin);
-    const answer = await browser.open(callback(await start()), { headers });
+    const answer = await logIn(cmsStart, navigationWith('Origin', frontendOrigin));
     expectCmsPopup(answer, 200);
     expect(answer.headers).to.not.have.property('access-control-allow-origin');
   });
@@ -80,8 +73,7 @@ describe('a login with --token-delivery cms', () => {
   it('keeps the token out of the log', async () => {
     const answer = await logIn();
     const { token } = Object(resultOf(expectCmsPopup(answer, 200), 'github', 'success'));
-    const requestId = answer.headers['x-request-id'];
-    await underTest().process.logLine((line) => line['requestId'] === requestId);
+    await underTest().lineOf(answer);
     expect(underTest().process.stdout + underTest().process.stderr).not.to.contain(token);
   });
 

@@ -59,9 +59,7 @@ describe('a failure with --error-delivery page', () => {
         expectPage(answered, expected.status, detail ?? expected.detail);
         expect(answered.body.toString()).not.to.contain(login.state).and.not.to.contain(login.code);
         expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
-        const requestId = answered.headers['x-request-id'];
-        const line = await underTest().process.logLine((one) => one['requestId'] === requestId);
-        expect(line['outcome']).to.equal(failure);
+        expect((await underTest().lineOf(answered))['outcome']).to.equal(failure);
       });
     }
 

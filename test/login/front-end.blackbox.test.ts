@@ -207,9 +207,7 @@ describe('a failed callback with --error-delivery redirect', () => {
             ...(proved && { state: frontEndState }),
           });
           expect(clearedCookies(answered)).to.deep.equal(proved ? [login.cookie.name] : []);
-          const requestId = answered.headers['x-request-id'];
-          const line = await underTest().process.logLine((one) => one['requestId'] === requestId);
-          expect(line['outcome']).to.equal(failure);
+          expect((await underTest().lineOf(answered))['outcome']).to.equal(failure);
           expect(provider.calls.length > 0).to.equal(onToken !== undefined);
         });
       }

@@ -12,9 +12,7 @@ import {
 import { OAuthPage, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
-import { type Relay, secretFile, useRelays } from '../harness/relay/relay-under-test.ts';
-
-const line = 'the line of a key file with 32 characters or more';
+import { keyFile, keyLine, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
 
 /** For each pattern, what it allows, and what it does not allow. */
 const patterns = {
@@ -54,7 +52,7 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
         'token-delivery': 'code',
         'redirect-uri': `${pattern}/signed-in?theme=dark`,
         'refresh-tokens': 'bearer',
-        'key-file': await secretFile(line),
+        'key-file': await keyFile(),
       };
       relay = await startRelay({ client: provider.registration, flags });
     });
@@ -120,7 +118,7 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
         if (isGiven) tokensOf(await page.refresh(refreshToken, { origin }));
       }
       const frontEnd = `app ${pattern}`;
-      const unbound = sealRefreshToken(provider, line, { thumbprint: undefined, frontEnd });
+      const unbound = sealRefreshToken(provider, keyLine, { thumbprint: undefined, frontEnd });
       const page = new OAuthPage(relay, provider, undefined);
       expectOAuthError(await page.refresh(unbound, { origin }), 'invalid_grant');
     });

@@ -10,17 +10,18 @@ import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import {
   frontendOrigin,
+  keyLine,
+  keyFile as newKeyFile,
   type Relay,
   secretFile,
   useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
-const line = 'the line of a key file with 32 characters or more';
 const previousLine = 'the previous line of a key file, of 32 characters';
 
 describe('the refresh of a login', () => {
   const { underTest } = useRefreshingRelay(async () => {
-    keyFile = await secretFile(`${line}\n${previousLine}`);
+    keyFile = await secretFile(`${keyLine}\n${previousLine}`);
     return { 'key-file': keyFile };
   });
   let keyFile: string;
@@ -105,7 +106,7 @@ describe('the refresh of a login', () => {
 
     it('gives a straggler the tokens even after a reload of the configuration', async () => {
       const first = tokensOf(await page.refresh(tokens.refreshToken));
-      await writeFile(keyFile, `${previousLine}\n${line}`);
+      await writeFile(keyFile, `${previousLine}\n${keyLine}`);
       expect(await relay.reload()).to.include({ msg: 'reloaded: files have changed' });
       const late = tokensOf(await page.refresh(tokens.refreshToken));
       expect(late.accessToken).to.equal(first.accessToken);
@@ -235,7 +236,7 @@ describe('the refresh of a login', () => {
     ] as const) {
       it(`is refused with one ${what}`, async () => {
         const sealed = { thumbprint: key.thumbprint, ...changes() };
-        await expectRefused(sealRefreshToken(provider, line, sealed));
+        await expectRefused(sealRefreshToken(provider, keyLine, sealed));
       });
     }
 
@@ -360,10 +361,10 @@ describe('refresh tokens', () => {
   }
 
   it('are neither issued nor accepted if they are off', async () => {
-    const relay = await relayWith({ 'refresh-tokens': 'off', 'key-file': await secretFile(line) });
+    const relay = await relayWith({ 'refresh-tokens': 'off', 'key-file': await newKeyFile() });
     const page = new OAuthPage(relay, provider, key);
     expect((await page.logIn()).refreshToken).to.equal('');
-    const sealed = sealRefreshToken(provider, line, { thumbprint: key.thumbprint });
+    const sealed = sealRefreshToken(provider, keyLine, { thumbprint: key.thumbprint });
     expectOAuthError(await page.refresh(sealed), 'unsupported_grant_type');
   });
 
@@ -376,7 +377,7 @@ describe('refresh tokens', () => {
   it('need no key with --refresh-tokens bearer, but stay bound to a proved key', async () => {
     const relay = await relayWith({
       'refresh-tokens': 'bearer',
-      'key-file': await secretFile(line),
+      'key-file': await newKeyFile(),
     });
     const bearer = new OAuthPage(relay, provider, undefined);
     const first = tokensOf(await bearer.refresh((await bearer.logIn()).refreshToken));

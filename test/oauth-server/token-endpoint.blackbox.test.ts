@@ -37,15 +37,7 @@ describe('the token endpoint', () => {
   }
 
   it("lets the front end's page send any header, DPoP too", async () => {
-    const answer = await underTest().send({
-      method: 'OPTIONS',
-      path: tokenPath,
-      headers: [
-        ['Origin', frontendOrigin],
-        ['Access-Control-Request-Method', 'POST'],
-        ['Access-Control-Request-Headers', 'content-type,dpop'],
-      ],
-    });
+    const answer = await underTest().preflight(tokenPath, frontendOrigin, 'content-type,dpop');
     expect(answer.status).to.equal(204);
     expect(answer.headers['access-control-allow-origin']).to.equal(frontendOrigin);
     expect(answer.headers['access-control-allow-methods']).to.contain('POST');
@@ -53,15 +45,7 @@ describe('the token endpoint', () => {
   });
 
   it('refuses the preflight of a page of another origin', async () => {
-    const answer = await underTest().send({
-      method: 'OPTIONS',
-      path: tokenPath,
-      headers: [
-        ['Origin', 'https://evil.example'],
-        ['Access-Control-Request-Method', 'POST'],
-        ['Access-Control-Request-Headers', 'dpop'],
-      ],
-    });
+    const answer = await underTest().preflight(tokenPath, 'https://evil.example', 'dpop');
     expect(answer.headers).not.to.have.property('access-control-allow-origin');
   });
 

@@ -27,12 +27,7 @@ describe('the log', () => {
   describe('as JSON', () => {
     const underTest = relayUnderTest({ 'provider-timeout': '2' });
 
-    /** The line of the request with this answer. */
-    async function lineOf(answered: Answer): Promise<LogLine> {
-      const id = answered.headers['x-request-id'];
-      expect(id).to.be.a('string');
-      return await underTest().process.logLine((line) => line['requestId'] === id);
-    }
+    const lineOf = (answered: Answer) => underTest().lineOf(answered);
 
     it('says where the relay listens and which callback URL to register', () => {
       const [line] = underTest().process.logLines.filter(({ msg }) => msg === 'listening');
@@ -235,13 +230,8 @@ describe('the log', () => {
     const underTest = relayUnderTest(flags);
 
     it('has it in the line of a request, cut as configured', async () => {
-      const { headers } = await underTest().send({
-        path: userPath,
-        headers: [['X-Forwarded-For', '198.51.100.9, 192.0.2.7']],
-      });
-      const line = await underTest().process.logLine(
-        ({ requestId }) => requestId === headers['x-request-id'],
-      );
+      const headers: [string, string][] = [['X-Forwarded-For', '198.51.100.9, 192.0.2.7']];
+      const line = await underTest().lineOf(await underTest().send({ path: userPath, headers }));
       expect(line['clientAddress']).to.equal('192.0.2.0/24');
       expect(underTest().process.stdout).to.not.contain('192.0.2.7').and.not.contain('198.51.100');
     });

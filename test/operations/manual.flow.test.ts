@@ -16,11 +16,12 @@ import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
   frontendOrigin,
-  listening,
+  keyFile,
   loginPath,
   type RelayUnderTest,
   secretFile,
   startRelay,
+  startRelayWith,
   withRelay,
 } from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
@@ -60,7 +61,7 @@ describe('the operations manual', () => {
     const underTest = await startRelay({
       'metrics-port': '0',
       'shared-memory': server.address,
-      'key-file': await secretFile('the line of a key file with 32 characters or more'),
+      'key-file': await keyFile(),
       'max-connections': '1',
       'rate-limit': '5',
       'log-client-address': 'whole',
@@ -178,7 +179,7 @@ async function lineOfLostLines(): Promise<LogLine> {
 
 /** The log of a relay with two providers, one of which is down, and two front ends. */
 async function linesOfSeveral(): Promise<readonly LogLine[]> {
-  const config = await secretFile(`port: 0
+  const relay = await startRelayWith(`port: 0
 base-url: https://relay.example
 providers:
   github: { client-id: a, client-secret: b }
@@ -187,11 +188,9 @@ front-ends:
   app: { origin: https://app.example }
   blog: { origin: https://blog.example }
 `);
-  const { relay, port } = await listening({ flags: { config } });
-  await send(port, { path: '/auth/github/blog' });
-  await relay.logLine(({ frontEnd }) => frontEnd === 'blog');
+  await relay.lineOf(await relay.get('/auth/github/blog'));
   await relay.stop();
-  return relay.logLines;
+  return relay.process.logLines;
 }
 
 /** The log of a relay that refuses a person. */

@@ -16,14 +16,7 @@ import {
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
-import {
-  callbackPath,
-  loginPath,
-  type Relay,
-  secretFile,
-} from '../harness/relay/relay-under-test.ts';
-
-const line = 'the line of a key file with 32 characters or more';
+import { callbackPath, keyFile, loginPath, type Relay } from '../harness/relay/relay-under-test.ts';
 
 describe('the secrets of an OAuth login', () => {
   // This must run before the relay is stopped.
@@ -33,7 +26,7 @@ describe('the secrets of an OAuth login', () => {
     expectNoneRemembered(metrics + relay.process.stdout + relay.process.stderr);
   });
   const { underTest } = useRefreshingRelay(async () => ({
-    'key-file': await secretFile(line),
+    'key-file': await keyFile(),
     ...{ 'metrics-port': '0', 'log-level': 'debug' },
   }));
   let provider: RefreshingProvider;
@@ -217,15 +210,10 @@ describe('the secrets of an OAuth login', () => {
     expect(() => expectNoneRemembered(`${body}`)).to.throw('remembered secrets');
   });
 
-  async function expectFailure(
-    outcome: FailureCode,
-    { status, rawHeaders, headers, body }: Answer,
-  ): Promise<void> {
-    expect(status).to.be.at.least(400);
-    expectNoneRemembered(`${rawHeaders.join('\n')}\n${body}`);
-    const id = headers['x-request-id'];
-    const logged = await relay.process.logLine(({ requestId }) => requestId === id);
-    expect(logged).to.include({ outcome });
+  async function expectFailure(outcome: FailureCode, answer: Answer): Promise<void> {
+    expect(answer.status).to.be.at.least(400);
+    expectNoneRemembered(`${answer.rawHeaders.join('\n')}\n${answer.body}`);
+    expect(await relay.lineOf(answer)).to.include({ outcome });
   }
 
   function refresh({ refreshToken }: Tokens, request: PageRequest = {}): Promise<Answer> {

@@ -1,15 +1,14 @@
 import { expect } from 'chai';
-import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   baseUrl,
-  listening,
-  Relay,
+  type Relay,
   registration,
-  secretFile,
+  startRelayWith,
 } from '../harness/relay/relay-under-test.ts';
 import { entryOf } from './support/team.ts';
 
@@ -31,10 +30,9 @@ describe('a relay with several CMSes', () => {
 
   before('start the relay and its providers', async () => {
     const entries = await Promise.all(names.map(startProvider));
-    const text = `base-url: ${baseUrl}\nport: 0\nproviders:\n${entries.join('')}front-ends:${frontEnds}`;
-    const config = await secretFile(text);
-    const { relay: process, port } = await listening({ flags: { config } });
-    relay = new Relay(process, port);
+    relay = await startRelayWith(
+      `base-url: ${baseUrl}\nport: 0\nproviders:\n${entries.join('')}front-ends:${frontEnds}`,
+    );
   });
   after('stop them', async () => {
     await Promise.all([...providers.values()].map((provider) => provider.stop()));
@@ -75,15 +73,11 @@ describe('a relay with several CMSes', () => {
     it(`logs the CMS at ${origin} in at ${name}, for ${start}`, async () => {
       const provider = providerOf(name);
       const browser = new FakeBrowser(() => ({ port: relay.port, provider }));
-      const request = expectRedirect(await browser.open(start));
-      expect(request.origin).to.equal(provider.origin);
-      const code = provider.authorize(request);
-      const state = request.searchParams.get('state') ?? '';
-      const { search } = new URL(callback({ code, state }), baseUrl);
-      const messages = expectCmsPopup(await browser.open(`/auth/${name}/callback${search}`), 200);
+      const callback = await browser.consent(provider, start);
+      const messages = expectCmsPopup(await browser.open(callback), 200);
       expect(messages.origin).to.equal(origin);
       expect(messages.greeting).to.equal(`authorizing:${backend}`);
-      const token = provider.tokenFor(code);
+      const token = provider.tokenFor(provider.credentials('token').at(-1) ?? '');
       expect(resultOf(messages, backend, 'success')).to.deep.equal({ token, provider: backend });
     });
   }
@@ -91,11 +85,8 @@ describe('a relay with several CMSes', () => {
   it('gives a start without site_id to the first page that is no CMS', async () => {
     const provider = providerOf('code');
     const browser = new FakeBrowser(() => ({ port: relay.port, provider }));
-    const request = expectRedirect(await browser.open('/auth/code?provider=github'));
-    const code = provider.authorize(request);
-    const state = request.searchParams.get('state') ?? '';
-    const { search } = new URL(callback({ code, state }), baseUrl);
-    const page = expectRedirect(await browser.open(`/auth/code/callback${search}`));
+    const callback = await browser.consent(provider, '/auth/code?provider=github');
+    const page = expectRedirect(await browser.open(callback));
     expect(page.origin).to.equal('https://app.example');
   });
 

@@ -3,7 +3,7 @@ import type { Answer } from '../harness/client/http-client.ts';
 import { expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { encoded } from '../harness/login/oauth-front-end.ts';
-import { baseUrl, secretFile } from '../harness/relay/relay-under-test.ts';
+import { baseUrl, keyFile as newKeyFile } from '../harness/relay/relay-under-test.ts';
 import { configOf, reloadWith, team } from './support/team.ts';
 
 describe('the failure page of one of several front ends', () => {
@@ -18,7 +18,7 @@ describe('the failure page of one of several front ends', () => {
     await configOf(underTest().providers, `key-file: ${keyFile}`, `${frontEnd}\n${intranet}`);
 
   before('configure it', async () => {
-    keyFile = await secretFile('the line of a key file with 32 characters or more');
+    keyFile = await newKeyFile();
     const text = await configured();
     await reloadWith(underTest(), text.replace('front-ends:', `${down}front-ends:`));
   });

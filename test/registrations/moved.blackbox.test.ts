@@ -18,7 +18,12 @@ import {
 } from '../harness/login/session-page.ts';
 import { metadata, openIdPath } from '../harness/provider/metadata.ts';
 import { serve } from '../harness/provider/serve.ts';
-import { listening, Relay, secretFile } from '../harness/relay/relay-under-test.ts';
+import {
+  listening,
+  keyFile as newKeyFile,
+  Relay,
+  secretFile,
+} from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
 
 /** A provider at which every code and token is valid. `calls` are the paths of the calls to it. */
@@ -69,26 +74,18 @@ front-ends:
   app: { origin: ${origin}, token-delivery: session }
 `;
 
-const newKeyFile = () => secretFile('the line of a key file with 32 characters or more');
-
 async function startRelay(config: string): Promise<Relay> {
   const { relay, port } = await listening({ flags: { config } });
   return new Relay(relay, port);
 }
 
-const pageAt = (relay: () => Relay) => new SessionPage(relay, { authorize: () => 'any' });
-
-/** The callback of a login that starts now. */
-async function callbackOf(browser: FakeBrowser, start = '/auth/staff'): Promise<string> {
-  const request = expectRedirect(await browser.open(start));
-  const state = request.searchParams.get('state') ?? '';
-  return `/auth/staff/callback?${encoded({ code: 'any', state })}`;
-}
+const anybody = { authorize: () => 'any' };
+const pageAt = (relay: () => Relay) => new SessionPage(relay, anybody);
 
 /** What redeems the code of a login that ends now. */
 async function redemptionAt(relay: Relay): Promise<Parameters> {
   const browser = new FakeBrowser(() => ({ port: relay.port }));
-  const callback = await callbackOf(browser, `/auth/staff?${encoded(parameters)}`);
+  const callback = await browser.consent(anybody, `/auth/staff?${encoded(parameters)}`);
   const page = expectRedirect(await browser.open(callback));
   const code = page.searchParams.get('code') ?? '';
   return { grant_type: 'authorization_code', code, code_verifier: codeVerifier };
@@ -150,7 +147,7 @@ for (const [move, settingsAt] of Object.entries(moves)) {
 
     it('gets no code of a login that started before', async () => {
       const browser = browserOf();
-      const callback = await callbackOf(browser);
+      const callback = await browser.consent(anybody, '/auth/staff');
       await moveTo(other);
       expectError(await browser.open(callback, { headers: [] }), 400);
       expect(other.calls).to.deep.equal([]);
@@ -158,7 +155,7 @@ for (const [move, settingsAt] of Object.entries(moves)) {
 
     it('finishes the login if it is where it was again', async () => {
       const browser = browserOf();
-      const callback = await callbackOf(browser);
+      const callback = await browser.consent(anybody, '/auth/staff');
       await moveTo(other);
       await moveTo(one);
       const page = expectRedirect(await browser.open(callback));

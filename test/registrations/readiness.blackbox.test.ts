@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { listening, Relay, secretFile } from '../harness/relay/relay-under-test.ts';
+import { startRelayWith } from '../harness/relay/relay-under-test.ts';
 
 /** A file with one provider that is known, and one whose issuer is down. */
-async function configWith(policy: string): Promise<string> {
-  return await secretFile(`port: 0
+const configWith = (policy: string) => `port: 0
 base-url: https://relay.example
 ${policy}
 providers:
@@ -12,8 +11,7 @@ providers:
   staff: { issuer: 'http://127.0.0.1:1', client-id: b, client-secret: s2 }
 front-ends:
   app: { origin: https://app.example }
-`);
-}
+`;
 
 describe('readiness with a provider that is down', () => {
   for (const [policy, isReady] of [
@@ -22,8 +20,7 @@ describe('readiness with a provider that is down', () => {
     ['ready-policy: any', true],
   ] as const) {
     it(`${isReady ? 'is' : 'is not'} given with ${policy || 'the default policy'}, and logins at the other provider start`, async () => {
-      const { relay, port } = await listening({ flags: { config: await configWith(policy) } });
-      const running = new Relay(relay, port);
+      const running = await startRelayWith(configWith(policy));
       try {
         const answer = await running.get('/readyz');
         if (isReady) {

@@ -12,14 +12,13 @@ import {
   SessionPage,
   sessionCookie,
   sessionFlags,
-  sessionKey,
   sessionOf,
   sessionOrigin,
 } from '../harness/login/session-page.ts';
 import { json, answer as reply } from '../harness/provider/provider-behaviours.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
-import { loginPath, type Relay, userPath } from '../harness/relay/relay-under-test.ts';
+import { keyLine, loginPath, type Relay, userPath } from '../harness/relay/relay-under-test.ts';
 
 const nextKey = 'the next line of a key file with 32 characters or more';
 
@@ -168,8 +167,8 @@ describe('a front end with sessions', () => {
     };
     const early = new SessionPage(() => changing, provider);
     await early.logIn();
-    await lines(sessionKey, nextKey);
-    await lines(nextKey, sessionKey);
+    await lines(keyLine, nextKey);
+    await lines(nextKey, keyLine);
     const refreshed = new SessionPage(() => changing, provider);
     for (const [name, value] of early.browser.cookies) refreshed.browser.cookies.set(name, value);
     sessionOf(await refreshed.refresh());

@@ -1,20 +1,15 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { canary } from '../harness/expect/canaries.ts';
-import {
-  expectSessionFailure,
-  SessionPage,
-  sessionKey,
-  sessionOf,
-} from '../harness/login/session-page.ts';
+import { expectSessionFailure, SessionPage, sessionOf } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   baseUrl,
-  listening,
-  Relay,
+  keyFile as newKeyFile,
+  type Relay,
   registration,
-  secretFile,
+  startRelayWith,
 } from '../harness/relay/relay-under-test.ts';
 import { entryOf } from '../registrations/support/team.ts';
 
@@ -42,7 +37,7 @@ describe('several front ends with sessions', () => {
     const registrations = await Promise.all(
       Object.entries(providers).map(([name, provider]) => entryOf(name, provider)),
     );
-    const config = await secretFile(
+    const started = await startRelayWith(
       change(`base-url: ${baseUrl}
 port: 0
 key-file: ${keyFile}
@@ -55,8 +50,6 @@ ${registrations.join('')}front-ends:
   plain: { origin: https://plain.relay.example }
 `),
     );
-    const { relay: process, port } = await listening({ flags: { config } });
-    const started = new Relay(process, port);
     relays.push(started);
     return started;
   }
@@ -72,7 +65,7 @@ ${registrations.join('')}front-ends:
       );
     const [github, staff] = await Promise.all([provide('github'), provide('staff')]);
     providers = { github, staff };
-    keyFile = await secretFile(sessionKey);
+    keyFile = await newKeyFile();
     relay = await start();
   });
   beforeEach(() => {

@@ -11,7 +11,12 @@ import { SessionPage, sessionFlags, sessionOrigin } from '../../harness/login/se
 import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
 import { type Serving, serve } from '../../harness/provider/serve.ts';
 import type { LogLine } from '../../harness/relay/relay-process.ts';
-import { baseUrl, listening, Relay, secretFile } from '../../harness/relay/relay-under-test.ts';
+import {
+  baseUrl,
+  type Relay,
+  secretFile,
+  startRelayWith,
+} from '../../harness/relay/relay-under-test.ts';
 
 /** The path of the relay that leads to the API. */
 export const apiPath = '/api/github/';
@@ -64,10 +69,8 @@ export function relayedApi(entry = '', flags: Readonly<Record<string, string>> =
       requests.push({ method, url, headers });
       state.answer(request, response);
     });
-    const file = await secretFile(await configOf(provider, api.port, entry));
-    const started = await listening({ flags: { config: file, ...flags } });
-    relay = new Relay(started.relay, started.port);
-    const running = relay;
+    const running = await startRelayWith(await configOf(provider, api.port, entry), flags);
+    relay = running;
     page = new SessionPage(() => running, provider);
     await page.logIn();
   });

@@ -1,4 +1,4 @@
-import { secretFile, startRelay } from '../../harness/relay/relay-under-test.ts';
+import { keyFile, startRelay } from '../../harness/relay/relay-under-test.ts';
 
 let exported: Promise<Map<string, string>> | undefined;
 
@@ -11,7 +11,7 @@ export function exportedMetrics(): Promise<Map<string, string>> {
 async function scrape(): Promise<Map<string, string>> {
   const underTest = await startRelay({
     'metrics-port': '0',
-    'key-file': await secretFile('the line of a key file with 32 characters or more'),
+    'key-file': await keyFile(),
     // Nothing listens there: the metrics say so.
     'shared-memory': 'redis://127.0.0.1:1',
   });

@@ -1,4 +1,4 @@
-import { callback, type FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import type { Consenting, FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { signIn, startCertifiedProvider } from '../../harness/provider/certified-provider.ts';
@@ -44,14 +44,9 @@ export async function startRelayFor(
 }
 
 /** Logs in at a provider without pages, as after a consent. */
-function logInWithoutPages(provider: {
-  authorize(authorizationRequest: URL): string;
-}): LoginProvider['logIn'] {
+function logInWithoutPages(provider: Consenting): LoginProvider['logIn'] {
   return async (browser, url) => {
-    const request = expectRedirect(await browser.open(url.href));
-    const state = request.searchParams.get('state') ?? '';
-    const code = provider.authorize(request);
-    return expectRedirect(await browser.open(callback({ code, state })));
+    return expectRedirect(await browser.open(await browser.consent(provider, url.href)));
   };
 }
 

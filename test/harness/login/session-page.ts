@@ -5,7 +5,7 @@ import type { Answer, Sending } from '../client/http-client.ts';
 import { remember } from '../expect/canaries.ts';
 import { expectRedirect } from '../expect/expectations.ts';
 import type { Flags } from '../relay/relay-process.ts';
-import { baseUrl, loginPath, secretFile, userPath } from '../relay/relay-under-test.ts';
+import { baseUrl, keyFile, loginPath, userPath } from '../relay/relay-under-test.ts';
 
 /** The front end's origin: a sibling of the relay's. */
 export const sessionOrigin = 'https://app.relay.example';
@@ -14,12 +14,10 @@ const refreshPath = '/auth/session/refresh';
 const logoutPath = '/auth/logout';
 /** The name of its cookie, without the number of a piece. */
 export const sessionCookie = '__Host-Http-lr_session_app';
-/** A line of a key file. */
-export const sessionKey = 'the line of a key file with 32 characters or more';
 
 /** The flags of a relay whose only front end has sessions. */
-export async function sessionFlags(key = sessionKey): Promise<Flags> {
-  return { origin: sessionOrigin, 'token-delivery': 'session', 'key-file': await secretFile(key) };
+export async function sessionFlags(): Promise<Flags> {
+  return { origin: sessionOrigin, 'token-delivery': 'session', 'key-file': await keyFile() };
 }
 
 /** What a page may know of its session. */

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import type { Answer } from '../../harness/client/http-client.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { encoded, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
@@ -70,8 +69,7 @@ export class Team extends Relay {
 
   /** Logs in: the start, the provider, the callback. */
   async logInAt(name: Name, start: string, browser = this.browser(name)): Promise<Answer> {
-    const request = expectRedirect(await browser.open(start));
-    return await browser.open(this.callbackOf(name, request));
+    return await browser.open(await browser.consent(this.providers[name], start));
   }
 
   /** The callback that the provider redirects to, after consent. */

@@ -100,6 +100,17 @@ const wrong: Readonly<Record<string, string>> = {
 };
 
 describe('the JSON Schema of the configuration file', () => {
+  it('is named for editors by every file of the documentation', () => {
+    expect([...documentedFiles.keys()]).to.deep.equal([
+      'One page',
+      'A team with previews',
+      "A page that uses the provider's API",
+    ]);
+    for (const file of documentedFiles.values()) {
+      expect(file).to.match(/^# yaml-language-server: \$schema=\.\/config\.schema\.json\n/);
+    }
+  });
+
   it('is a valid draft-07 schema', () => {
     expect(ajv.validateSchema(configFileSchema()), ajv.errorsText()).to.equal(true);
   });

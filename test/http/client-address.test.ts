@@ -1,7 +1,10 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { ownAddressBehind, rateLimitKeyBehind } from '../../src/http/rate-limit.ts';
+import Koa from 'koa';
+import { RelayError } from '../../src/errors.ts';
+import { loggedAddresses } from '../../src/http/client-address.ts';
+import { ownAddressBehind, rateLimit, rateLimitKeyBehind } from '../../src/http/rate-limit.ts';
 
 interface Peer {
   remoteAddress: string | undefined;
@@ -152,5 +155,71 @@ describe('an address that is known to be the client’s own', () => {
   it('is the same for all clients that have closed the connection, so that they share a limit', () => {
     expect(ownAddressOf(gone)).to.equal('');
     expect(ownAddressOf(gone, '192.0.2.1', ['unix'])).to.equal('');
+  });
+});
+
+describe("the client's address in the log", () => {
+  const trustedProxies = ['10.0.0.0/8'];
+  const whole = loggedAddresses({ trustedProxies, logClientAddress: 'whole' });
+  const cut = loggedAddresses({ trustedProxies, logClientAddress: 'cut' });
+
+  const shown = {
+    '192.0.2.7': ['192.0.2.7', '192.0.2.0/24'],
+    '::ffff:192.0.2.7': ['192.0.2.7', '192.0.2.0/24'],
+    '2001:db8:1:2:3:4:5:6': ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+    '2001:0db8:0001::1': ['2001:db8:1::1', '2001:db8:1::/48'],
+    'fe80::1%eth0': ['fe80::1', 'fe80::/48'],
+    '::1': ['::1', '::/48'],
+  };
+  for (const [address, [inFull, network]] of Object.entries(shown)) {
+    it(`is ${inFull} or ${network} for ${address}`, () => {
+      expect(whole.of(requestFrom(address))).to.equal(inFull);
+      expect(cut.of(requestFrom(address))).to.equal(network);
+    });
+  }
+
+  it('is what a trusted proxy sends; other clients cannot set it', () => {
+    expect(whole.of(requestFrom('10.1.1.1', '203.0.113.9, 192.0.2.7'))).to.equal('192.0.2.7');
+    expect(whole.of(requestFrom('192.0.2.7', '203.0.113.9'))).to.equal('192.0.2.7');
+  });
+
+  it('is never a part of X-Forwarded-For that is not an address', () => {
+    for (const nonsense of ['', 'a"b', '<script>', '1.2.3', '192.0.2.7\n', 'secret']) {
+      expect(whole.of(requestFrom('10.1.1.1', nonsense)), nonsense).to.match(/^[\d.]+$/);
+    }
+  });
+
+  it('is not known behind a Unix socket', () => {
+    expect(whole.of(requestFrom(unix))).to.equal(undefined);
+  });
+
+  it('is that of the peer for a request that cannot be read, unless the peer is a proxy', () => {
+    expect(whole.ofPeer('::ffff:192.0.2.7')).to.equal('192.0.2.7');
+    expect(cut.ofPeer('192.0.2.7')).to.equal('192.0.2.0/24');
+    expect(whole.ofPeer('10.1.1.1')).to.equal(undefined);
+    expect(whole.ofPeer(undefined)).to.equal(undefined);
+  });
+
+  it('is left out by default', () => {
+    const none = loggedAddresses({ trustedProxies, logClientAddress: 'off' });
+    expect(none.of(requestFrom('192.0.2.7'))).to.equal(undefined);
+    expect(none.ofPeer('192.0.2.7')).to.equal(undefined);
+  });
+});
+
+describe('the counters of the rate limit', () => {
+  it('are at most 65,536, for any number of clients', async () => {
+    let client = 0;
+    const limit = rateLimit(1, () => `client ${client}`, { now: Date.now });
+    const request = new IncomingMessage(new Socket());
+    const context = new Koa().createContext(request, Object.create(null));
+    let refused = 0;
+    for (; client < 70_000; client += 1) {
+      await limit(context, async () => {}).catch((error: unknown) => {
+        if (!(error instanceof RelayError)) throw error;
+        refused += 1;
+      });
+    }
+    expect(refused).to.be.at.least(70_000 - 65_536);
   });
 });

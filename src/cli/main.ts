@@ -49,7 +49,7 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
     await complain(
       argv[0] === 'config' ? 'The configuration has faults:' : 'login-relay cannot start:',
       ...error.faults.map((fault) => `  ${fault}`),
-      'See login-relay --help.',
+      `See login-relay --help.${argv.length === 0 ? ' A file can hold all settings: --config <file>.' : ''}`,
     );
     return exitUsage;
   }

@@ -59,6 +59,10 @@ export const maxRedirectUriLength = 512;
 export const redirectUri = v.pipe(
   v.string(),
   v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
+  v.check(
+    (text) => /^https?:/i.test(text) || ofApp.test(text),
+    'must start with https:// (or http://), or with a scheme of an app that has a dot (com.example.app:/callback)',
+  ),
   v.lazy((text) => (ofApp.test(`${text}`) ? appUri : pageUri)),
 );
 

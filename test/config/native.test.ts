@@ -27,11 +27,11 @@ describe('the configuration of a native front end', () => {
   });
 
   for (const [uri, fault] of [
-    ['javascript:alert(1)', 'must be a URL that starts with https://'],
-    ['JaVaScRiPt:alert(1)', 'must be a URL that starts with https://'],
-    ['data:text/html,x', 'must be a URL that starts with https://'],
-    ['file:///etc/passwd', 'must be a URL that starts with https://'],
-    ['myapp:/callback', 'must be a URL that starts with https://'],
+    ['javascript:alert(1)', 'must start with https:// (or http://), or with a scheme of an app'],
+    ['JaVaScRiPt:alert(1)', 'must start with https:// (or http://), or with a scheme of an app'],
+    ['data:text/html,x', 'must start with https:// (or http://), or with a scheme of an app'],
+    ['file:///etc/passwd', 'must start with https:// (or http://), or with a scheme of an app'],
+    ['myapp:/callback', 'must start with https:// (or http://), or with a scheme of an app'],
     ['http://example.com/', 'must start with https://, unless its host is 127.0.0.1'],
     ['http://127.0.0.2/', 'must start with https://, unless its host is 127.0.0.1'],
     ['com.example.app://user@host/', 'must be a URL without user name and fragment'],

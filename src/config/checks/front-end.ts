@@ -20,10 +20,11 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
  * @param baseUrl the relay's public address
  */
 export function checkFrontEnd(reading: Reading, baseUrl: string): void {
-  const { values, describe, fault } = reading;
-  const { origin, frontendUrl, tokenDelivery } = values;
-  if (values.kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
-  else reading.require('origin');
+  const { values, describe, fault, sourceOf } = reading;
+  const { origin, frontendUrl, tokenDelivery, kind } = values;
+  if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
+  // A kind with a fault may stand for a front end without a page.
+  else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
   if (origin && isFamily(origin)) {
     reportFamily(reading, baseUrl, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {

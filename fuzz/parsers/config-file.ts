@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { readTextFile } from '../../src/cli/text-files.ts';
-import {
-  type ConfigFile,
-  type FileEntry,
-  type FileSettings,
-  placedTexts,
-} from '../../src/config/file/config-file.ts';
+import { placedTexts } from '../../src/config/fault.ts';
+import type { ConfigFile, FileSettings } from '../../src/config/file/entries.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { parseConfigFile } from '../../src/config/file/read.ts';
 import { createReadings, type Readings } from '../../src/config/readings.ts';
@@ -34,29 +30,20 @@ export function checkConfigFile(text: string, values: readonly string[] = []): v
     }
     return;
   }
-  const printed = settingsOfFile(printFile(readingsOf(file)), path);
-  checkSettings(file.relay, printed.relay);
-  for (const kind of ['providers', 'frontEnds'] as const) {
-    const entries: readonly FileEntry[] = file[kind] ?? [];
-    for (const [index, entry] of entries.entries()) {
-      const again: FileEntry | undefined = printed[kind]?.[index];
-      assert.equal(again?.name, entry.name);
-      checkSettings(entry, again);
-      assert.equal(again?.allow !== undefined, entry.allow !== undefined);
-      if (entry.allow) checkSettings(entry.allow, again?.allow);
-    }
-  }
+  checkSettings(file, settingsOfFile(printFile(readingsOf(file)), path));
 }
 
 /** The settings of a file, unchecked, if it is clear what it means, and the faults of its form. */
 export function parsedFile(text: string, from = 'config.yaml') {
   const faults = placedTexts();
-  const file = parseConfigFile(text, from, faults);
+  const relay = parseConfigFile(text, from, faults);
+  const { providers, 'front-ends': frontEnds } = relay?.inside ?? {};
+  const file = relay && { ...relay, relay, providers, frontEnds };
   return { file, faults: faults.inOrder() };
 }
 
 /** The settings of a file, unchecked. @throws {ConfigError} if its form has faults */
-export function settingsOfFile(text: string, from?: string): ConfigFile {
+export function settingsOfFile(text: string, from?: string) {
   const { file, faults } = parsedFile(text, from);
   if (file === undefined || faults.length > 0) throw new ConfigError(faults);
   return file;
@@ -68,10 +55,19 @@ export function readingsOf(
   sources: OptionSources = { flags: {}, environment: {} },
 ): Readings {
   const ignored = { faults: placedTexts(), warnings: placedTexts(), readFile: readTextFile };
-  return createReadings({ ...sources, ...ignored }, file);
+  return createReadings({ ...sources, ...ignored, file });
 }
 
-function checkSettings({ values, positions }: FileSettings, again: FileSettings | undefined): void {
+/** Fails if the settings of a map, or of the maps in it, differ from those that were printed and read again. */
+function checkSettings(
+  { name, values, positions, inside }: FileSettings,
+  again: FileSettings | undefined,
+): void {
+  assert.equal(again?.name, name);
+  for (const [level, maps] of Object.entries(inside)) {
+    const printed = new Map(Object.entries(again?.inside ?? {})).get(level) ?? [];
+    for (const [index, map] of maps.entries()) checkSettings(map, printed[index]);
+  }
   for (const [name, texts] of Object.entries(values)) {
     assert.ok(texts.length > 0 && texts.every((text) => typeof text === 'string' && text !== ''));
     // Secrets are masked.

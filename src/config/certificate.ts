@@ -1,10 +1,10 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../secret.ts';
 import type { Certificate } from '../server/tls.ts';
 import { type Reading, standIn } from './reading.ts';
-import { readSecretFile } from './secrets.ts';
+import { readNamedFile } from './secrets.ts';
 
 /**
  * Reads the relay's own certificate and its key.
@@ -20,12 +20,17 @@ export function readCertificate(reading: Reading, baseUrl: string): Certificate 
     if (tlsCert !== undefined) fault('tlsKey', `is required with ${describe('tlsCert')}`);
     return undefined;
   }
-  // A certificate is public: its file may be readable by everyone.
-  const chain = readSecretFile({ ...reading, warn: () => {} }, 'tlsCert', tlsCert);
-  const key = readSecretFile(reading, 'tlsKey', tlsKey);
+  const chain = readNamedFile(reading, 'tlsCert', tlsCert, 'public');
+  const key = readNamedFile(reading, 'tlsKey', tlsKey);
   if (chain === standIn || key === standIn) return undefined;
-  const certificate = chain === undefined ? undefined : parseCertificate(chain, fault);
-  const privateKey = key === undefined ? undefined : parseKey(key, fault);
+  const certificate =
+    chain &&
+    (attempt(() => new X509Certificate(chain)) ??
+      fault('tlsCert', 'names a file that does not start with a certificate (PEM)'));
+  const withoutKey = key?.includes('ENCRYPTED')
+    ? 'names a key with a passphrase: store it without one'
+    : 'names a file without a private key (PEM)';
+  const privateKey = key && (attempt(() => createPrivateKey(key)) ?? fault('tlsKey', withoutKey));
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
     return fault(
@@ -33,9 +38,7 @@ export function readCertificate(reading: Reading, baseUrl: string): Certificate 
       `names a key that does not belong to the certificate of ${describe('tlsCert')}`,
     );
   }
-  try {
-    createSecureContext({ cert: chain, key });
-  } catch {
+  if (attempt(() => createSecureContext({ cert: chain, key })) === undefined) {
     return fault(
       'tlsCert',
       'names a certificate that TLS refuses, for example because its key is too short',
@@ -45,22 +48,12 @@ export function readCertificate(reading: Reading, baseUrl: string): Certificate 
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
-function parseCertificate(chain: string, fault: Reading['fault']): X509Certificate | undefined {
+/** Undefined if it throws. */
+function attempt<Result>(make: () => Result): Result | undefined {
   try {
-    return new X509Certificate(chain);
+    return make();
   } catch {
-    return fault('tlsCert', 'names a file that does not start with a certificate (PEM)');
-  }
-}
-
-function parseKey(key: string, fault: Reading['fault']): KeyObject | undefined {
-  try {
-    return createPrivateKey(key);
-  } catch {
-    const reason = key.includes('ENCRYPTED')
-      ? 'names a key with a passphrase: store it without one'
-      : 'names a file without a private key (PEM)';
-    return fault('tlsKey', reason);
+    return undefined;
   }
 }
 

@@ -18,8 +18,7 @@ import {
   warnOfMissingKey,
 } from './checks/protection.ts';
 import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
-import { readProxy, runtimeFaults } from './environment.ts';
-import { type PlacedTexts, placedTexts } from './file/config-file.ts';
+import { type PlacedTexts, placedTexts } from './fault.ts';
 import { readConfigFile } from './file/read.ts';
 import type { NewFiles, ReadFile } from './files.ts';
 import { readKeyFile } from './key-file.ts';
@@ -28,7 +27,7 @@ import type { Naming, Unseen } from './reading.ts';
 import { checked, createReadings, mapped, namingOf, valuesAt } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
-import type { OptionSources } from './sources.ts';
+import { type OptionSources, readEnvironment } from './sources.ts';
 
 /** The whole configuration, checked and frozen. */
 export type Config = ConfigReading['config'];
@@ -62,9 +61,10 @@ export function readConfig(
   const warnings = placedTexts();
   const unseen: Unseen[] = [];
   const file = readConfigFile(given, given.readFile, faults);
-  const shared = { ...given, faults, warnings, unseen: given.mayBeUnseen ? unseen : undefined };
+  const whenUnseen = given.mayBeUnseen ? unseen : undefined;
+  const shared = { ...given, file, faults, warnings, unseen: whenUnseen };
   if (file !== undefined) reportOutside(shared, file);
-  const readings = createReadings(shared, file);
+  const readings = createReadings(shared);
   const { relay, registrations, frontEnds } = readings;
 
   const baseUrl = baseUrlOf(relay);
@@ -92,8 +92,7 @@ export function readConfig(
   for (const reading of [...registrations, ...frontEnds, ...apis]) reportPlainHttp(reading);
   reportCmses(readings);
   checkSeveral(file, readings);
-  const proxy = readProxy(environment, faults.add);
-  for (const fault of runtimeFaults(environment)) faults.add(fault);
+  const proxy = readEnvironment(environment, faults.add);
   expectNone(faults);
 
   const keys = keyFile.settle();
@@ -129,7 +128,7 @@ export function readConfig(
       allow: allowOf(reading.allow),
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
-    registrationsAreNamed: file?.providers !== undefined,
+    registrationsAreNamed: file?.inside.providers !== undefined,
     frontEnds: mapped(frontEnds, frontEndConfig),
   });
   // The key file is created only if everything else is right. That can fail, too.

@@ -53,3 +53,34 @@ export function didYouMean(close: string | undefined): string {
 export function numbered(index: number, count: number, message: string): string {
   return count > 1 ? `number ${index + 1} ${message}` : message;
 }
+
+/** A place in a file. Lines and columns count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Names a place in a file for people, as editors understand it: `config.yaml:12:5`. */
+export function describePlace(path: string, position: Position | undefined): string {
+  return position === undefined ? path : `${path}:${position.line}:${position.column}`;
+}
+
+/** Faults or warnings, each once. */
+export type PlacedTexts = ReturnType<typeof placedTexts>;
+
+const nowhere: Position = { line: 0, column: 0 };
+
+export function placedTexts() {
+  const places = new Map<string, Position>();
+  return {
+    /** @param position the place in the file that the text is about, if it is about one */
+    add(text: string, position = nowhere): undefined {
+      if (!places.has(text)) places.set(text, position);
+    },
+    /** In the order of the file, after those that are about no place in it. */
+    inOrder: (): readonly string[] =>
+      [...places]
+        .sort(([, a], [, b]) => a.line - b.line || a.column - b.column)
+        .map(([text]) => text),
+  };
+}

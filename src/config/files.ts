@@ -20,12 +20,16 @@ export interface NewFiles {
   readonly create?: (path: string, text: string) => boolean;
 }
 
-/** Why a file cannot be read, by the `code` of the error. */
-export const unreadableFile: Readonly<Record<string, string>> = {
+const unreadable: Readonly<Record<string, string>> = {
   ENOENT: 'names a file that does not exist',
   EACCES: 'names a file that this user may not read',
   EISDIR: 'names a directory, not a file',
 };
+
+/** Why a file cannot be read, as the end of a fault. */
+export function whyUnreadable(error: unknown): string {
+  return unreadable[codeOf(error)] ?? 'names a file that cannot be read';
+}
 
 /** Whether there is no file of this name, or only one with a text that does not count. */
 export function isMissingFile(
@@ -38,14 +42,6 @@ export function isMissingFile(
   } catch (error) {
     return codeOf(error) === 'ENOENT';
   }
-}
-
-/** What an error of a file means, by its `code`. */
-export function reasonOf(
-  error: unknown,
-  meanings: Readonly<Record<string, string>>,
-): string | undefined {
-  return meanings[codeOf(error)];
 }
 
 /** The `code` of an error of Node; empty if it has none. */

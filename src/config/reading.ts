@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { describeFault, numbered } from './fault.ts';
 import {
-  type ConfigFile,
-  describeEntry,
+  describeFault,
   describePlace,
-  type FileSettings,
+  numbered,
   type PlacedTexts,
-} from './file/config-file.ts';
+  type Position,
+} from './fault.ts';
+import type { ConfigFile, FileSettings } from './file/entries.ts';
 import type { NewFiles, ReadFile } from './files.ts';
 import type { Option, Setting } from './settings/setting.ts';
 import {
@@ -20,6 +20,8 @@ import { type Given, givenBySources, type OptionSources } from './sources.ts';
 
 /** What all readings share. */
 export interface Shared extends OptionSources {
+  /** Undefined: flags and variables give all settings. */
+  readonly file: ConfigFile | undefined;
   readonly readFile: ReadFile;
   /** Undefined: a missing file is a fault. */
   readonly newFiles?: NewFiles;
@@ -53,18 +55,15 @@ export type Naming = Pick<Reading, 'describe' | 'sourceOf'>;
  */
 export function createReading(
   shared: Shared,
-  file: ConfigFile | undefined,
   names: readonly SettingName[] = optionNames,
   entry?: FileSettings,
   others?: Values,
 ) {
-  const { environment, readFile, newFiles, faults, warnings, unseen } = shared;
+  const { file, environment, readFile, newFiles, faults, warnings, unseen } = shared;
 
   /** The map of the file that has the setting, or would have it; undefined: none can. */
-  function mapOf(name: SettingName): FileSettings | undefined {
-    const { level }: Setting = settings[name];
-    return level === 'relay' ? file?.relay : entry && level === entry.level ? entry : undefined;
-  }
+  const mapOf = (name: SettingName): FileSettings | undefined =>
+    [file, entry].find((map) => map?.level === settings[name].level);
 
   /** What gives the setting its value; undefined: its default applies. */
   function given(name: SettingName): Given | undefined {
@@ -74,19 +73,26 @@ export function createReading(
     return bySources ?? (texts && { source: 'file', texts });
   }
 
+  const isGiven = (name: SettingName) => given(name) !== undefined;
+
+  /** How people find a place of the file. */
+  const at = (position: Position | undefined, what: string) =>
+    `${describePlace(file?.path ?? '', position)} ${what}`;
+  const describeMap = ({ position, prefix }: FileSettings) =>
+    at(position, prefix.replace(/\.$/, ''));
+
   /** How the file names the setting, and where it is; undefined: it cannot have it. */
   function placeOf(name: SettingName) {
     const map = mapOf(name);
     const row: Setting = settings[name];
-    if (file === undefined || map === undefined) return undefined;
+    if (map === undefined) return undefined;
     const position = map.positions[name] ?? map.position;
     if (name === 'pathName') {
-      const path = `the name of ${describeEntry(file, map)}`;
+      const path = `the name of ${describeMap(map)}`;
       return { position, path, described: path };
     }
-    if (row.inFile === null) return undefined;
     const path = map.prefix + row.key;
-    return { position, path, described: `${describePlace(file.path, position)} ${path}` };
+    return row.inFile === null ? undefined : { position, path, described: at(position, path) };
   }
 
   const inFile = (name: SettingName) =>
@@ -105,10 +111,10 @@ export function createReading(
    * log in with OAuth requests only.
    */
   function defaultOf(name: SettingName): string | undefined {
+    const { default: otherwise }: Setting = settings[name];
     if (name === 'tokenDelivery' && given('kind')?.texts[0] === 'native') return 'code';
-    const endpoint = given('authorizeUrl') ?? given('tokenUrl');
-    const hasNoPreset = given('issuer') !== undefined || (entry && endpoint !== undefined);
-    return name === 'provider' && hasNoPreset ? undefined : (settings[name] as Setting).default;
+    const hasEndpoints = entry && (isGiven('authorizeUrl') || isGiven('tokenUrl'));
+    return name === 'provider' && (isGiven('issuer') || hasEndpoints) ? undefined : otherwise;
   }
 
   /** The value of a setting; undefined: it has none, or one with a fault, which is reported. */
@@ -118,10 +124,9 @@ export function createReading(
     const texts = given(name)?.texts ?? (otherwise === undefined ? [] : [otherwise]);
     if (texts.length === 0) return undefined;
     if (texts.length > 1 && !repeatable) return fault(name, 'is given more than once');
-    const result = v.safeParse(schema, texts.join(repeatable === 'lines' ? '\n' : ' '), {
-      abortPipeEarly: true,
-    });
-    return result.success ? result.output : fault(name, messageOf(result.issues[0]));
+    const text = texts.join(repeatable === 'lines' ? '\n' : ' ');
+    const { success, output, issues } = v.safeParse(schema, text, { abortPipeEarly: true });
+    return success ? output : fault(name, messageOf(issues[0]));
   }
 
   const own = Object.fromEntries(names.map((name) => [name, parse(name)]));
@@ -162,20 +167,20 @@ export function createReading(
     fault,
     /** Reports a fault of the entry as a whole. */
     faultOfEntry: (message: string) =>
-      faults.add(`${describeEntry(file, entry)} ${message}`, entry?.position),
+      entry && faults.add(`${describeMap(entry)} ${message}`, entry.position),
     /** Reports each of these settings that is missing. */
     require(...required: SettingName[]): void {
-      for (const name of required) if (given(name) === undefined) fault(name, 'is required');
+      for (const name of required) if (!isGiven(name)) fault(name, 'is required');
     },
     /** Reports each of these settings that is set. */
     forbid(forbidden: readonly SettingName[], message: string): void {
-      for (const name of forbidden) if (given(name) !== undefined) fault(name, message);
+      for (const name of forbidden.filter(isGiven)) fault(name, message);
     },
     /** Reports what works but should be fixed. */
     warn,
     /** Warns of each of these settings that is set. */
     warnOfUnused(unused: readonly SettingName[], why: string): void {
-      for (const name of unused) if (given(name) !== undefined) warn(name, `has no effect${why}`);
+      for (const name of unused.filter(isGiven)) warn(name, `has no effect${why}`);
     },
     /** Reports what only the relay may be able to read, and gives a stand-in; undefined: that is a fault. */
     unread(name: SettingName, message: string, fix: string, asFault = message) {

@@ -1,82 +1,59 @@
 import { didYouMean, suggestion } from './fault.ts';
-import type { ConfigFile, FileEntry, FileSettings } from './file/config-file.ts';
-import { type KeySecrets, readSecrets } from './key-file.ts';
+import type { FileSettings } from './file/entries.ts';
+import { readSecrets } from './key-file.ts';
 import { createReading, type Naming, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
-import {
-  type CompleteValues,
-  namesAt,
-  type SettingName,
-  settings,
-  type Values,
-} from './settings/settings.ts';
-
-/** The settings of a registration. */
-export interface RegistrationReading extends Reading {
-  /** The word in its paths. Empty: it has a fault. */
-  readonly name: string;
-  /** Who may log in. Undefined: everybody. */
-  readonly allow: Reading | undefined;
-}
-
-/** The settings of a front end. */
-export interface FrontEndReading extends Reading {
-  readonly name: string;
-  /** Who may log in here. Undefined: whoever may log in at the registration. */
-  readonly allow: Reading | undefined;
-  /** The names of the registrations that it may use: by default, all. */
-  readonly registrations: readonly string[];
-  /** The settings of each entry of its `proxy`. */
-  readonly apis: readonly Reading[];
-  /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
-  readonly clientKeys: KeySecrets | undefined;
-  /** The settings of its `clients`. */
-  readonly clients: Reading | undefined;
-}
+import { type CompleteValues, namesAt, type SettingName, settings } from './settings/settings.ts';
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
-export interface Readings {
-  readonly relay: Reading;
-  readonly registrations: NonEmpty<RegistrationReading>;
-  readonly frontEnds: NonEmpty<FrontEndReading>;
-}
+export type Readings = ReturnType<typeof createReadings>;
 
-/** What only an entry of a file can give a front end. */
-const withoutEntry = {
-  name: 'app',
-  allow: undefined,
-  apis: [],
-  clients: undefined,
-  clientKeys: undefined,
-};
+/** The settings of a registration. */
+export type RegistrationReading = Readings['registrations'][number];
 
-/** @param file undefined: flags and variables describe one registration and one front end */
-export function createReadings(shared: Shared, file: ConfigFile | undefined): Readings {
-  const relay = createReading(shared, file);
-  const ofRelay: Values = valuesAt('relay', relay);
-  const read = (entry: FileSettings) =>
-    createReading(shared, file, namesAt(entry.level), entry, ofRelay);
-  const namedBy = ({ name, allow }: FileEntry) => ({ name, allow: allow && read(allow) });
-  const { providers, frontEnds } = file ?? {};
-  const registrations = providers
-    ? mapped(providers, (entry) => ({ ...read(entry), ...namedBy(entry) }))
-    : ([{ ...relay, name: relay.values.pathName ?? '', allow: undefined }] as const);
+/** The settings of a front end. */
+export type FrontEndReading = Readings['frontEnds'][number];
+
+/** Reads all settings. Without a file, flags and variables describe one registration and one front end. */
+export function createReadings(shared: Shared) {
+  const { file } = shared;
+  const relay = createReading(shared);
+  const ofRelay = valuesAt('relay', relay);
+  const read = (map: FileSettings) => createReading(shared, namesAt(map.level), map, ofRelay);
+
+  /** @param entry undefined: flags and variables describe it */
+  function readEntry(entry: FileSettings | undefined, otherName: string) {
+    const { allow = [], proxy = [], clients = [] } = entry?.inside ?? {};
+    return {
+      ...(entry ? read(entry) : relay),
+      /** The word in its paths, or its `client_id`. Empty: it has a fault. */
+      name: entry?.name ?? otherName,
+      /** Who may log in. Undefined: everybody who may log in elsewhere. */
+      allow: allow.map(read)[0],
+      /** The settings of each entry of its `proxy`. */
+      apis: proxy.map(read),
+      /** The settings of its `clients`. */
+      clients: clients.map(read)[0],
+    };
+  }
+
+  const { providers = [undefined], 'front-ends': frontEnds = [undefined] } = file?.inside ?? {};
+  const registrations = mapped(providers, (entry) => readEntry(entry, relay.values.pathName ?? ''));
   const names = registrations.map(({ name }) => name);
   return {
     relay,
     registrations,
-    frontEnds: frontEnds
-      ? mapped(frontEnds, (entry) => {
-          const reading = read(entry);
-          const registrations = usable(reading, names);
-          const apis = entry.apis.map(read);
-          const clients = entry.clients && read(entry.clients);
-          const { clientKeyFile: path } = reading.values;
-          const clientKeys =
-            path === undefined ? path : readSecrets(reading, path, 'clientKeyFile');
-          return { ...reading, ...namedBy(entry), apis, clients, clientKeys, registrations };
-        })
-      : [{ ...relay, ...withoutEntry, registrations: names }],
+    frontEnds: mapped(frontEnds, (entry) => {
+      const reading = readEntry(entry, 'app');
+      const { clientKeyFile } = reading.values;
+      return {
+        ...reading,
+        /** The names of the registrations that it may use: by default, all. */
+        registrations: usable(reading, names),
+        /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
+        clientKeys: readSecrets(reading, clientKeyFile, 'clientKeyFile'),
+      };
+    }),
   };
 }
 
@@ -93,29 +70,18 @@ function usable({ values, fault }: Reading, registrations: readonly string[]): r
 }
 
 /** Names the settings of one login. A setting that nothing sets has no place. */
-export function namingOf(
-  { relay, registrations, frontEnds }: Readings,
-  registration: string,
-  frontEnd: string,
-): Naming {
-  const find = <One extends { readonly name: string }>(readings: NonEmpty<One>, name: string) =>
-    readings.find((one) => one.name === name) ?? readings[0];
-  const owners = {
-    relay,
-    providers: find(registrations, registration),
-    'front-ends': find(frontEnds, frontEnd),
-    proxy: relay,
-    allow: relay,
-    clients: relay,
+export function namingOf(readings: Readings, registration: string, frontEnd: string): Naming {
+  const { relay, registrations, frontEnds } = readings;
+  const owners: { readonly [At in Level]?: Reading | undefined } = {
+    providers: registrations.find(({ name }) => name === registration),
+    'front-ends': frontEnds.find(({ name }) => name === frontEnd),
   };
-  const ownerOf = (name: SettingName) => owners[settings[name].level];
+  const ownerOf = (name: SettingName) => owners[settings[name].level] ?? relay;
   return {
     sourceOf: (name) => ownerOf(name).sourceOf(name),
     describe(name) {
-      const owner = ownerOf(name);
-      return owner.sourceOf(name) === undefined
-        ? owner.describeMissing(name)
-        : owner.describe(name);
+      const { sourceOf, describe, describeMissing } = ownerOf(name);
+      return sourceOf(name) === undefined ? describeMissing(name) : describe(name);
     },
   };
 }
@@ -137,13 +103,11 @@ export function checked<Value>(value: Value | undefined): Value {
   return value;
 }
 
-/** A list with at least one element. */
-export type NonEmpty<Element> = readonly [Element, ...Element[]];
-
-/** The same list with each element changed. */
+/** A list with at least one element, with each element changed. */
 export function mapped<Element, Result>(
-  [first, ...others]: NonEmpty<Element>,
+  elements: readonly Element[],
   change: (element: Element, index: number) => Result,
-): NonEmpty<Result> {
-  return [change(first, 0), ...others.map((element, index) => change(element, index + 1))];
+): readonly [Result, ...Result[]] {
+  const [first, ...others] = elements.map(change);
+  return [checked(first), ...others];
 }

@@ -1,13 +1,6 @@
 import * as v from 'valibot';
 import { Secret } from '../secret.ts';
-import {
-  codeOf,
-  isMissingFile,
-  type ReadFile,
-  reasonOf,
-  type TextFile,
-  unreadableFile,
-} from './files.ts';
+import { codeOf, isMissingFile, type TextFile, whyUnreadable } from './files.ts';
 import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
 import type { SettingName } from './settings/settings.ts';
@@ -17,6 +10,7 @@ const noCredential =
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 const noNamedCredential = (name: string): string =>
   `is required, or the systemd credential ${name}, which is missing or empty`;
+const otherUser = 'run this command as root, or as the user of the relay';
 
 /**
  * The systemd credential that holds a client secret.
@@ -51,58 +45,65 @@ export function readClientSecret(reading: Reading): Secret | undefined {
 }
 
 function inCredential(reading: Reading): string | undefined {
-  const { entryName, environment, readFile, describe, fault, unread } = reading;
+  const { entryName, environment, describe, fault, unread } = reading;
   const name = clientSecretCredential(entryName);
-  const directory = environment['CREDENTIALS_DIRECTORY'];
-  if (!directory) {
-    const asFault = `is required, or ${describe('clientSecret')}`;
-    const fix = `give it, unless the service has the systemd credential ${name}`;
-    return entryName
-      ? unread('clientSecretFile', 'is not given', fix, asFault)
-      : fault('clientSecretFile', asFault);
+  const path = credentialPath(reading, name);
+  if (path !== undefined) return secretInFile(reading, path);
+  if (environment['CREDENTIALS_DIRECTORY']) {
+    return fault('clientSecretFile', entryName ? noNamedCredential(name) : noCredential);
   }
-  const path = `${directory}/${name}`;
-  if (!isMissingCredential(path, readFile)) return secretInFile(reading, path);
-  return fault('clientSecretFile', entryName ? noNamedCredential(name) : noCredential);
+  const asFault = `is required, or ${describe('clientSecret')}`;
+  const fix = `give it, unless the service has the systemd credential ${name}`;
+  return entryName
+    ? unread('clientSecretFile', 'is not given', fix, asFault)
+    : fault('clientSecretFile', asFault);
 }
 
-/** @param path undefined: it has a fault, which was reported */
 function secretInFile(reading: Reading, path: string | undefined): string | undefined {
-  const text = path && readSecretFile(reading, 'clientSecretFile', path);
+  const text = readNamedFile(reading, 'clientSecretFile', path);
   if (text === undefined || v.is(visibleCharacters, text)) return text;
   const message = 'names a file whose content is not one line of printable ASCII';
   return reading.fault('clientSecretFile', message);
 }
 
 /**
- * Whether a credential is missing or blank. The unit sets a blank default: without one, systemd would
- * not start the service, and the relay could not log what is missing.
+ * The path of a systemd credential. Undefined: it is missing or blank. The unit sets a blank default: without one,
+ * systemd would not start the service, and the relay could not log what is missing.
  */
-export function isMissingCredential(path: string, readFile: ReadFile): boolean {
-  return isMissingFile(path, readFile, (text) => text.trim() === '');
+export function credentialPath(
+  { environment, readFile }: Reading,
+  name: string,
+): string | undefined {
+  const directory = environment['CREDENTIALS_DIRECTORY'];
+  const path = `${directory}/${name}`;
+  const isMissing = !directory || isMissingFile(path, readFile, (text) => text.trim() === '');
+  return isMissing ? undefined : path;
 }
 
-const otherUser = 'run this command as root, or as the user of the relay';
-
 /**
- * Reads a file that holds a secret, without its final newline.
+ * Reads a file that a setting names, without its final newline.
  *
- * @param name the option that names the file, for what is reported
+ * @param path undefined: there is none, or it has a fault, which was reported
+ * @param access `public`: its file may be readable by everyone
  * @returns undefined after reporting why the file cannot be used; a stand-in if only the relay may read it
  */
-export function readSecretFile(
+export function readNamedFile(
   { readFile, fault, warn, unread }: Reading,
   name: SettingName,
-  path: string,
+  path: string | undefined,
+  access: 'private' | 'public' = 'private',
 ): string | undefined {
+  if (path === undefined) return undefined;
   let file: TextFile;
   try {
     file = readFile(path);
   } catch (error) {
-    const reason = reasonOf(error, unreadableFile) ?? 'names a file that cannot be read';
+    const reason = whyUnreadable(error);
     return codeOf(error) === 'EACCES' ? unread(name, reason, otherUser) : fault(name, reason);
   }
-  if (file.readableByOthers) warn(name, 'names a file that every user can read: chmod o-r it');
+  if (file.readableByOthers && access === 'private') {
+    warn(name, 'names a file that every user can read: chmod o-r it');
+  }
   const text = file.text.replace(/\r?\n$/, '');
   return text === '' ? fault(name, 'names an empty file') : text;
 }

@@ -2,7 +2,7 @@ import { type ConnectionSettings, parseAddress } from '../memory/connection.ts';
 import { Secret } from '../secret.ts';
 import { isLoopback } from '../urls.ts';
 import type { Reading } from './reading.ts';
-import { isMissingCredential, readSecretFile } from './secrets.ts';
+import { credentialPath, readNamedFile } from './secrets.ts';
 
 const credential = 'shared-memory-password';
 
@@ -27,7 +27,9 @@ export function readSharedMemory(
     fault('keyFile', `is required with ${describe('sharedMemory')}: relays read what others leave`);
   }
   const { tls, nodes = [] } = parseAddress(address) ?? {};
-  const isNear = nodes.every(({ host }) => isLoopback(new URL(`http://${hostInUrl(host)}`)));
+  const isNear = nodes.every(({ host }) =>
+    isLoopback(new URL(`http://${host.includes(':') ? `[${host}]` : host}`)),
+  );
   if (!tls && !isNear && !values.insecureHttp) {
     fault(
       'sharedMemory',
@@ -36,21 +38,8 @@ export function readSharedMemory(
   }
   const { sharedMemoryCa: path } = values;
   if (path !== undefined && !tls) fault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
-  // A certificate is public: its file may be readable by everyone.
-  const asPublic = { ...reading, warn: () => undefined };
-  const ca = path === undefined ? undefined : readSecretFile(asPublic, 'sharedMemoryCa', path);
-  return { address, password: passwordOf(reading), ca };
-}
-
-function passwordOf(reading: Reading): Secret | undefined {
-  const directory = reading.environment['CREDENTIALS_DIRECTORY'];
-  const inCredential = `${directory}/${credential}`;
-  const isThere = directory && !isMissingCredential(inCredential, reading.readFile);
-  const path = reading.values.sharedMemoryPasswordFile ?? (isThere ? inCredential : undefined);
-  const text = path && readSecretFile(reading, 'sharedMemoryPasswordFile', path);
-  return text ? new Secret(text) : undefined;
-}
-
-function hostInUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
+  const passwordFile = values.sharedMemoryPasswordFile ?? credentialPath(reading, credential);
+  const password = readNamedFile(reading, 'sharedMemoryPasswordFile', passwordFile);
+  const ca = readNamedFile(reading, 'sharedMemoryCa', path, 'public');
+  return { address, password: password ? new Secret(password) : undefined, ca };
 }

@@ -1,3 +1,4 @@
+import { isDecodable } from './schemas.ts';
 import { type OptionName, options, type SettingName } from './settings/settings.ts';
 
 /** The flags and the variables as given, unchecked. */
@@ -15,7 +16,7 @@ export interface Given {
 }
 
 /** Options that exclude each other: only one side of each pair can be set. */
-const alternatives: readonly (readonly [readonly OptionName[], readonly OptionName[]])[] = [
+const alternatives: readonly (readonly (readonly OptionName[])[])[] = [
   [['clientSecret'], ['clientSecretFile']],
   [['issuer'], ['provider', 'providerHost', 'providerTenant']],
 ];
@@ -23,11 +24,10 @@ const alternatives: readonly (readonly [readonly OptionName[], readonly OptionNa
 /** Whether a flag overrides the option's variable, because it excludes the option. Flags on both sides are a fault. */
 function isOverruled(name: OptionName, flags: OptionSources['flags']): boolean {
   const isGiven = (side: readonly OptionName[]) => side.some((one) => flags[one] !== undefined);
-  return alternatives.some(
-    ([one, other]) =>
-      (one.includes(name) && isGiven(other) && !isGiven(one)) ||
-      (other.includes(name) && isGiven(one) && !isGiven(other)),
-  );
+  return alternatives.some((sides) => {
+    const own = sides.find((side) => side.includes(name));
+    return own && !isGiven(own) && sides.some(isGiven);
+  });
 }
 
 /**
@@ -47,4 +47,47 @@ export function givenBySources(
 
 function isOption(name: SettingName): name is OptionName {
   return name in options;
+}
+
+/** Variables that Node itself reads, and that would give secrets away. */
+const forbidden: readonly [name: string, value: RegExp, why: string][] = [
+  ['NODE_TLS_REJECT_UNAUTHORIZED', /^0$/, 'must not be 0: anyone could pose as the provider'],
+  ['NODE_DEBUG', /./s, 'must not be set: Node would write requests with their secrets'],
+  [
+    'NODE_OPTIONS',
+    /--(inspect|debug[-_]port)/,
+    'must not contain --inspect: a debugger can read every secret',
+  ],
+];
+
+/**
+ * Reads the variables that are no options.
+ *
+ * @returns `HTTPS_PROXY` and `NO_PROXY`, in either case of their names. Calls on plain http stay on this machine and
+ *   need none
+ */
+export function readEnvironment(
+  environment: OptionSources['environment'],
+  fault: (message: string) => void,
+): Readonly<Record<string, string>> {
+  const proxy: Record<string, string> = {};
+  for (const name of ['HTTPS_PROXY', 'NO_PROXY']) {
+    const value = environment[name] || environment[name.toLowerCase()];
+    if (value) proxy[name] = value;
+  }
+  if (proxy['HTTPS_PROXY'] && !isProxyUrl(proxy['HTTPS_PROXY'])) {
+    fault(
+      'HTTPS_PROXY must be the URL of a proxy: http:// or https://, user and password percent-encoded',
+    );
+  }
+  for (const [name, value, why] of forbidden) {
+    if (value.test(environment[name] ?? '')) fault(`${name} ${why}`);
+  }
+  return Object.freeze(proxy);
+}
+
+function isProxyUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return isDecodable(url.username + url.password);
 }

@@ -28,7 +28,7 @@ describe('login-relay config', () => {
     const { providers, frontEnds } = settingsOfFile(stdout);
     expect(providers?.[0]).to.deep.include({ name: 'provider' });
     expect(frontEnds?.[0]).to.deep.include({ name: 'app' });
-    expect(frontEnds?.[0].values).to.deep.equal({
+    expect(frontEnds?.[0]?.values).to.deep.equal({
       origin: ['https://app.example.com'],
       redirectUri: ['https://app.example.com/in'],
       tokenDelivery: ['query'],
@@ -64,7 +64,7 @@ front-ends:
       expect(stdout).to.contain('port: 2 # --port\n').and.not.to.contain('hunter2');
       const { providers, frontEnds } = settingsOfFile(stdout);
       expect(providers?.map(({ name }) => name)).to.deep.equal(['github', 'staff']);
-      expect(providers?.[0].values.clientSecretFile).to.deep.equal([join(directory, 'secret')]);
+      expect(providers?.[0]?.values.clientSecretFile).to.deep.equal([join(directory, 'secret')]);
       expect(frontEnds?.[1]?.values).to.deep.include({
         providers: ['github'],
         frontEndScope: ['repo'],
@@ -138,7 +138,7 @@ front-ends:
       ]);
       expect(comments('app')).to.include('  providers: [github, staff, down]');
       // The comments change nothing for those who use the file.
-      expect(settingsOfFile(stdout).providers?.[0].values).not.to.have.property('authorizeUrl');
+      expect(settingsOfFile(stdout).providers?.[0]?.values).not.to.have.property('authorizeUrl');
     });
   });
 });
@@ -176,13 +176,13 @@ describe('the printed configuration', () => {
         },
       ],
     ]);
-    expect(file.frontEnds?.[0].values).to.deep.include({
+    expect(file.frontEnds?.[0]?.values).to.deep.include({
       redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
     });
     const again = settingsOfFile(printFile(readingsOf(file)));
     expect(again.relay.values).to.deep.equal(file.relay.values);
-    expect(again.providers?.[0].values).to.deep.equal(file.providers?.[0].values);
-    expect(again.frontEnds?.[0].values).to.deep.equal(file.frontEnds?.[0].values);
+    expect(again.providers?.[0]?.values).to.deep.equal(file.providers?.[0]?.values);
+    expect(again.frontEnds?.[0]?.values).to.deep.equal(file.frontEnds?.[0]?.values);
   });
 
   it('says of each value where it is from; a flag or variable beats the file', () => {

@@ -218,7 +218,7 @@ describe('proxy of a front end', () => {
   it('is printed as it is in the file', () => {
     const text = file(app(`[${api.replace(' }', ', methods: [GET, POST] }')}]`));
     const printed = printFile(readingsOf(settingsOfFile(text)));
-    const apis = settingsOfFile(printed).frontEnds?.[0].apis.map(({ values }) => values);
+    const apis = settingsOfFile(printed).frontEnds?.[0]?.inside.proxy?.map(({ values }) => values);
     expect(apis).to.deep.equal([
       { path: ['/api/github/'], url: ['https://api.github.com/'], methods: ['GET', 'POST'] },
     ]);

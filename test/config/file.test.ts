@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { parsedFile, readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
 import { migratedFile } from '../../src/config/file/print.ts';
@@ -72,7 +73,7 @@ providers: { a: { client-id: 0012345678901234567890, pkce: true, client-secret: 
       trustedProxies: ['10.0.0.1,10.0.0.2'],
       refreshTokens: ['off'],
     });
-    expect(providers?.[0].values).to.deep.equal({
+    expect(providers?.[0]?.values).to.deep.equal({
       clientId: ['0012345678901234567890'],
       pkce: ['on'],
       clientSecret: ["a 'b"],
@@ -259,6 +260,23 @@ front-ends:
       config: 'config.yaml',
       registrationsAreNamed: true,
     });
+  });
+
+  it('says the same about who may log in, if migrate has printed it', () => {
+    const text = `
+base-url: https://login.example.com
+key-file: ./key
+providers:
+  github: { client-id: a, client-secret: b, allow: { teams: [example/editors], users: 583231 } }
+front-ends:
+  tools: { kind: native, clients: { documents: claude.ai }, allow: { users: [octocat] } }
+`;
+    const { config, readings } = readFileConfig(text);
+    const migrated = readFileConfig(migratedFile(readings), {
+      files: { [resolve('key')]: { text: 'k'.repeat(32) }, './client-secret': { text: 'b' } },
+    });
+    expect(migrated.config.registrations[0].allow).to.deep.equal(config.registrations[0].allow);
+    expect(migrated.config.frontEnds).to.deep.equal(config.frontEnds);
   });
 
   it('gives a provider with endpoints of its own no preset, whatever its name', () => {

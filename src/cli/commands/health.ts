@@ -2,7 +2,7 @@ import { get as getPlainly, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
 import * as v from 'valibot';
-import { placedTexts } from '../../config/file/config-file.ts';
+import { placedTexts } from '../../config/fault.ts';
 import { readConfigFile } from '../../config/file/read.ts';
 import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
@@ -40,8 +40,8 @@ const answerSchema = v.pipe(
 export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults = placedTexts();
   const file = readConfigFile(sources, readTextFile, faults);
-  const shared = { ...sources, readFile: readTextFile, faults, warnings: placedTexts() };
-  const { port, host, tlsCert } = createReading(shared, file, ['port', 'host', 'tlsCert']).values;
+  const shared = { ...sources, file, readFile: readTextFile, faults, warnings: placedTexts() };
+  const { port, host, tlsCert } = createReading(shared, ['port', 'host', 'tlsCert']).values;
   const found = faults.inOrder();
   if (found.length > 0 || port === undefined || host === undefined) throw new ConfigError(found);
   const answer = await ask(`${tlsCert ? 'https' : 'http'}://${reachable(host)}:${port}`);

@@ -1,6 +1,6 @@
 import { matches } from '../../origins/origin-pattern.ts';
 import { sessionPaths } from '../../paths.ts';
-import type { ConfigFile } from '../file/config-file.ts';
+import type { ConfigFile } from '../file/entries.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import type { Shared } from '../reading.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
@@ -118,11 +118,9 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
 }
 
 /** Reports flags and variables of what the file describes, and what neither it nor they describe. */
-export function reportOutside(shared: Shared, { path, ...maps }: ConfigFile): void {
-  for (const [level, entries] of [
-    ['providers', maps.providers],
-    ['front-ends', maps.frontEnds],
-  ] as const) {
+export function reportOutside(shared: Shared, { path, inside }: ConfigFile): void {
+  for (const level of ['providers', 'front-ends'] as const) {
+    const { [level]: entries } = inside;
     const outside = namesAt(level).filter((name) => givenBySources(name, shared) !== undefined);
     if (entries === undefined && outside.length === 0) shared.faults.add(`${path} has no ${level}`);
     for (const name of entries === undefined ? [] : outside) {

@@ -1,13 +1,41 @@
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
-import { isMap, isScalar, isSeq, type Node, type YAMLMap } from 'yaml';
-import { limits } from '../../limits.ts';
-import { didYouMean, numbered, suggestion } from '../fault.ts';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { didYouMean, numbered, type Position, suggestion } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
-import type { Level, Setting } from '../settings/setting.ts';
+import { type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings, options, type SettingName } from '../settings/settings.ts';
-import type { ConfigFile, FileEntry, FileSettings, Position } from './config-file.ts';
 import { type Pair, pairsOf, positionOf, type ReportAt, resolved, type Yaml } from './yaml.ts';
+
+/** The settings of one map of a file: not yet checked by their schemas. */
+export interface FileSettings extends Place {
+  /**
+   * The texts of each setting, as its flag would give them: several if the flag is repeatable, none if the setting has
+   * a fault of form.
+   */
+  readonly values: Readonly<Partial<Record<SettingName, readonly string[]>>>;
+  /** Where the key of each setting is. */
+  readonly positions: Readonly<Partial<Record<SettingName, Position>>>;
+  /** The maps of each level that it holds, in the order of the file. */
+  readonly inside: Readonly<Partial<Record<Level, readonly FileSettings[]>>>;
+}
+
+/** A configuration file: the settings of the relay as a whole, and what is inside. */
+export interface ConfigFile extends FileSettings {
+  /** The path that it was read from. */
+  readonly path: string;
+}
+
+/** Which map of a file it is. */
+interface Place {
+  readonly level: Level;
+  /** The name of an entry of `providers` or `front-ends`: a word of a path. No other entry of the map has it. */
+  readonly name?: string;
+  /** What the keys follow when people read them, such as `providers.github.`; empty for the relay as a whole. */
+  readonly prefix: string;
+  /** Where the map begins, or its name is; undefined for the relay as a whole. */
+  readonly position?: Position;
+}
 
 /** The file that settings are read from. */
 export interface Source {
@@ -18,163 +46,92 @@ export interface Source {
   readonly giveUp: ReportAt;
 }
 
-/** The map that settings are in. In place of a word that cannot be a name, faults have another prefix. */
-type Place = Pick<FileSettings, 'level' | 'prefix' | 'position'>;
-
-/** Endpoints after `/auth/<provider>/`: no front end can have their names. */
-export const endpoints: readonly string[] = ['callback', 'token', 'revoke'];
-
-/** The keys of a level that hold the settings of another one. */
-const mapsIn: Readonly<Partial<Record<Level, readonly string[]>>> = {
-  relay: ['providers', 'front-ends'],
-  providers: ['allow'],
-  'front-ends': ['proxy', 'allow', 'clients'],
-};
-
-/** What is said of the key of another level. */
-const belongs: Readonly<Record<Level, string>> = {
-  relay: 'belongs to the whole relay: move it to the top of the file, without indentation',
-  providers: 'belongs to a provider: move it into an entry of providers',
-  'front-ends': 'belongs to a front end: move it into an entry of front-ends',
-  proxy: 'belongs to an API: move it into an entry of proxy, in a front end',
-  allow: 'says who may log in: move it into allow, in a provider or a front end',
-  clients: 'belongs to clients that nobody registered: move it into clients, in a front end',
-};
-
-/** Reads the map of the whole file. */
-export function readTop(map: YAMLMap | undefined, source: Source): Omit<ConfigFile, 'path'> {
-  const pairs = map ? pairsOf(map, source.yaml, source.report) : [];
-  const find = (name: string) => pairs.find(({ key }) => key === name);
-  const [providers, frontEnds] = [find('providers'), find('front-ends')];
-  const others = pairs.filter((pair) => pair !== providers && pair !== frontEnds);
-  return {
-    relay: readSettings(others, { level: 'relay', prefix: '', position: undefined }, source),
-    providers: providers && readEntries(providers, 'providers', source),
-    frontEnds: frontEnds && readEntries(frontEnds, 'front-ends', source),
-  };
+/** Reads the settings of one map, and of the maps that it holds. Those with faults have no texts. */
+export function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
+  const values: Partial<Record<SettingName, readonly string[]>> = {};
+  const positions: Partial<Record<SettingName, Position>> = {};
+  const inside: Partial<Record<Level, readonly FileSettings[]>> = {};
+  const misspelt: SettingName[] = [];
+  for (const pair of pairs) {
+    const { key, position, value } = pair;
+    const level = levels[place.level].holds.find((one) => one === key);
+    const setting = fileSettings[place.level].find((one) => one.key === key);
+    const fault = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
+    if (level !== undefined) {
+      inside[level] = readInside(level, pair, place.prefix, source);
+    } else if (setting !== undefined) {
+      positions[setting.name] = position;
+      values[setting.name] = textsOf(setting, value, source, fault) ?? [];
+    } else {
+      misspelt.push(...reportUnknown(pair, place, source));
+    }
+  }
+  // Otherwise, a misspelt setting would be reported as missing, too.
+  for (const name of misspelt) values[name] ??= [];
+  return { ...place, values, positions, inside };
 }
 
-/** Reads the entries of `providers` or `front-ends`. Undefined after reporting that there are none. */
-function readEntries(
+/** Reads what a key with the name of a level holds. */
+function readInside(
+  level: Level,
   { value, position }: Pair,
-  level: FileEntry['level'],
+  before: string,
   source: Source,
-): ConfigFile['providers'] {
+): readonly FileSettings[] {
+  const { shape, most = 1, otherShape, empty } = levels[level];
   const { yaml, report, giveUp } = source;
-  if (!isMap(value))
-    return giveUp(position, `${level} is not a map of names, each with its settings`);
-  const most = level === 'providers' ? limits.registrations : limits.frontEnds;
-  const pairs = pairsOf(value, yaml, report);
+  const path = `${before}${level}`;
+  const fault = (message: string, at = position): [] => {
+    (shape === 'named' ? giveUp : report)(at, `${path} ${message}`);
+    return [];
+  };
+  const read = (pairs: readonly Pair[], at: Position) =>
+    readSettings(pairs, { level, prefix: `${path}.`, position: at }, source);
+  const isList = shape === 'list';
+  const items = isList && isSeq(value) ? value.items : [];
+  const pairs = isList ? [] : pairsOf(value, yaml, report);
+  if (isList ? !isSeq(value) : !isMap(value)) fault(otherShape);
+  else if (empty !== undefined && items.length + pairs.length === 0) fault(empty);
+  if (shape === 'map') return [read(pairs, position)];
+  if (items.length > most) return fault(`has more than ${most} entries`);
+  if (isList) {
+    return items.flatMap((item) => {
+      const [map, at] = [resolved(item, yaml), positionOf(item, yaml)];
+      if (!isMap(map)) return fault('has an entry that is not a map', at);
+      return [read(pairsOf(map, yaml, report), at)];
+    });
+  }
   const beyond = pairs[most];
-  if (beyond) return giveUp(beyond.position, `${level} has more than ${most} entries`);
-  const [first, ...others] = pairs.map((pair) => readEntry(pair, level, source));
-  if (first === undefined) giveUp(position, `${level} has no entries`);
-  return first && [first, ...others];
+  if (beyond) return fault(`has more than ${most} entries`, beyond.position);
+  return pairs.map((pair) => readEntry(pair, level, source));
 }
 
 function readEntry(
   { key: name, position, value }: Pair,
-  level: FileEntry['level'],
+  level: Level,
   source: Source,
-): FileEntry {
+): FileSettings {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
   // A word that cannot be a name is left out of faults: it may be anything.
   const described = issue === undefined ? `${level}.${name}` : level;
-  const prefix = issue === undefined ? `${described}.` : `${level}: `;
   if (issue !== undefined) giveUp(position, `${level} has a name that ${issue.message}`);
-  if (level === 'front-ends' && endpoints.includes(name)) {
+  if (levels[level].takenNames?.includes(name)) {
     report(position, `${described} has the name of an endpoint: choose another name`);
   }
   if (!isMap(value)) report(position, `${described} is not a map of settings`);
-  const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
-  const proxy = pairs.find(({ key }) => key === 'proxy' && level === 'front-ends');
-  const apis = proxy ? readApis(proxy, `${described}.proxy`, `${prefix}proxy.`, source) : [];
-  const allowing = pairs.find(({ key }) => key === 'allow');
-  const allow = allowing && readAllow(allowing, `${prefix}allow`, source);
-  const open = pairs.find(({ key }) => key === 'clients' && level === 'front-ends');
-  const clients = open && readClients(open, `${prefix}clients`, source);
-  const nested = [proxy, allowing, open];
-  const own = pairs.filter((pair) => !nested.includes(pair));
-  const settings = readSettings(own, { level, prefix, position }, source);
-  const values = withPreset(level, name, settings.values);
-  return { ...settings, level, name, position, apis, allow, clients, values };
+  const prefix = issue === undefined ? `${described}.` : `${level}: `;
+  const place = { level, name, prefix, position };
+  const settings = readSettings(pairsOf(value, yaml, report), place, source);
+  return level === 'providers' ? withPreset(name, settings) : settings;
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
-function withPreset(
-  level: FileEntry['level'],
-  name: string,
-  values: FileEntry['values'],
-): FileEntry['values'] {
+function withPreset(name: string, settings: FileSettings): FileSettings {
   const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
-  const isNamed = choices.some((choice) => values[choice] !== undefined);
-  const isPreset = level === 'providers' && acceptedWords(options.provider.schema).includes(name);
-  return isNamed || !isPreset ? values : { ...values, provider: [name] };
-}
-
-/** Reads `allow`: a map of rules. Without one, everybody could log in. */
-function readAllow({ value, position }: Pair, prefix: string, source: Source): FileSettings {
-  const { yaml, report } = source;
-  if (!isMap(value)) report(position, `${prefix} is not a map of rules, such as users: [octocat]`);
-  const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
-  if (isMap(value) && pairs.length === 0) report(position, `${prefix} has no rule`);
-  return readSettings(pairs, { level: 'allow', prefix: `${prefix}.`, position }, source);
-}
-
-/** Reads `clients` of a front end: a map of settings. */
-function readClients({ value, position }: Pair, path: string, source: Source): FileSettings {
-  const { yaml, report } = source;
-  if (!isMap(value)) report(position, `${path} is not a map, such as registration: true`);
-  const pairs = isMap(value) ? pairsOf(value, yaml, report) : [];
-  return readSettings(pairs, { level: 'clients', prefix: `${path}.`, position }, source);
-}
-
-/** Reads `proxy` of a front end: a list of maps. */
-function readApis(
-  { value, position }: Pair,
-  described: string,
-  prefix: string,
-  source: Source,
-): readonly FileSettings[] {
-  const { yaml, report } = source;
-  const fault = (at: Position, what: string): [] => {
-    report(at, `${described} ${what}`);
-    return [];
-  };
-  if (!isSeq(value)) return fault(position, 'is not a list of maps, each with path and url');
-  const { items } = value;
-  if (items.length === 0) fault(position, 'is an empty list');
-  if (items.length > limits.apisOfFrontEnd) {
-    return fault(position, `has more than ${limits.apisOfFrontEnd} entries`);
-  }
-  return items.flatMap((item) => {
-    const [map, at] = [resolved(item, yaml), positionOf(item, yaml)];
-    if (!isMap(map)) return fault(at, 'has an entry that is not a map');
-    const place = { level: 'proxy', prefix, position: at } as const;
-    return [readSettings(pairsOf(map, yaml, report), place, source)];
-  });
-}
-
-/** Reads the settings of one map. Those with faults have no texts. */
-function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
-  const values: Partial<Record<SettingName, readonly string[]>> = {};
-  const positions: Partial<Record<SettingName, Position>> = {};
-  const misspelt: SettingName[] = [];
-  for (const pair of pairs) {
-    const setting = fileSettings[place.level].find(({ key }) => key === pair.key);
-    if (setting === undefined) {
-      misspelt.push(...reportUnknown(pair, place, source));
-      continue;
-    }
-    const fault = (message: string) =>
-      source.report(pair.position, `${place.prefix}${pair.key} ${message}`);
-    positions[setting.name] = pair.position;
-    values[setting.name] = textsOf(setting, pair.value, source, fault) ?? [];
-  }
-  // Otherwise, a misspelt setting would be reported as missing, too.
-  for (const name of misspelt) values[name] ??= [];
-  return { ...place, values, positions };
+  const isNamed = choices.some((choice) => settings.values[choice] !== undefined);
+  if (isNamed || !acceptedWords(options.provider.schema).includes(name)) return settings;
+  return { ...settings, values: { ...settings.values, provider: [name] } };
 }
 
 /**
@@ -187,23 +144,18 @@ function reportUnknown(
   { level, prefix }: Place,
   { report, giveUp }: Source,
 ): SettingName[] {
-  const maps = mapsIn[level] ?? [];
-  const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...maps]);
-  const owner = (Object.keys(belongs) as Level[]).find((one) =>
+  const { holds } = levels[level];
+  const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...holds]);
+  const owner = (Object.keys(levels) as Level[]).find((one) =>
     fileSettings[one].some((setting) => setting.key === key),
   );
   const isShown =
     /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
-  if (owner !== undefined) message = `${prefix}${key} ${belongs[owner]}`;
-  (close !== undefined && maps.includes(close) ? giveUp : report)(position, message);
+  if (owner !== undefined) message = `${prefix}${key} ${levels[owner].misplaced}`;
+  (holds.some((one) => one === close) ? giveUp : report)(position, message);
   return fileSettings[level].filter((setting) => setting.key === close).map(({ name }) => name);
-}
-
-/** Whether a setting takes a list as well as a single value. */
-export function takesList({ separator, repeatable }: Setting): boolean {
-  return repeatable !== undefined || separator !== undefined;
 }
 
 /** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */

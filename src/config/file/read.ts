@@ -1,12 +1,12 @@
 import { isMap, isScalar } from 'yaml';
 import { ConfigError } from '../../start-errors.ts';
-import { describeFault } from '../fault.ts';
-import { type ReadFile, reasonOf, type TextFile, unreadableFile } from '../files.ts';
+import { describeFault, describePlace, type PlacedTexts } from '../fault.ts';
+import { type ReadFile, type TextFile, whyUnreadable } from '../files.ts';
+import { levels } from '../settings/setting.ts';
 import { describeOption, options } from '../settings/settings.ts';
 import { givenBySources, type OptionSources } from '../sources.ts';
-import { type ConfigFile, describePlace, type PlacedTexts } from './config-file.ts';
-import { readTop, type Source } from './entries.ts';
-import { parseYaml, positionOf, type ReportAt, resolved } from './yaml.ts';
+import { type ConfigFile, readSettings } from './entries.ts';
+import { pairsOf, parseYaml, positionOf, type ReportAt, resolved } from './yaml.ts';
 
 /** A configuration file that was read; undefined: there is none. */
 export type ReadConfigFile = ReturnType<typeof readConfigFile>;
@@ -22,19 +22,17 @@ export function readConfigFile(sources: OptionSources, readFile: ReadFile, fault
   const given = givenBySources('config', sources);
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');
-  const fault = (message: string) =>
-    new ConfigError([
-      describeFault(describeOption('config'), options.config, given.texts, message),
-    ]);
+  const fault = (message: string) => {
+    const described = describeOption('config');
+    return new ConfigError([describeFault(described, options.config, given.texts, message)]);
+  };
   // Faults and warnings begin with it, and such characters could change what a terminal shows.
-  if (/[\p{Cc}\p{Cf}]/u.test(path)) {
-    throw fault('has a control character');
-  }
+  if (/[\p{Cc}\p{Cf}]/u.test(path)) throw fault('has a control character');
   let file: TextFile;
   try {
     file = readFile(path);
   } catch (error) {
-    throw fault(reasonOf(error, unreadableFile) ?? 'names a file that cannot be read');
+    throw fault(whyUnreadable(error));
   }
   const { text, readableByGroup, readableByOthers } = file;
   const parsed = parseConfigFile(text, path, faults);
@@ -59,24 +57,21 @@ export function parseConfigFile(
   path: string,
   faults: PlacedTexts,
 ): ConfigFile | undefined {
+  let isClear = true;
   // The faults of a map are found again at each of its aliases.
   const report: ReportAt = (position, message) =>
     faults.add(`${describePlace(path, position)} ${message}`, position);
-  const yaml = parseYaml(text, report);
-  let isClear = true;
   const giveUp: ReportAt = (position, message) => {
     isClear = false;
     return report(position, message);
   };
-  const file = yaml && readYaml({ path, yaml, report, giveUp });
-  return isClear ? file : undefined;
-}
-
-function readYaml(source: Source): ConfigFile | undefined {
-  const { path, yaml, report } = source;
+  const yaml = parseYaml(text, report);
+  if (yaml === undefined) return undefined;
   const content = resolved(yaml.document.contents, yaml);
-  if (isMap(content)) return { path, ...readTop(content, source) };
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
-  if (isBlank) return { path, ...readTop(undefined, source) };
-  return report(positionOf(content, yaml), 'is not a map of settings, such as port: 8000');
+  if (!isMap(content) && !isBlank) giveUp(positionOf(content, yaml), levels.relay.otherShape);
+  const place = { level: 'relay', prefix: '' } as const;
+  const source = { path, yaml, report, giveUp };
+  const file = { path, ...readSettings(pairsOf(content, yaml, report), place, source) };
+  return isClear ? file : undefined;
 }

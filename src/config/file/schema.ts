@@ -1,12 +1,9 @@
-import { limits } from '../../limits.ts';
 import { typedValue, valueTypeOf } from '../schemas.ts';
-import type { Level } from '../settings/setting.ts';
+import { type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings } from '../settings/settings.ts';
-import type { FileEntry } from './config-file.ts';
-import { endpoints, takesList } from './entries.ts';
 
 /** A JSON Schema, or a part of one. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * The JSON Schema of the configuration file, for editors and other programs. It says nothing of what depends on
@@ -15,28 +12,22 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  * @see https://json-schema.org/draft-07
  */
 export function configFileSchema(): JsonSchema {
+  const { required: _, ...schema } = mapOf('relay');
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'login-relay configuration',
-    type: 'object',
-    properties: {
-      ...propertiesOf('relay'),
-      providers: entriesOf(
-        'providers',
-        limits.registrations,
-        'The providers. The name of an entry is the word in /auth/<word> and /auth/<word>/callback.',
-      ),
-      'front-ends': entriesOf(
-        'front-ends',
-        limits.frontEnds,
-        'The front ends. The name of an entry is its client_id.',
-      ),
-    },
-    additionalProperties: false,
+    title: levels.relay.help,
+    ...schema,
   };
 }
 
-function entriesOf(kind: FileEntry['level'], most: number, description: string): JsonSchema {
+/** What a key with the name of a level holds. */
+function schemaOfLevel(level: Level): JsonSchema {
+  const { shape, most, help: description, empty, takenNames } = levels[level];
+  const map = mapOf(level);
+  if (shape === 'map') return { description, ...map, ...(empty && { minProperties: 1 }) };
+  if (shape === 'list') {
+    return { description, type: 'array', minItems: 1, maxItems: most, items: map };
+  }
   return {
     description,
     type: 'object',
@@ -44,55 +35,24 @@ function entriesOf(kind: FileEntry['level'], most: number, description: string):
     maxProperties: most,
     propertyNames: {
       pattern: '^[A-Za-z0-9_-]{1,64}$',
-      ...(kind === 'front-ends' && { not: { enum: endpoints } }),
+      ...(takenNames && { not: { enum: takenNames } }),
     },
-    additionalProperties:
-      kind === 'front-ends'
-        ? entryOf(kind, {
-            proxy: proxySchema(),
-            allow: allowSchema(),
-            clients: clientsSchema(),
-          })
-        : entryOf(kind, { allow: allowSchema() }),
+    additionalProperties: map,
   };
 }
 
-/** @param more the properties that are no settings */
-function entryOf(level: Level, more: JsonSchema = {}): JsonSchema {
-  const required = fileSettings[level].filter(({ otherwise }) => otherwise === 'required');
+/** A map of settings of a level, and of the maps that it can hold. */
+function mapOf(level: Level): JsonSchema {
+  const settings = fileSettings[level];
   return {
     type: 'object',
-    properties: { ...propertiesOf(level), ...more },
-    required: required.map(({ key }) => key),
+    properties: Object.fromEntries([
+      ...settings.map((setting) => [setting.key, schemaOf(setting)]),
+      ...levels[level].holds.map((inner) => [inner, schemaOfLevel(inner)]),
+    ]),
+    required: settings.filter(({ otherwise }) => otherwise === 'required').map(({ key }) => key),
     additionalProperties: false,
   };
-}
-
-function proxySchema(): JsonSchema {
-  return {
-    description: "Parts of a provider's API that a page with a session may use.",
-    type: 'array',
-    minItems: 1,
-    maxItems: limits.apisOfFrontEnd,
-    items: entryOf('proxy'),
-  };
-}
-
-function allowSchema(): JsonSchema {
-  return {
-    description: 'Who may log in: one match is enough. Default: everybody.',
-    ...entryOf('allow'),
-    minProperties: 1,
-  };
-}
-
-function clientsSchema(): JsonSchema {
-  const description = 'The programs that may log in here without an entry of their own.';
-  return { description, ...entryOf('clients') };
-}
-
-function propertiesOf(level: Level): JsonSchema {
-  return Object.fromEntries(fileSettings[level].map((setting) => [setting.key, schemaOf(setting)]));
 }
 
 function schemaOf(setting: FileSetting): JsonSchema {

@@ -9,10 +9,9 @@ import {
   parseDocument,
   visit,
   type YAMLError,
-  type YAMLMap,
 } from 'yaml';
 import { limits } from '../../limits.ts';
-import type { Position } from './config-file.ts';
+import type { Position } from '../fault.ts';
 
 /** A YAML document without faults of syntax. */
 export interface Yaml {
@@ -130,11 +129,11 @@ export function resolved(node: unknown, { document }: Yaml): Node | undefined {
   return isScalar(node) || isMap(node) || isSeq(node) ? node : undefined;
 }
 
-/** The pairs of a map. Reports keys that are repeated, or that are not strings. */
-export function pairsOf(map: YAMLMap, yaml: Yaml, report: ReportAt): readonly Pair[] {
+/** The pairs of a map; none if it is something else. Reports keys that are repeated, or that are not strings. */
+export function pairsOf(node: unknown, yaml: Yaml, report: ReportAt): readonly Pair[] {
   const pairs = new Map<string, Pair>();
-  for (const { key: keyNode, value } of map.items) {
-    const position = positionOf(keyNode ?? map, yaml);
+  for (const { key: keyNode, value } of isMap(node) ? node.items : []) {
+    const position = positionOf(keyNode ?? node, yaml);
     const key = isScalar(keyNode) ? keyNode.value : undefined;
     const earlier = typeof key === 'string' ? pairs.get(key) : undefined;
     if (typeof key !== 'string') {

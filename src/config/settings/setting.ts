@@ -1,7 +1,81 @@
 import type * as v from 'valibot';
+import { limits } from '../../limits.ts';
 
-/** Where a setting applies: to the whole relay, or to an entry of a map or list in the file. */
+/** Where a setting applies: to the whole relay, or to a map of the file with the settings of something else. */
 export type Level = 'relay' | 'providers' | 'front-ends' | 'proxy' | 'allow' | 'clients';
+
+/** What a key with the name of a level can hold, besides the settings of the level. Parser, schema and print of the file use it. */
+interface LevelInFile {
+  /** The levels that its maps can hold, under their names. */
+  readonly holds: readonly Level[];
+  /** One map of settings, a list of such maps, or such maps by their names. */
+  readonly shape: 'map' | 'list' | 'named';
+  /** The most entries of a list, or names. */
+  readonly most?: number;
+  readonly help: string;
+  /** The fault if there is something else. */
+  readonly otherShape: string;
+  /** The fault if there is nothing in it. Undefined: that is right. */
+  readonly empty?: string;
+  /** The fault of a setting of this level that is elsewhere. */
+  readonly misplaced: string;
+  /** Endpoints after `/auth/<provider>/`: no entry can have their names. */
+  readonly takenNames?: readonly string[];
+}
+
+export const levels: Readonly<Record<Level, LevelInFile>> = {
+  relay: {
+    holds: ['providers', 'front-ends'],
+    shape: 'map',
+    help: 'login-relay configuration',
+    otherShape: 'is not a map of settings, such as port: 8000',
+    misplaced: 'belongs to the whole relay: move it to the top of the file, without indentation',
+  },
+  providers: {
+    holds: ['allow'],
+    shape: 'named',
+    most: limits.registrations,
+    help: 'The providers. The name of an entry is the word in /auth/<word> and /auth/<word>/callback.',
+    otherShape: 'is not a map of names, each with its settings',
+    empty: 'has no entries',
+    misplaced: 'belongs to a provider: move it into an entry of providers',
+  },
+  'front-ends': {
+    holds: ['proxy', 'allow', 'clients'],
+    shape: 'named',
+    most: limits.frontEnds,
+    help: 'The front ends. The name of an entry is its client_id.',
+    otherShape: 'is not a map of names, each with its settings',
+    empty: 'has no entries',
+    misplaced: 'belongs to a front end: move it into an entry of front-ends',
+    takenNames: ['callback', 'token', 'revoke'],
+  },
+  proxy: {
+    holds: [],
+    shape: 'list',
+    most: limits.apisOfFrontEnd,
+    help: "Parts of a provider's API that a page with a session may use.",
+    otherShape: 'is not a list of maps, each with path and url',
+    empty: 'is an empty list',
+    misplaced: 'belongs to an API: move it into an entry of proxy, in a front end',
+  },
+  allow: {
+    holds: [],
+    shape: 'map',
+    help: 'Who may log in: one match is enough. Default: everybody.',
+    otherShape: 'is not a map of rules, such as users: [octocat]',
+    // Without a rule, everybody could log in.
+    empty: 'has no rule',
+    misplaced: 'says who may log in: move it into allow, in a provider or a front end',
+  },
+  clients: {
+    holds: [],
+    shape: 'map',
+    help: 'The programs that may log in here without an entry of their own.',
+    otherShape: 'is not a map, such as registration: true',
+    misplaced: 'belongs to clients that nobody registered: move it into clients, in a front end',
+  },
+};
 
 /** A setting. File, help, manual, schema and documents all come from its row. */
 export interface Setting {
@@ -64,4 +138,9 @@ export function group<const Rows extends Readonly<Record<string, Omit<Option, 'g
 ): { readonly [Name in keyof Rows]: Rows[Name] & { readonly group: string } } {
   const grouped = Object.entries(rows).map(([key, row]) => [key, { ...row, group: name }]);
   return Object.fromEntries(grouped);
+}
+
+/** Whether a setting takes a list in a file as well as a single value. */
+export function takesList({ separator, repeatable }: Setting): boolean {
+  return repeatable !== undefined || separator !== undefined;
 }

@@ -41,6 +41,7 @@ export class RelayError extends Error {
   /**
    * @param code decides status, detail and headers
    * @param more replaces status and detail, which must not quote input, and adds headers
+   * @param more.retryIn milliseconds after which the caller may try again
    */
   constructor(
     code: FailureCode,
@@ -48,6 +49,7 @@ export class RelayError extends Error {
       status?: number;
       detail?: string | undefined;
       headers?: Readonly<Record<string, string>>;
+      retryIn?: number;
       providerError?: ProviderErrorCode | undefined;
       person?: string | undefined;
       refusedBy?: number;
@@ -58,7 +60,12 @@ export class RelayError extends Error {
     this.code = code;
     this.status = more.status ?? failure.status ?? 400;
     this.detail = more.detail ?? failure.detail;
-    this.headers = { ...failure.headers, ...more.headers };
+    const { retryIn } = more;
+    this.headers = {
+      ...failure.headers,
+      ...more.headers,
+      ...(retryIn !== undefined && { 'Retry-After': String(Math.ceil(retryIn / 1000)) }),
+    };
     this.oauthError = failure.oauthError ?? oauthErrorOf(this.status);
     this.providerError = more.providerError;
     this.person = more.person;

@@ -1,6 +1,6 @@
 import type { Codes } from '../grants/codes.ts';
 import { redirect } from '../http/redirect.ts';
-import type { OAuthRequest } from '../login/front-end-request.ts';
+import type { OAuthRequest } from '../login/state.ts';
 import type { Delivery } from './delivery.ts';
 import { withPart } from './redirect-delivery.ts';
 

@@ -3,7 +3,6 @@ import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { createOnce, type Home } from '../memory/home.ts';
-import { keyOf } from '../recent.ts';
 import { createSeal } from '../sealed.ts';
 
 /** Seconds until a code expires. */
@@ -57,30 +56,14 @@ export function createCodes(keys: KeyRing, registration: () => string, now: Cloc
   };
 }
 
-/** The codes that front ends have redeemed. */
-export type RedeemedCodes = ReturnType<typeof createRedeemedCodes>;
-
-/** Remembers the last 16,384 codes at most. If an older one is repeated, the provider refuses it. */
-export function createRedeemedCodes(home: Home) {
-  const redeemed = createOnce(home, 'c', redemptionLifetime, 16_384);
-  return {
-    /**
-     * Exchanges the provider's code for the first redemption. A second exchange could make the provider
-     * revoke the tokens of the first one.
-     *
-     * @param code.registration the audience of the registration
-     * @param exchange calls `sent` once the code may have reached the provider. If the exchange fails
-     *   without that, the code is forgotten and can be redeemed again.
-     * @throws {RelayError} `code_redeemed` if the code is redeemed, or being redeemed
-     * @see RFC 6749 §4.1.2
-     */
-    redeem: <Result>(
-      code: { readonly registration: string; readonly providerCode: string },
-      exchange: (sent: () => void) => Promise<Result>,
-    ): Promise<Result> =>
-      // Not the relay's code: it may have another spelling.
-      redeemed.run(keyOf(code.registration, code.providerCode), exchange, () => {
-        throw new RelayError('code_redeemed');
-      }),
-  };
-}
+/**
+ * The codes that front ends redeem. The provider's code in one is exchanged once: a second exchange could make the
+ * provider revoke the tokens of the first one. Remembers the last 16,384 at most. If an older one is repeated, the
+ * provider refuses it.
+ *
+ * @see RFC 6749 §4.1.2
+ */
+export const createRedeemedCodes = (home: Home) =>
+  createOnce(home, 'c', redemptionLifetime, 16_384, () => {
+    throw new RelayError('code_redeemed');
+  });

@@ -26,7 +26,7 @@ export function createGrantMemory(home: Home) {
 
 /** Remembers the last 4096 logins at most that front ends revoked, each for 60 seconds. */
 export function createRevocations(home: Home) {
-  const revoked = createOnce(home, 'v', 60_000, 4096);
+  const revoked = createOnce(home, 'v', 60_000, 4096, () => {});
   const join = createJoint<void>();
   return {
     /**
@@ -37,7 +37,7 @@ export function createRevocations(home: Home) {
      */
     async once({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
       const key = keyOf(refreshToken, accessToken);
-      await join(key, () => revoked.run(key, revoke, () => {}));
+      await join(key, () => revoked.run(key, revoke));
     },
   };
 }

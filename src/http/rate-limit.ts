@@ -20,8 +20,7 @@ export function createRequestCount(home: Home, kind: string, seconds: number): C
   return async (address, most, detail) => {
     const { count, wait } = await counters.add(counters.counterOf(address), 1);
     if (count <= most) return;
-    const headers = { 'Retry-After': String(Math.ceil(wait / 1000)) };
-    throw new RelayError('rate_limited', { headers, detail });
+    throw new RelayError('rate_limited', { retryIn: wait, detail });
   };
 }
 

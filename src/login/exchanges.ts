@@ -14,7 +14,7 @@ export type Exchanges = ReturnType<typeof createExchanges>;
  * Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code.
  */
 export function createExchanges(home: Home) {
-  const begun = createOnce(home, 'x', lifetime, 16_384);
+  const begun = createOnce(home, 'x', lifetime, 16_384, finished);
   const join = createJoint<TokenResponse>();
   return {
     /** Whether the exchange of this login has started. */
@@ -32,23 +32,19 @@ export function createExchanges(home: Home) {
       exchange: (spend: () => void) => Promise<TokenResponse>,
     ): Promise<TokenResponse> =>
       join(login, async () => {
-        if (begun.isBegunHere(login)) throw finished();
+        if (begun.isBegunHere(login)) finished();
         const { left, how } = await lead(home, 'y', login, {
-          call: async () => ({
-            response: await begun.run(login, exchange, () => {
-              throw finished();
-            }),
-          }),
+          call: async () => ({ response: await begun.run(login, exchange) }),
           isAnswer: (left, hasWaited) => hasWaited || left.response !== undefined,
           keep: () => ({ lifetime: waitersTime, always: true }),
         });
-        if (how === 'repeated') throw finished();
+        if (how === 'repeated') finished();
         if (left.response !== undefined) return left.response;
         throw new RelayError(left.failure ?? 'state_finished');
       }),
   };
 }
 
-function finished(): RelayError {
-  return new RelayError('state_finished');
+function finished(): never {
+  throw new RelayError('state_finished');
 }

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { Home } from '../memory/home.ts';
 import { createLasting } from '../recent.ts';
 import { createExchanges } from './exchanges.ts';
-import { createRefusedExchanges, type RefusedExchanges } from './refused-exchanges.ts';
+import { createRefusedExchanges } from './refused-exchanges.ts';
 
 /** What a process remembers of logins. A reload of the configuration keeps it. */
 export type LoginMemory = ReturnType<typeof createLoginMemory>;
@@ -35,68 +35,60 @@ export function createLoginMemory(home: Home) {
 const exchangesPerRefusal = 30;
 const tooManyExchanges =
   'Too many logins come from this address. Nothing is lost: try again after ten minutes at most.';
+const tooManyNew =
+  'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';
 
-/** Says to the call whether it is limited. */
-type Limit = <Result>(
-  request: IncomingMessage,
-  call: (isLimited: boolean) => Promise<Result>,
-) => Promise<Result>;
+/** The limits of what one client address makes the relay do. */
+export type ClientLimits = ReturnType<typeof createClientLimits>;
 
-/** The limits of what the provider refuses to a client. */
-export type RefusalLimits = ReturnType<typeof refusalLimits>;
-
-/** @param settings.refusedExchanges the most from one address in ten minutes; 0: there are no limits */
-export function refusalLimits(
+/** @param settings.refusedExchanges the most from one address in ten minutes; 0: what is refused has no limits */
+export function createClientLimits(
   settings: {
     readonly refusedExchanges: number;
+    readonly rateLimit: number | undefined;
     readonly trustedProxies: readonly string[];
     readonly behindUnknownProxy: boolean;
   },
   memory: LoginMemory,
 ) {
-  const { refusedExchanges: most, trustedProxies, behindUnknownProxy } = settings;
-  const ownAddressOf = ownAddressBehind(trustedProxies);
-  const limit = (refusals: RefusedExchanges, count?: CountRequest): Limit => {
-    if (most === 0 || behindUnknownProxy) return (_request, call) => call(false);
-    return (request, call) => {
-      const address = ownAddressOf(request);
-      if (address === undefined) return call(false);
-      return refusals.limit(address, most, async () => {
+  const { refusedExchanges: most, rateLimit, trustedProxies, behindUnknownProxy } = settings;
+  const ownAddressOf = behindUnknownProxy ? () => undefined : ownAddressBehind(trustedProxies);
+
+  /** Says to the call whether it is limited. */
+  function limit(refusals: LoginMemory['refusedLookups'], count?: CountRequest) {
+    return async <Result>(
+      request: IncomingMessage,
+      call: (isLimited: boolean) => Promise<Result>,
+    ): Promise<Result> => {
+      const address = most === 0 ? undefined : ownAddressOf(request);
+      if (address === undefined) return await call(false);
+      return await refusals.limit(address, most, async () => {
         await count?.(address, exchangesPerRefusal * most, tooManyExchanges);
         return await call(true);
       });
     };
-  };
+  }
+
+  async function countNew(request: IncomingMessage): Promise<void> {
+    const address = ownAddressOf(request);
+    if (address !== undefined) await memory.countNewClient(address, limits.newClients, tooManyNew);
+  }
+
   return {
-    /** Also limits the exchanges that are not refused. */
-    exchange: limit(memory.refusedExchanges, memory.countExchange),
-    revocation: limit(memory.refusedRevocations),
-    lookup: limit(memory.refusedLookups),
+    /**
+     * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
+     * Waits while exchanges in flight may still reach the limit of refused ones.
+     *
+     * @throws {RelayError} `too_many_refusals` or `rate_limited`
+     */
+    limitExchange: limit(memory.refusedExchanges, memory.countExchange),
+    /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
+    limitRevocation: limit(memory.refusedRevocations),
+    /** The same for a user lookup. */
+    limitLookup: limit(memory.refusedLookups),
+    /** Counts the fetch of a client's document. @throws {RelayError} `rate_limited` */
+    countFetch: countNew,
+    /** The same for a registration. A configured rate limit counts registrations already, but no starts of logins. */
+    countRegistration: rateLimit === undefined ? countNew : async () => {},
   };
 }
-
-/**
- * Limits fetches of documents, and registrations, by client address. A configured rate limit counts registrations already,
- * but no starts of logins.
- *
- * @returns each throws `rate_limited`
- */
-export function newClientLimit(
-  settings: {
-    readonly rateLimit: number | undefined;
-    readonly trustedProxies: readonly string[];
-    readonly behindUnknownProxy: boolean;
-  },
-  { countNewClient }: LoginMemory,
-) {
-  const ownAddressOf = ownAddressBehind(settings.trustedProxies);
-  const count = async (request: IncomingMessage): Promise<void> => {
-    const address = settings.behindUnknownProxy ? undefined : ownAddressOf(request);
-    if (address !== undefined) await countNewClient(address, limits.newClients, tooManyNew);
-  };
-  const isCounted = settings.rateLimit !== undefined;
-  return { countFetch: count, countRegistration: isCounted ? async () => {} : count };
-}
-
-const tooManyNew =
-  'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';

@@ -5,9 +5,8 @@ import { RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookies.ts';
 import { createLoginCookies, loginLifetime } from './cookies.ts';
-import type { FrontEndRequest } from './front-end-request.ts';
 import { idAndVerifierOf } from './pkce.ts';
-import type { Login, LoginState, States } from './state.ts';
+import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
 
 const clockSkew = 60;
 const browserSecretLength = 32;

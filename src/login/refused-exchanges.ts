@@ -16,13 +16,17 @@ const refusals: ReadonlySet<FailureCode> = new Set([
   'token_invalid',
 ]);
 
+/** The exchanges of one counter. */
+interface Exchanges {
+  inFlight: number;
+  /** Called when one of them ends. */
+  readonly waiting: (() => void)[];
+}
+
 /**
  * Counts refused calls to the provider by client address, for ten minutes. A client with made-up codes or
  * tokens must not use up the requests that the provider allows the relay.
- */
-export type RefusedExchanges = ReturnType<typeof createRefusedExchanges>;
-
-/**
+ *
  * @param kind the short name of what is refused
  * @param advice what a client reads that has reached the limit, before "in ten minutes"
  */
@@ -32,48 +36,32 @@ export function createRefusedExchanges(
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
   const counters = createCounters(home, kind, windowSeconds);
-  const inFlight = new Map<string, number>();
-  // Called when an exchange of the counter ends.
-  const waiting = new Map<string, (() => void)[]>();
+  const exchangesOf = new Map<string, Exchanges>();
   let waitingInAll = 0;
 
-  function add(key: string, exchanges: 1 | -1): void {
-    const count = (inFlight.get(key) ?? 0) + exchanges;
-    if (count > 0) inFlight.set(key, count);
-    else inFlight.delete(key);
-  }
-
-  async function untilOneEnds(key: string): Promise<void> {
-    const others = waiting.get(key) ?? [];
-    const isFull = waitingInAll >= mostWaiting || others.length >= mostWaitingForOne;
+  async function untilOneEnds({ waiting }: Exchanges): Promise<void> {
+    const isFull = waitingInAll >= mostWaiting || waiting.length >= mostWaitingForOne;
     if (isFull) throw tooManyAtOnce();
     waitingInAll += 1;
-    await new Promise<void>((resolve) => {
-      others.push(resolve);
-      waiting.set(key, others);
-    });
+    await new Promise<void>((resolve) => waiting.push(resolve));
     waitingInAll -= 1;
   }
 
-  function wake(key: string): void {
-    const resolvers = waiting.get(key) ?? [];
-    waiting.delete(key);
-    for (const resolve of resolvers) resolve();
-  }
-
   /** Waits for a free place under the limit and takes it. */
-  async function takePlace(key: string, most: number): Promise<void> {
+  async function takePlace(key: string, most: number): Promise<Exchanges> {
     const begun = performance.now();
     for (;;) {
       const { count: refused, wait } = await counters.add(key, 0);
       if (refused >= most) throw tooManyRefusals(advice, wait);
       // There is no await between check and increment, so no other exchange takes the same place.
-      if (refused + (inFlight.get(key) ?? 0) < most) {
-        add(key, 1);
-        return;
+      const exchanges = exchangesOf.get(key) ?? { inFlight: 0, waiting: [] };
+      if (refused + exchanges.inFlight < most) {
+        exchanges.inFlight += 1;
+        exchangesOf.set(key, exchanges);
+        return exchanges;
       }
       if (performance.now() - begun > longestWait) throw tooManyAtOnce();
-      await untilOneEnds(key);
+      await untilOneEnds(exchanges);
     }
   }
 
@@ -93,7 +81,7 @@ export function createRefusedExchanges(
       exchange: () => Promise<Result>,
     ): Promise<Result> {
       const key = counters.counterOf(address);
-      await takePlace(key, most);
+      const exchanges = await takePlace(key, most);
       try {
         return await exchange();
       } catch (error) {
@@ -101,22 +89,20 @@ export function createRefusedExchanges(
         if (isRefusal) await counters.add(key, 1);
         throw error;
       } finally {
-        add(key, -1);
-        wake(key);
+        exchanges.inFlight -= 1;
+        if (exchanges.inFlight === 0) exchangesOf.delete(key);
+        for (const resolve of exchanges.waiting.splice(0)) resolve();
       }
     },
   };
 }
 
 function tooManyAtOnce(): RelayError {
-  return new RelayError('rate_limited', { headers: { 'Retry-After': '1' } });
+  return new RelayError('rate_limited', { retryIn: 1000 });
 }
 
 function tooManyRefusals(advice: string, wait: number): RelayError {
   const minutes = Math.ceil(wait / 60_000);
   const when = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  return new RelayError('too_many_refusals', {
-    detail: `${advice} in ${when}.`,
-    headers: { 'Retry-After': String(Math.ceil(wait / 1000)) },
-  });
+  return new RelayError('too_many_refusals', { detail: `${advice} in ${when}.`, retryIn: wait });
 }

@@ -14,7 +14,7 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
-import type { LoginMemory, RefusalLimits } from './memory.ts';
+import type { ClientLimits, LoginMemory } from './memory.ts';
 import { createLoginProtection } from './protection.ts';
 import type { States } from './state.ts';
 
@@ -50,7 +50,7 @@ interface RegistrationContext {
   readonly audienceAt: (provider: Provider) => string;
   readonly states: States;
   readonly memory: LoginMemory;
-  readonly limits: RefusalLimits;
+  readonly limits: ClientLimits;
   /** Milliseconds that all questions about one person may take together. */
   readonly accessTime: number;
   readonly now: Clock;
@@ -126,25 +126,15 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     ) => withNeededScopes(part, whole, [registered.allow, frontEnd.allow], source.current().access),
     /** The exchanges of this process, one per login. */
     exchanges,
-    /**
-     * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
-     * Waits while exchanges in flight may still reach the limit of refused ones.
-     *
-     * @throws {RelayError} `too_many_refusals` or `rate_limited`
-     */
-    limitExchange: limits.exchange,
-    /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
-    limitRevocation: limits.revocation,
-    /**
-     * The same for a user lookup. A good token is not limited: strangers at the same address must not keep a
-     * person out.
-     */
+    limitExchange: limits.limitExchange,
+    limitRevocation: limits.limitRevocation,
+    /** A good token is not limited: strangers at the same address must not keep a person out. */
     limitLookup<Result>(
       request: IncomingMessage,
       accessToken: string,
       lookUp: (isLimited: boolean) => Promise<Result>,
     ): Promise<Result> {
-      return isGood(accessToken) ? lookUp(false) : limits.lookup(request, lookUp);
+      return isGood(accessToken) ? lookUp(false) : limits.limitLookup(request, lookUp);
     },
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,

@@ -64,21 +64,24 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
  * @param kind the short name of the work
  * @param lifetime milliseconds for which work is remembered
  * @param most works; beyond it, the oldest one is forgotten
+ * @param again what happens instead if the work was begun before
  */
-export function createOnce(home: Home, kind: string, lifetime: number, most: number) {
+export function createOnce<Again>(
+  home: Home,
+  kind: string,
+  lifetime: number,
+  most: number,
+  again: () => Again,
+) {
   const begun = createMarks(home, kind, most);
   return {
     /** Whether this process has begun the work of a key. */
     isBegunHere: begun.isMarkedHere,
-    /**
-     * @param work calls `spend` once it must not be tried again. If it fails earlier, it is forgotten.
-     * @param again what happens instead if the work was begun before
-     */
+    /** @param work calls `spend` once it must not be tried again. If it fails earlier, it is forgotten. */
     async run<Result>(
       key: string,
       work: (spend: () => void) => Promise<Result>,
-      again: () => Result,
-    ): Promise<Result> {
+    ): Promise<Result | Again> {
       if (!(await begun.mark(key, lifetime))) return again();
       let isSpent = false;
       try {

@@ -217,6 +217,5 @@ function isLock(value: unknown): boolean {
 
 /** @param wait milliseconds until nothing is unclear any more, if that is known */
 export function memoryAway(wait = 1000): RelayError {
-  const headers = { 'Retry-After': String(Math.ceil(wait / 1000)) };
-  return new RelayError('memory_away', { headers });
+  return new RelayError('memory_away', { retryIn: wait });
 }

@@ -7,7 +7,7 @@ import { FrontEnd, type FrontEndContext, type FrontEndSettings } from '../delive
 import { createGrants } from '../grants/grants.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { newClientLimit, refusalLimits } from '../login/memory.ts';
+import { createClientLimits } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
@@ -70,8 +70,11 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     now,
   );
   const users = frontEndsOf(context, registered);
-  const counts = newClientLimit(config, memory.logins);
-  const clients = createClients(users, { issuer, keys: keys.client, documents, ...counts, now });
+  const clientLimits = createClientLimits(config, memory.logins);
+  const clients = createClients(users, {
+    ...clientLimits,
+    ...{ issuer, keys: keys.client, documents, now },
+  });
   const shared: FrontEndContext = {
     registration: registered.name,
     issuer,
@@ -93,7 +96,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       audienceAt,
       states,
       memory: memory.logins,
-      limits: refusalLimits(config, memory.logins),
+      limits: clientLimits,
       accessTime: config.providerTimeout,
       now,
     }),

@@ -7,6 +7,7 @@ import { codeChallenge } from '../login/pkce.ts';
 import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
+import { keyOf } from '../recent.ts';
 import { admit } from './admission.ts';
 import { expectResource, required } from './front-end-endpoint.ts';
 import { firstGrant, proofOf, type ServeGrant } from './token.ts';
@@ -42,7 +43,8 @@ export function redeemCode(
     // Of a document, nothing else says later from where its client sends requests.
     const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
     const grant = firstGrant(grants, registration, frontEnd, now, kept);
-    const token = await redeemedCodes.redeem({ ...owner, providerCode: code }, (sent) =>
+    // Not the relay's code: it may have another spelling.
+    const token = await redeemedCodes.run(keyOf(owner.registration, code), (sent) =>
       registration.limitExchange(ctx.req, async () => {
         registration.expectRoom();
         return await registration.exchangeCode({ code, codeVerifier }, (call, isSent) => {

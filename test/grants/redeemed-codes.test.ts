@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import { createRedeemedCodes, type RedeemedCodes } from '../../src/grants/codes.ts';
+import { createRedeemedCodes } from '../../src/grants/codes.ts';
+import { keyOf } from '../../src/recent.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 describe('the redemption of a code', () => {
   let time: number;
-  let codes: RedeemedCodes;
+  let codes: ReturnType<typeof createRedeemedCodes>;
   let exchanged: number;
   beforeEach(() => {
     time = 1_800_000_000_000;
@@ -20,7 +21,7 @@ describe('the redemption of a code', () => {
     { isSent = true, registration = 'provider' } = {},
   ): Promise<string> {
     return codes
-      .redeem({ registration, providerCode }, (sent) => {
+      .run(keyOf(registration, providerCode), (sent) => {
         exchanged += 1;
         if (isSent) sent();
         return result;
@@ -65,7 +66,7 @@ describe('the redemption of a code', () => {
   });
 
   it('can be retried after an error that is thrown at once', async () => {
-    const broken = codes.redeem({ registration: 'provider', providerCode: 'a' }, () => {
+    const broken = codes.run(keyOf('provider', 'a'), () => {
       throw new RelayError('overloaded');
     });
     expect(await broken.catch((error: RelayError) => error.code)).to.equal('overloaded');

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
-import {
-  createRefusedExchanges,
-  type RefusedExchanges,
-} from '../../src/login/refused-exchanges.ts';
+import { createRefusedExchanges } from '../../src/login/refused-exchanges.ts';
 import { send } from '../harness/client/http-client.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { createRelayHere } from '../harness/relay/relay-in-process.ts';
@@ -11,7 +8,7 @@ import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 const most = 10;
 
 describe('the limit of refused exchanges', () => {
-  let refused: RefusedExchanges;
+  let refused: ReturnType<typeof createRefusedExchanges>;
   let started: number;
   beforeEach(() => {
     refused = createRefusedExchanges(

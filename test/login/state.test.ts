@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import type { FrontEndRequest } from '../../src/login/front-end-request.ts';
-import { createStates, type LoginState } from '../../src/login/state.ts';
+import { createStates, type FrontEndRequest, type LoginState } from '../../src/login/state.ts';
 
 const key = randomBytes(32);
 const registration = () => 'provider https://id.example - client-1';

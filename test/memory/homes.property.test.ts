@@ -22,7 +22,7 @@ function memoriesOf(home: Home, run: string) {
   const counters = createCounters(home, `counter ${run}`, 60);
   return {
     marks: createMarks(home, 'm', 100),
-    once: createOnce(home, 'o', minute, 100),
+    once: createOnce(home, 'o', minute, 100, () => 'again'),
     counters,
     refreshes: createRefreshes(home),
   };
@@ -128,7 +128,7 @@ async function answersOf(
       spend();
       return 'done';
     };
-    return await once.run(key, work, () => 'again').catch(codeOf);
+    return await once.run(key, work).catch(codeOf);
   }
 
   const answers: unknown[] = [];

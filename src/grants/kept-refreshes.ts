@@ -3,13 +3,15 @@ import type { Home } from '../memory/home.ts';
 import { createRecent } from '../recent.ts';
 import {
   aged,
+  type CallProvider,
   type Ended,
   type FrontEndRefresh,
+  type IsGood,
   keyOfRefresh,
   type Refreshed,
+  type Refreshes,
   type RefreshTokenOwner,
-} from './refreshed.ts';
-import type { CallProvider, IsGood, Refreshes } from './refreshes.ts';
+} from './refreshes.ts';
 
 const kind = 'k';
 const hour = 3_600_000;

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createSeal } from '../sealed.ts';
 import { firstGeneration } from './generations.ts';
-import type { Refreshed } from './refreshed.ts';
+import type { Refreshed } from './refreshes.ts';
 
 /** An access token of a provider that gives no refresh token. */
 const heldAccessToken = v.object({

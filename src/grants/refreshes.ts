@@ -1,19 +1,10 @@
 import { RelayError } from '../errors.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
-import type { Found } from '../memory/single.ts';
+import type { Found, Left } from '../memory/single.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createRecent } from '../recent.ts';
+import { createRecent, keyOf } from '../recent.ts';
 import { createCallLimit } from './call-limit.ts';
-import {
-  aged,
-  type Ended,
-  type FrontEndRefresh,
-  isRotation,
-  keyOfRefresh,
-  type Refreshed,
-  type RefreshTokenOwner,
-} from './refreshed.ts';
 
 const kind = 'r';
 const lifetime = 60_000;
@@ -25,8 +16,28 @@ const repeatTime = 30_000;
 /** Seconds. A token that ends sooner is refreshed. */
 const shortLife = 60;
 
-/** The refreshes of this process that are in flight or that ended within a minute. */
-export type Refreshes = ReturnType<typeof createRefreshes>;
+/** A refresh token of the provider, and the client that it was issued to. */
+export interface RefreshTokenOwner {
+  readonly registration: string;
+  readonly frontEnd: string;
+  /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
+  readonly thumbprint?: string | undefined;
+  readonly refreshToken: string;
+}
+
+/** A refresh for a front end. */
+export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
+
+/** The answer to a refresh, with the refresh token that is valid from now on. */
+export type Refreshed = TokenResponse & { readonly refreshToken: string };
+
+/** The result of a refresh, and when it ended. */
+export interface Ended {
+  readonly scope: string | undefined;
+  readonly response: Refreshed;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
 
 export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
 /** Whether the provider has not refused an access token since it issued it. */
@@ -37,6 +48,9 @@ interface InFlight {
   /** Undefined: another relay has rotated the refresh token. */
   readonly response: Promise<Refreshed | undefined>;
 }
+
+/** The refreshes of this process that are in flight or that ended within a minute. */
+export type Refreshes = ReturnType<typeof createRefreshes>;
 
 /**
  * Remembers the last 4096 results at most, each for 60 seconds.
@@ -54,80 +68,66 @@ export function createRefreshes(home: Home) {
   const refusals = createRecent<RelayError>(lifetime, most, now);
   const calls = createCallLimit(4 * most, now);
 
-  /** Remembers what another relay has left. @throws {RelayError} the failure of its call */
-  function learn(token: RefreshTokenOwner, { left, age }: Found): Refreshed | undefined {
-    const key = keyOfRefresh(token);
-    if (left.failure !== undefined) {
-      const failure = new RelayError(left.failure);
-      if (left.failure === 'refresh_refused') refusals.set(key, failure);
-      throw failure;
-    }
+  /**
+   * Remembers what a call of this or of another relay has left.
+   *
+   * @returns undefined if another relay has rotated the refresh token: follow it
+   * @throws {RelayError} the failure of its call
+   */
+  function learn(token: RefreshTokenOwner, { left, age, how }: Found): Refreshed | undefined {
+    if (left.failure !== undefined) throw new RelayError(left.failure);
     if (left.response === undefined) return undefined;
+    // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
     const { refreshToken = token.refreshToken } = left.response;
     const response = { ...left.response, refreshToken };
     const ended = { scope: left.scope, response, at: now() - age };
-    if (refreshToken === token.refreshToken) return aged(ended, now());
-    rotate(key, keyOfRefresh({ ...token, refreshToken }), ended);
-    return undefined;
+    const key = keyOfRefresh(token);
+    const next = keyOfRefresh({ ...token, refreshToken });
+    const isRotated = refreshToken !== token.refreshToken;
+    if (isRotated) {
+      calls.move(key, next);
+      rotations.set(key, ended);
+      // The provider may return an earlier token again. Without this, the chain would be a circle.
+      rotations.delete(next);
+    }
+    if (how !== 'led') return isRotated ? undefined : aged(ended, now());
+    latest.set(next, ended);
+    return response;
   }
 
-  function rotate(key: string, next: string, ended: Ended): void {
-    calls.move(key, next);
-    rotations.set(key, ended);
-    // The provider may return an earlier token again. Without this, the chain would be a circle.
-    rotations.delete(next);
-  }
-
-  async function callOnce(
-    refresh: FrontEndRefresh,
-    call: CallProvider,
-  ): Promise<Refreshed | undefined> {
+  /** @returns as `learn` does */
+  async function start(refresh: FrontEndRefresh, call: CallProvider) {
     const { refreshToken, scope } = refresh;
     const key = keyOfRefresh(refresh);
-    const found = await lead(home, kind, key, {
+    const refusal = refusals.get(key);
+    if (refusal !== undefined) throw refusal;
+    const isFinal = (left: Left) =>
+      left.failure === 'refresh_refused' || isRotation(left, refreshToken);
+    const response = lead(home, kind, key, {
       async call() {
         calls.count(key);
         return { scope, response: await call({ refreshToken, scope }) };
       },
       // As in one process: no other failure is repeated, and only those who wait share the rest.
-      isAnswer: (left, hasWaited) =>
-        left.failure === 'refresh_refused' ||
-        isRotation(left, refreshToken) ||
-        (hasWaited && left.failure !== undefined) ||
-        (hasWaited && left.response !== undefined && left.scope === scope),
-      keep(left) {
-        const always = isRotation(left, refreshToken);
-        const isLong = always || left.failure === 'refresh_refused';
-        return { lifetime: isLong ? lifetime : waitersTime, always };
+      isAnswer(left, hasWaited) {
+        const isSame = left.response !== undefined && left.scope === scope;
+        return isFinal(left) || (hasWaited && (left.failure !== undefined || isSame));
       },
-    });
-    const { response } = found.left;
-    if (found.how !== 'led' || response === undefined) return learn(refresh, found);
-    // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
-    const refreshed = { ...response, refreshToken: response.refreshToken ?? refreshToken };
-    const ended = { scope, response: refreshed, at: now() };
-    const next = keyOfRefresh({ ...refresh, refreshToken: refreshed.refreshToken });
-    latest.set(next, ended);
-    if (next !== key) rotate(key, next, ended);
-    return refreshed;
-  }
-
-  /** @returns undefined if another relay has rotated the refresh token: follow it */
-  async function start(refresh: FrontEndRefresh, call: CallProvider) {
-    const key = keyOfRefresh(refresh);
-    const refusal = refusals.get(key);
-    if (refusal !== undefined) throw refusal;
-    const response = callOnce(refresh, call)
+      keep: (left) => ({
+        lifetime: isFinal(left) ? lifetime : waitersTime,
+        always: isRotation(left, refreshToken),
+      }),
+    })
+      .then((found) => learn(refresh, found))
       .catch((error: unknown) => {
-        const isRefusal = error instanceof RelayError && error.code === 'refresh_refused';
-        if (isRefusal) {
+        if (error instanceof RelayError && error.code === 'refresh_refused') {
           refusals.set(key, error);
           latest.delete(key);
         }
         throw error;
       })
       .finally(() => inFlight.delete(key));
-    inFlight.set(key, { scope: refresh.scope, response });
+    inFlight.set(key, { scope, response });
     return await response;
   }
 
@@ -226,4 +226,24 @@ export function createRefreshes(home: Home) {
       }
     },
   };
+}
+
+/** Whether the provider has replaced the refresh token. */
+function isRotation({ response }: Left, refreshToken: string): boolean {
+  return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
+}
+
+/** Without the scope: a refresh token is spent whatever the scope was. */
+export function keyOfRefresh(token: RefreshTokenOwner): string {
+  const { registration, frontEnd, thumbprint, refreshToken } = token;
+  return keyOf(registration, frontEnd, thumbprint, refreshToken);
+}
+
+/** The response as it is true at a later time. */
+export function aged({ response, at }: Ended, now: number): Refreshed {
+  const age = Math.max(0, now - at) / 1000;
+  const left = (seconds: number | undefined) =>
+    seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));
+  const { expiresIn, refreshExpiresIn } = response;
+  return { ...response, expiresIn: left(expiresIn), refreshExpiresIn: left(refreshExpiresIn) };
 }

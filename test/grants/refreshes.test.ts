@@ -1,8 +1,12 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import type { FrontEndRefresh, Refreshed } from '../../src/grants/refreshed.ts';
-import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';
+import {
+  createRefreshes,
+  type FrontEndRefresh,
+  type Refreshed,
+  type Refreshes,
+} from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Provider, Revocation } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import { isLoopback, mayBeThisMachine, providerUrl } from '../urls.ts';
 import {
   DiscoveryError,
@@ -22,28 +22,26 @@ export function providerOf(
   context: MetadataContext,
 ): Provider {
   const { given, issuer } = context;
-  const methods = metadata['token_endpoint_auth_methods_supported'];
-  const requirements = unsupportedRequirements(metadata, given);
-  if (requirements.length > 0) {
-    const explanation = `the provider requires ${requirements.join(', and ')}, which this relay does not support: turn that off there, or use another kind of provider`;
-    throw new DiscoveryError('unsupported', { explanation });
-  }
-  const speaksOpenId = kind === 'openid' || includes(metadata['scopes_supported'], 'openid');
+  const scopes = metadata['scopes_supported'];
+  expectSupported(metadata, given);
+  const speaksOpenId = kind === 'openid' || includes(scopes, 'openid');
+  const revocationUrl = optionalEndpoint('revocationUrl', metadata, context);
+  const revocation = revocationUrl
+    ? { url: revocationUrl, request: 'rfc7009' as const }
+    : undefined;
   return {
     authorizeUrl: requiredEndpoint('authorizeUrl', metadata, context),
     tokenUrl: requiredEndpoint('tokenUrl', metadata, context),
     userUrl: requiredEndpoint('userUrl', metadata, context),
     scope: given.scope ?? (speaksOpenId ? 'openid' : undefined),
-    scopesSupported: v.is(v.array(v.string()), metadata['scopes_supported'])
-      ? metadata['scopes_supported']
-      : undefined,
-    clientAuthentication: given.clientAuthentication ?? authenticationAmong(methods, context),
+    scopesSupported: v.is(v.array(v.string()), scopes) ? scopes : undefined,
+    clientAuthentication: given.clientAuthentication ?? authenticationOf(metadata, context),
     // Many servers take PKCE without saying so. @see RFC 9700 §2.1.1
     pkce: given.pkce ?? true,
     authorizeParameters: given.authorizeParameters,
     tokenParameters: given.tokenParameters,
     ...refreshOf(metadata),
-    revocation: given.revocation ?? revocationOf(metadata, context),
+    revocation: given.revocation ?? revocation,
     logoutUrl: optionalEndpoint('logoutUrl', metadata, context),
     // Every provider of OpenID Connect has it. @see OpenID Connect Core 1.0 §15.1
     accountPrompt: speaksOpenId ? 'login' : undefined,
@@ -60,48 +58,41 @@ function refreshOf(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refres
   return includes(metadata['scopes_supported'], scope) ? { refreshRequest: { scope } } : {};
 }
 
-function revocationOf(metadata: Metadata, context: MetadataContext): Revocation | undefined {
-  const url = optionalEndpoint('revocationUrl', metadata, context);
-  return url === undefined ? undefined : { url, request: 'rfc7009' };
-}
-
 /**
  * How the client authenticates. Servers disagree on whether Basic is form-encoded, but not on the body.
  * So the body is used if that makes a difference and the server takes it.
  *
  * Without a list, the method is `client_secret_basic`. @see RFC 8414 §2, RFC 6749 §2.3.1
  */
-function authenticationAmong(
-  methods: unknown,
+function authenticationOf(
+  { token_endpoint_auth_methods_supported: methods }: Metadata,
   { encodingChanges }: MetadataContext,
 ): 'basic' | 'body' {
-  const takesBasic = methods === undefined || includes(methods, 'client_secret_basic');
+  const takesBasic = offers(methods, 'client_secret_basic');
   const takesBody = includes(methods, 'client_secret_post');
   return takesBody && (encodingChanges || !takesBasic) ? 'body' : 'basic';
 }
 
-/** The requirements and gaps of a server that make logins impossible, as text. */
-function unsupportedRequirements(metadata: Metadata, given: Partial<Provider>): string[] {
+/** @throws {DiscoveryError} `unsupported` if the server has requirements or gaps that make logins impossible */
+function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const takesSecret =
     given.clientAuthentication !== undefined ||
     offers(methods, 'client_secret_basic') ||
     offers(methods, 'client_secret_post');
-  const requirements: readonly (readonly [boolean, string])[] = [
-    [metadata['require_pushed_authorization_requests'] === true, 'pushed authorization requests'],
-    [metadata['require_signed_request_object'] === true, 'signed request objects'],
-    [
-      !takesSecret,
+  const requirements = [
+    metadata['require_pushed_authorization_requests'] === true && 'pushed authorization requests',
+    metadata['require_signed_request_object'] === true && 'signed request objects',
+    !takesSecret &&
       'a client that authenticates without a client secret, such as a public one, or one with private_key_jwt',
-    ],
-    [!offers(metadata['response_types_supported'], 'code'), 'a response type other than code'],
-    [!offers(metadata['response_modes_supported'], 'query'), 'a response mode other than query'],
-    [
-      !offers(metadata['grant_types_supported'], 'authorization_code'),
+    !offers(metadata['response_types_supported'], 'code') && 'a response type other than code',
+    !offers(metadata['response_modes_supported'], 'query') && 'a response mode other than query',
+    !offers(metadata['grant_types_supported'], 'authorization_code') &&
       'a grant other than authorization_code',
-    ],
-  ];
-  return requirements.filter(([required]) => required).map(([, what]) => what);
+  ].filter((requirement) => requirement !== false);
+  if (requirements.length === 0) return;
+  const explanation = `the provider requires ${requirements.join(', and ')}, which this relay does not support: turn that off there, or use another kind of provider`;
+  throw new DiscoveryError('unsupported', { explanation });
 }
 
 /** Whether a list has the word. A list that is missing excludes nothing. */
@@ -170,19 +161,12 @@ function usableUrl(
   value: unknown,
   { issuer, insecureHttp }: MetadataContext,
 ): URL | DiscoveryFailure {
-  const result = v.safeParse(providerUrl, value, { abortPipeEarly: true });
-  if (!result.success) return 'endpoint_unusable';
-  const url = result.output;
+  const { success, output: url } = v.safeParse(providerUrl, value, { abortPipeEarly: true });
+  if (!success) return 'endpoint_unusable';
   const issuerUrl = new URL(issuer);
-  if (url.protocol === 'http:') {
-    const allowed = issuerUrl.protocol === 'http:' && (insecureHttp || isLoopback(url));
-    if (!allowed) return 'endpoint_unusable';
-  }
-  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) {
-    return 'endpoint_on_this_machine';
-  }
-  if (protocolParameters[name].some((parameter) => url.searchParams.has(parameter))) {
-    return 'endpoint_parameter';
-  }
-  return url;
+  const allowsHttp = issuerUrl.protocol === 'http:' && (insecureHttp || isLoopback(url));
+  if (url.protocol === 'http:' && !allowsHttp) return 'endpoint_unusable';
+  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) return 'endpoint_on_this_machine';
+  const isSet = protocolParameters[name].some((parameter) => url.searchParams.has(parameter));
+  return isSet ? 'endpoint_parameter' : url;
 }

@@ -20,12 +20,6 @@ export interface RevocableTokens {
   readonly accessToken?: string | undefined;
 }
 
-/** One token, and its kind. */
-interface Revocable {
-  readonly kind: TokenKind;
-  readonly token: string;
-}
-
 /** Codes by which a provider refuses the client. @see RFC 6749 §5.2, RFC 7009 §2.2.1 */
 const clientRefusals: ReadonlySet<unknown> = new Set([
   'incorrect_client_credentials',
@@ -57,45 +51,45 @@ export function revocationRequest(
 ): ClientRequest | undefined {
   const { revocation } = endpoint;
   if (revocation === undefined) return undefined;
-  const revocable = [
-    { kind: 'refresh_token', token: tokens.refreshToken },
-    { kind: 'access_token', token: tokens.accessToken },
-  ] as const;
   const { url, request, takes } = revocation;
-  for (const { kind, token } of revocable) {
-    if (token === undefined || (takes !== undefined && takes !== kind)) continue;
-    return requests[request](endpoint, url, { kind, token });
+  const { refreshToken, accessToken } = tokens;
+  const build = requests[request];
+  if (refreshToken !== undefined && takes !== 'access_token') {
+    return build(endpoint, url, refreshToken, 'refresh_token');
   }
-  return undefined;
+  const isTaken = accessToken !== undefined && takes !== 'refresh_token';
+  return isTaken ? build(endpoint, url, accessToken, 'access_token') : undefined;
 }
 
 const requests: Readonly<
   Record<
     RevocationRequest,
-    (client: ProviderClient, url: string, token: Revocable) => ClientRequest | undefined
+    (
+      client: ProviderClient,
+      url: string,
+      token: string,
+      kind: TokenKind,
+    ) => ClientRequest | undefined
   >
 > = {
-  rfc7009: (client, url, { kind, token }) =>
+  rfc7009: (client, url, token, kind) =>
     authenticatedForm(client, url, [
       ['token', token],
       ['token_type_hint', kind],
     ]),
-  'public-client': (client, url, { token }) =>
+  'public-client': (client, url, token) =>
     formRequest(client, url, [
       ['client_id', client.clientId],
       ['token', token],
     ]),
-  'token-only': (client, url, { token }) => formRequest(client, url, [['token', token]]),
-  bearer({ requestHeaders }, url, { token }) {
+  'token-only': (client, url, token) => formRequest(client, url, [['token', token]]),
+  bearer({ requestHeaders }, url, token) {
     // A text that cannot be a credential is not a token of the provider.
     if (!isCredential(token)) return undefined;
-    return {
-      method: 'POST',
-      url,
-      headers: { ...requestHeaders, authorization: `Bearer ${token}` },
-    };
+    const headers = { ...requestHeaders, authorization: `Bearer ${token}` };
+    return { method: 'POST', url, headers };
   },
-  github(client, url, { token }) {
+  github(client, url, token) {
     const headers = {
       ...client.requestHeaders,
       authorization: basicCredentials(client),

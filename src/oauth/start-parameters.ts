@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import {
   examplePage,
@@ -58,12 +58,9 @@ function unknownRedirectUri(registered: readonly RedirectUri[]): RelayError {
  *
  * @throws {RelayError} `front_end_state_unusable` if it cannot be given back to the letter
  */
-export function frontEndState(query: Query): string | undefined {
-  const { state } = query;
-  if (state === undefined || state === '') return undefined;
-  const usable = typeof state === 'string' && state.isWellFormed();
-  if (usable && [...state].length <= limits.frontEndStateLength) return state;
-  throw new RelayError('front_end_state_unusable');
+export function frontEndState({ state }: Query): string | undefined {
+  const isShort = (text: string) => [...text].length <= limits.frontEndStateLength;
+  return textOf(state, 'front_end_state_unusable', isShort);
 }
 
 /**
@@ -74,10 +71,9 @@ export function frontEndState(query: Query): string | undefined {
  * @returns undefined if the start names no page
  * @throws {RelayError} `return_to_invalid`
  */
-export function pageToReturnTo(query: Query, origin: string): string | undefined {
-  const { return_to: given } = query;
-  if (given === undefined || given === '') return undefined;
-  if (typeof given !== 'string' || !given.isWellFormed()) throw new RelayError('return_to_invalid');
+export function pageToReturnTo({ return_to }: Query, origin: string): string | undefined {
+  const given = textOf(return_to, 'return_to_invalid');
+  if (given === undefined) return undefined;
   const href = (given.startsWith('/') ? URL.parse(given, origin) : URL.parse(given))?.href;
   // Compare the whole address: blob: addresses and user names do not show in the origin.
   const isInside = href?.startsWith(`${origin}/`) && href.length <= limits.returnToLength;
@@ -118,15 +114,26 @@ export function codeChallengeOf(query: Query): string {
  * @see RFC 8707 §2
  */
 export function resourceOf({ resource }: Query): string | undefined {
-  if (resource === undefined || resource === '') return undefined;
-  const isUsable =
-    typeof resource === 'string' &&
-    resource.length <= limits.returnToLength &&
-    /^[\x21-\x7e]+$/.test(resource) &&
-    URL.canParse(resource) &&
-    !resource.includes('#');
-  if (!isUsable) throw new RelayError('resource_refused');
-  return resource;
+  const isUri = (text: string) =>
+    text.length <= limits.returnToLength &&
+    /^[\x21\x22\x24-\x7e]+$/.test(text) &&
+    URL.canParse(text);
+  return textOf(resource, 'resource_refused', isUri);
+}
+
+/**
+ * The value of a parameter. An empty one counts as absent.
+ *
+ * @throws {RelayError} with this code if it is no single text, or cannot be used
+ */
+function textOf(
+  value: Query[string],
+  code: FailureCode,
+  isUsable: (text: string) => boolean = () => true,
+): string | undefined {
+  if (value === undefined || value === '') return undefined;
+  if (typeof value === 'string' && value.isWellFormed() && isUsable(value)) return value;
+  throw new RelayError(code);
 }
 
 function invalid(detail: string): RelayError {

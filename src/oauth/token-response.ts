@@ -11,6 +11,7 @@ import { isObject, parseJsonObject } from './json.ts';
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
 export type TokenResponse = Readonly<ReturnType<typeof parseTokenResponse>>;
 
+/** The fields of a JSON object. */
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A number beyond this is no time: 30,000 years. */
@@ -69,11 +70,7 @@ function seconds(value: unknown): number | undefined {
 function scope(value: unknown, separator = ' '): string | undefined {
   const words = Array.isArray(value) ? value : text(value)?.split(separator);
   const named = words?.map((word) => text(word)?.trim()).filter((word) => word !== '');
-  return named?.every(isKnown) ? text(named.join(' ')) : undefined;
-}
-
-function isKnown<Value>(value: Value | undefined): value is Value {
-  return value !== undefined;
+  return named?.every((word) => word !== undefined) ? text(named.join(' ')) : undefined;
 }
 
 const tooManyRequests = 429;
@@ -102,9 +99,6 @@ const wrongGrants: ReadonlySet<string> = new Set([
 const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
 const namesOthers = /\bcode\b|expired/i;
 
-/** The body of a token response. */
-type Answer = Readonly<Record<string, unknown>>;
-
 /**
  * Why a token response holds no token.
  *
@@ -123,7 +117,8 @@ export function tokenError(
   const failed = status >= 500 || status === tooManyRequests;
   const meaning = failed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
   if (grant === 'refresh_token') {
-    return refreshError(meaningOfRefresh(status, meaning, providerError, answer), providerError);
+    const code = meaningOfRefresh(status, meaning, providerError, answer);
+    return new RelayError(code, { detail: refreshDetails[code], providerError });
   }
   if (status !== 200) return new RelayError(meaning ?? 'token_refused', { providerError });
   if (meaning === undefined) return new RelayError('token_missing', { providerError });
@@ -137,7 +132,7 @@ export function tokenError(
 
 function meaningOf(
   code: ProviderErrorCode | undefined,
-  { error_description: description, message }: Answer,
+  { error_description: description, message }: Fields,
 ): FailureCode | undefined {
   if (code === undefined) return messages.get(message);
   const text = typeof description === 'string' ? description : '';
@@ -152,7 +147,7 @@ function meaningOfRefresh(
   status: number,
   meaning: FailureCode | undefined,
   code: ProviderErrorCode | undefined,
-  { error, message }: Answer,
+  { error, message }: Fields,
 ): FailureCode {
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
   if (error === 'invalid_scope') return 'scope_refused';
@@ -170,7 +165,3 @@ const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
   token_endpoint_failed: 'The provider reports an internal problem. Try again in a moment.',
   token_missing: 'The provider answered the refresh without a usable token. Try again in a moment.',
 };
-
-function refreshError(code: FailureCode, providerError: ProviderErrorCode | undefined): RelayError {
-  return new RelayError(code, { detail: refreshDetails[code], providerError });
-}

@@ -1,5 +1,5 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { cmsBackendOf, registrationsOf } from '../relay/registration-config.ts';
+import { registrationsOf } from '../relay/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** What the `config.yml` of a CMS needs to log in. */
@@ -37,7 +37,7 @@ function backendLines(
   frontEnd: FrontEndConfig,
 ): string {
   const { provider } = registration;
-  const backend = cmsBackendOf(registration);
+  const backend = 'known' in provider ? provider.known.cms : undefined;
   // The CMS compares it with the origin of the popup's messages, so a path would not fit.
   const { origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/^\/|\/$/g, '');

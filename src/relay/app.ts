@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import Router from '@koa/router';
-import Koa, { type Middleware } from 'koa';
-import type { Config } from '../config/config.ts';
+import Koa from 'koa';
 import { RelayError } from '../errors.ts';
-import type { GrantMemory } from '../grants/grants.ts';
 import { ignoreBody } from '../http/body.ts';
 import { loggedAddresses } from '../http/client-address.ts';
 import { inOrder, type RequestState } from '../http/context.ts';
@@ -33,7 +31,6 @@ import { describeSession, refreshSession } from '../routes/session.ts';
 import { originOfPage, type SessionAccess } from '../routes/session-access.ts';
 import { createApiPaths } from './api-paths.ts';
 import { addLoginRoutes } from './login-routes.ts';
-import type { Memory } from './memory.ts';
 import type { ServedRegistration, ServingContext } from './registrations.ts';
 
 /** What the application needs. Its owner creates and closes it. */
@@ -49,8 +46,11 @@ interface Dependencies extends ServingContext {
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, logger, memory, now, served, observers, readiness, sessionAccess } = dependencies;
-  const { frontEnds, baseUrl, registrationsAreNamed } = config;
-  const limited = rateLimitOf(config, memory);
+  const { frontEnds, baseUrl, registrationsAreNamed, rateLimit: perMinute } = config;
+  const limited =
+    perMinute === undefined
+      ? []
+      : [rateLimit(perMinute, rateLimitKeyBehind(config.trustedProxies), memory.home)];
   const apiPaths = createApiPaths(config, sessionAccess, limited);
   const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
@@ -72,7 +72,15 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   router.all(paths.clientTypes, allow('GET', 'HEAD'), clientTypes);
   router.all(paths.clientPackage, allow('GET', 'HEAD'), clientPackage);
   if (sessionAccess !== undefined) {
-    addSessionEndpoints(router, sessionAccess, memory.grants, limited);
+    const { grants } = memory;
+    const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];
+    router.all(paths.session, ...before('GET', 'HEAD'), describeSession(sessionAccess));
+    router.all(
+      paths.sessionRefresh,
+      ...before('POST'),
+      refreshSession(sessionAccess, grants.refreshes),
+    );
+    router.all(paths.logout, ...before('POST'), logout(sessionAccess, grants));
   }
   router.all(paths.alive, allow('GET', 'HEAD'), alive);
   router.all(paths.ready, allow('GET', 'HEAD'), ready(readiness));
@@ -126,19 +134,6 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
 /** The endpoints that clients call themselves. */
 const ofClients = /^\/\.well-known\/|^\/auth\/[^/]+\/(token|revoke|register)$/;
 
-/** Adds the endpoints of sessions, which are the same at every registration. */
-function addSessionEndpoints(
-  router: Router<RequestState>,
-  access: SessionAccess,
-  memory: GrantMemory,
-  limited: readonly Middleware[],
-): void {
-  const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];
-  router.all(paths.session, ...before('GET', 'HEAD'), describeSession(access));
-  router.all(paths.sessionRefresh, ...before('POST'), refreshSession(access, memory.refreshes));
-  router.all(paths.logout, ...before('POST'), logout(access, memory));
-}
-
 /** Finds the registration of a user lookup: a token of one provider must not reach another one. */
 function registrationsOfLookups(
   served: Dependencies['served'],
@@ -160,12 +155,3 @@ function registrationsOfLookups(
 
 const ambiguous =
   'The pages of this origin may use several providers: name one by the parameter provider.';
-
-/** The rate limit of the routes that have one. Empty: clients may send any number of requests. */
-function rateLimitOf(
-  { rateLimit: perMinute, trustedProxies }: Config,
-  { home }: Memory,
-): readonly Middleware[] {
-  if (perMinute === undefined) return [];
-  return [rateLimit(perMinute, rateLimitKeyBehind(trustedProxies), home)];
-}

@@ -121,17 +121,18 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
     loginCallback(registration, frontEnds, grants, now),
   );
   const { firstCms } = frontEnds;
+  const byPath: Routes = {
+    [path]: start,
+    [`${path}/callback`]: callback,
+    // Without a state check, a code could be redeemed in another browser than the login's.
+    ...(protection && oauthEndpoints(served, path, refresh, dependencies)),
+  };
   return {
     name,
     served,
     /** Of a front end too: `/auth/<registration>/<front end>`. */
     start,
-    byPath: new Map([
-      [path, start],
-      [`${path}/callback`, callback],
-      // Without a state check, a code could be redeemed in another browser than the login's.
-      ...(protection === undefined ? [] : oauthEndpoints(served, path, refresh, dependencies)),
-    ]),
+    byPath: new Map(Object.entries(byPath)),
     /** `/auth`. */
     startOfCms: firstCms && {
       backend: firstCms.cmsBackend,
@@ -140,45 +141,38 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
   };
 }
 
+type Routes = Readonly<Record<string, Middleware<RequestState>>>;
+
 /** The endpoints of the relay as an authorization server, besides the start of a login. */
 function oauthEndpoints(
   { registration, frontEnds, questions, grants, issuer }: ServedRegistration,
   path: string,
   refresh: ServeGrant,
   { baseUrl, limited, now }: LoginDependencies,
-): Route[] {
-  const tokenUrl = `${issuer}/token`;
-  const token = tokenEndpoint(
-    frontEnds,
-    {
-      authorization_code: redeemCode(registration, grants, tokenUrl, now),
-      refresh_token: refresh,
-    },
-    grants,
-  );
-  const revoke = revocationEndpoint(registration, frontEnds, grants);
-  const before = [answerOAuthErrors, allow('POST'), ...limited];
+): Routes {
   const { clients } = frontEnds;
   const grantTypes = ['authorization_code', ...(frontEnds.refresh ? ['refresh_token'] : [])];
-  const describe = inOrder(
-    allow('GET', 'HEAD'),
-    serverMetadata(issuer, registration, grantTypes, clients),
-  );
-  const { answerInPlace } = frontEnds.first;
+  const code = redeemCode(registration, grants, `${issuer}/token`, now);
+  const serveGrant = { authorization_code: code, refresh_token: refresh };
   const { origin } = new URL(baseUrl);
-  const consent = consentEndpoint(registration, frontEnds, questions, origin, answerInPlace);
-  return [
-    [`${path}/token`, inOrder(...before, token)],
-    [`${path}/revoke`, inOrder(...before, revoke)],
-    ...(clients?.takesRegistrations
-      ? [at(`${path}/register`, inOrder(...before, registrationEndpoint(clients, grantTypes)))]
-      : []),
-    ...(clients?.takesRegistrations || clients?.takesDocuments
-      ? [at(`${path}/consent`, inOrder(allow('POST'), ...limited, consent))]
-      : []),
-    ...[...metadataPaths(baseUrl, path)].map((one) => at(one, describe)),
-  ];
+  const { answerInPlace } = frontEnds.first;
+  const ofPrograms = (endpoint: Middleware<RequestState>) =>
+    inOrder(answerOAuthErrors, allow('POST'), ...limited, endpoint);
+  const metadata = serverMetadata(issuer, registration, grantTypes, clients);
+  const describe = inOrder(allow('GET', 'HEAD'), metadata);
+  return {
+    [`${path}/token`]: ofPrograms(tokenEndpoint(frontEnds, serveGrant, grants)),
+    [`${path}/revoke`]: ofPrograms(revocationEndpoint(registration, frontEnds, grants)),
+    ...(clients?.takesRegistrations && {
+      [`${path}/register`]: ofPrograms(registrationEndpoint(clients, grantTypes)),
+    }),
+    ...((clients?.takesRegistrations || clients?.takesDocuments) && {
+      [`${path}/consent`]: inOrder(
+        allow('POST'),
+        ...limited,
+        consentEndpoint(registration, frontEnds, questions, origin, answerInPlace),
+      ),
+    }),
+    ...Object.fromEntries([...metadataPaths(baseUrl, path)].map((one) => [one, describe])),
+  };
 }
-
-type Route = [path: string, handle: Middleware<RequestState>];
-const at = (path: string, handle: Middleware<RequestState>): Route => [path, handle];

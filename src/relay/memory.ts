@@ -1,11 +1,17 @@
+import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { DiscoveredProvider } from '../config/provider.ts';
 import { createGrantMemory } from '../grants/grants.ts';
+import { keysFromFile } from '../keys.ts';
+import { limits } from '../limits.ts';
 import { createLoginMemory } from '../login/memory.ts';
+import { createConnection } from '../memory/connection.ts';
 import { createMarks, type Home } from '../memory/home.ts';
-import type { SharedMemory } from '../memory/shared.ts';
+import { createLink } from '../memory/link.ts';
+import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Provider } from '../providers/provider.ts';
+import { createLasting } from '../recent.ts';
 import { mostLogouts } from '../session/sessions.ts';
 
 /** What a process remembers. A reload of the configuration keeps it. */
@@ -19,21 +25,39 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     grants: createGrantMemory(home),
     logouts: createMarks(home, 'l', mostLogouts, true),
     /** The providers that were discovered last, by their settings. */
-    providers: new Map<string, Provider>(),
+    providers: createLasting<Provider>(limits.registrations, now),
   };
 }
 
-/** The key of a provider in {@link Memory.providers}. */
-export function keyOfProvider(settings: DiscoveredProvider): string {
-  return JSON.stringify(settings);
+/**
+ * Opens the memory that relays share, and waits for it a moment.
+ *
+ * @returns undefined if none is configured
+ */
+export async function openSharedMemory(
+  config: Config,
+  logger: Logger,
+  metrics: Metrics | undefined,
+): Promise<SharedMemory | undefined> {
+  if (config.memory === undefined) return undefined;
+  const counted = metrics?.createMemoryMetrics();
+  const link = createLink(await createConnection(config.memory), {
+    command: (...seen) => counted?.command(...seen),
+    garbage: () => counted?.garbage(),
+    away: (reason) => logger.warn({ reason }, 'shared memory is away'),
+    back: (seconds) => logger.info({ awaySeconds: Math.round(seconds) }, 'shared memory is back'),
+  });
+  const shared = createSharedMemory(link, (how) => counted?.call(how));
+  configureSharedMemory(shared, config);
+  const { address } = config.memory;
+  if (await link.untilBack()) logger.info({ address }, 'shared memory is in use');
+  return shared;
 }
 
-/** Forgets the providers that are no longer configured. */
-export function forgetOthers({ registrations }: Config, { providers }: Memory): void {
-  const kept = new Set(
-    registrations.map(({ provider }) =>
-      'known' in provider ? undefined : keyOfProvider(provider.discovered),
-    ),
-  );
-  for (const key of providers.keys()) if (!kept.has(key)) providers.delete(key);
+/** Uses the present keys and times. */
+export function configureSharedMemory(
+  shared: SharedMemory | undefined,
+  { keySecrets, providerTimeout }: Config,
+): void {
+  if (keySecrets !== undefined) shared?.configure(keysFromFile(keySecrets).memory, providerTimeout);
 }

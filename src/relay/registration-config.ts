@@ -1,6 +1,6 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
-import type { CmsBackend, Provider } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
 
 /**
@@ -18,10 +18,10 @@ export function audienceOf(
 }
 
 /** The front ends that may use a registration, in their order. */
-export function frontEndsOf<FrontEnd extends Pick<FrontEndConfig, 'registrations'>>(
-  { frontEnds }: { readonly frontEnds: readonly FrontEnd[] },
+export function frontEndsOf(
+  { frontEnds }: Config,
   { name }: RegistrationConfig,
-): readonly FrontEnd[] {
+): readonly FrontEndConfig[] {
   return frontEnds.filter(({ registrations }) => registrations.includes(name));
 }
 
@@ -51,9 +51,7 @@ export function refreshPolicyOf(
   return mode !== 'off' && isKeySafe ? { mode, lifetime, replaces: kind === 'native' } : undefined;
 }
 
-/** How a CMS uses the provider of a registration. Undefined: no CMS can. */
-export function cmsBackendOf({
-  provider,
-}: Pick<RegistrationConfig, 'provider'>): CmsBackend | undefined {
-  return 'known' in provider ? provider.known.cms : undefined;
+/** Whether a front end holds no token. */
+export function hasSessions({ tokenDelivery }: FrontEndConfig): boolean {
+  return tokenDelivery === 'session';
 }

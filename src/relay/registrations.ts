@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
-import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { FrontEnd, type FrontEndContext, type FrontEndSettings } from '../delivery/front-end.ts';
+import type { Config, RegistrationConfig } from '../config/config.ts';
+import { FrontEnd, type FrontEndContext } from '../delivery/front-end.ts';
 import { createGrants } from '../grants/grants.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
@@ -24,8 +24,8 @@ import {
   type ProviderSource,
 } from '../upstream/provider-source.ts';
 import { userAgent } from '../version.ts';
-import { keyOfProvider, type Memory } from './memory.ts';
-import { audienceOf, cmsBackendOf, frontEndsOf } from './registration-config.ts';
+import type { Memory } from './memory.ts';
+import { audienceOf, frontEndsOf, refreshPolicyOf } from './registration-config.ts';
 
 /** A registration with all that its routes need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
@@ -33,8 +33,6 @@ export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
 /** What the registrations of a relay share. */
 export interface ServingContext {
   readonly config: Config;
-  /** The configured ones, each with what becomes of its refresh tokens. */
-  readonly frontEnds: readonly (FrontEndConfig & Pick<FrontEndSettings, 'refreshPolicy'>)[];
   readonly logger: Logger;
   readonly now: Clock;
   /** What this process remembers of earlier requests. */
@@ -61,36 +59,38 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   const audience = derivedFrom(source, audienceAt);
   const states = createStates(keys.state, audience, registered.redirectUri);
   const grants = createGrants(keys, audience, memory.grants, now);
-  const issuer = `${config.baseUrl}/auth/${registered.name}`;
   const { baseUrl } = config;
-  const { redirectUri } = registered;
+  const { name, redirectUri, provider } = registered;
+  const issuer = `${baseUrl}/auth/${name}`;
   const questions = createLoginProtection(
     { stateCheck: 'always', baseUrl, redirectUri },
     createStates(keys.consent, audience, redirectUri, 'consent'),
     now,
   );
-  const users = frontEndsOf(context, registered);
+  const users = frontEndsOf(config, registered);
   const clientLimits = createClientLimits(config, memory.logins);
   const clients = createClients(users, {
     ...clientLimits,
     ...{ issuer, keys: keys.client, documents, now },
   });
   const shared: FrontEndContext = {
-    registration: registered.name,
+    registration: name,
     issuer,
     audience,
     states,
     codes: grants.codes,
     sessions,
-    cmsBackend: cmsBackendOf(registered)?.name,
+    cmsBackend: 'known' in provider ? provider.known.cms?.name : undefined,
     isOnlyOne: users.length === 1,
     logger,
   };
-  const [first, ...others] = users.map((user) => new FrontEnd(user, shared));
+  const [first, ...others] = users.map(
+    (user) => new FrontEnd({ ...user, refreshPolicy: refreshPolicyOf(config, user) }, shared),
+  );
   if (first === undefined) throw new Error('no front end may use the registration');
   return {
     registration: createRegistration(registered, {
-      baseUrl: config.baseUrl,
+      baseUrl,
       source,
       client,
       audienceAt,
@@ -130,11 +130,11 @@ async function providerSource(
   };
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched at the moment.
-  const key = keyOfProvider(settings.discovered);
+  const key = JSON.stringify(settings.discovered);
   return discoveredProvider(
     async () => {
       const provider = await discoverProvider(client, discovery);
-      providers.set(key, provider);
+      providers.set(key, provider, Number.POSITIVE_INFINITY);
       return provider;
     },
     (attempt) => {

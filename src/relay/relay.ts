@@ -2,16 +2,19 @@ import type { Logger } from 'pino';
 import { createDocuments } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
+import { audienceOfFrontEnd } from '../delivery/front-end.ts';
 import { createReadiness } from '../http/readiness.ts';
+import { keysOf } from '../keys.ts';
+import type { Marks } from '../memory/home.ts';
 import { type RequestRecord, requestLog } from '../observability/request-log.ts';
 import { createSessionAccess } from '../routes/session-access.ts';
+import { createSessions, type Sessions } from '../session/sessions.ts';
 import type { Resolve } from '../upstream/public-addresses.ts';
 import { isLoopback } from '../urls.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { refreshPolicyOf } from './registration-config.ts';
+import { hasSessions } from './registration-config.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
-import { createRelaySessions, hasSessions } from './sessions.ts';
 
 /** What a relay has besides its configuration. */
 export interface RelaySurroundings {
@@ -32,16 +35,13 @@ export async function createRelay(
   logger: Logger,
   surroundings: RelaySurroundings = {},
 ) {
-  const { now = Date.now, observers = [] } = surroundings;
-  const { memory = createMemory(now) } = surroundings;
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
+  const { now = Date.now, observers = [], resolve } = surroundings;
+  const { memory = createMemory(now) } = surroundings;
+  const { documentsHere = isLoopback(new URL(baseUrl)) } = surroundings;
   const sessions = await createRelaySessions(config, memory.logouts, now);
-  const { resolve, documentsHere = isLoopback(new URL(baseUrl)) } = surroundings;
   const documents = createDocuments(documentsHere, now, resolve);
-  const context: ServingContext = {
-    ...{ config, logger, now, memory, sessions, documents },
-    frontEnds: frontEnds.map((one) => ({ ...one, refreshPolicy: refreshPolicyOf(config, one) })),
-  };
+  const context: ServingContext = { config, logger, now, memory, sessions, documents };
   const serve = (registered: RegistrationConfig) => serveRegistration(registered, context);
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);
@@ -78,4 +78,29 @@ export async function createRelay(
       documents.close();
     },
   };
+}
+
+/** @returns undefined if no front end has sessions */
+async function createRelaySessions(
+  config: Config,
+  logouts: Marks,
+  now: Clock,
+): Promise<Sessions | undefined> {
+  const users = config.frontEnds.filter(hasSessions);
+  if (users.length === 0) return undefined;
+  const settings = {
+    secure: config.baseUrl.startsWith('https:'),
+    lifetime: config.sessionLifetime,
+    idle: config.sessionIdle,
+    isStrict: config.sessionCheck === 'strict',
+    frontEnds: new Map(
+      users.map((user) => [
+        user.name,
+        { audience: audienceOfFrontEnd(user), registrations: new Set(user.registrations) },
+      ]),
+    ),
+  };
+  // Without a key file, the relay is on this machine alone.
+  const keys = await keysOf(config.keySecrets, config.registrations[0].clientSecret);
+  return createSessions(settings, keys.session, logouts, now);
 }

@@ -8,9 +8,9 @@ import type { Metrics, Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../observability/occasional-warnings.ts';
 import { listen, type PassedSocket, type ServerObserver } from '../server/server.ts';
-import { createMemory, forgetOthers } from './memory.ts';
+import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
+import { hasSessions } from './registration-config.ts';
 import { createRelay } from './relay.ts';
-import { configureSharedMemory, openSharedMemory } from './shared-memory.ts';
 
 /** A relay that listens. */
 export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
@@ -24,7 +24,9 @@ export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
  */
 export async function startRelay(config: Config, logger: Logger, socket: PassedSocket | undefined) {
   let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
-  const metrics = await createMetricsFor(config, () => situation());
+  // Loaded only if metrics are enabled.
+  const load = () => import('../observability/metrics.ts');
+  const metrics = config.metrics && (await load()).createMetrics(() => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const shared = await openSharedMemory(config, logger, metrics);
   const memory = createMemory(Date.now, shared);
@@ -71,7 +73,6 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       relay = next;
       current = changed;
       configureSharedMemory(shared, changed);
-      forgetOthers(changed, memory);
       server.serve(relay.listener);
       if (changed.certificate) server.certify(changed.certificate);
       setTimeout(before.close, longestCall(config)).unref();
@@ -89,8 +90,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
 
 /** The limit of the server. A reload does not change it. */
 export function headerSizeFor({ frontEnds }: Config): number {
-  const haveSessions = frontEnds.some(({ tokenDelivery }) => tokenDelivery === 'session');
-  return haveSessions ? limits.headerSizeWithSessions : limits.headerSize;
+  return frontEnds.some(hasSessions) ? limits.headerSizeWithSessions : limits.headerSize;
 }
 
 /** Milliseconds after which no request in flight makes a call any more. */
@@ -121,16 +121,6 @@ function providersOf(
     registration: registrations.length > 1 ? name : undefined,
     isKnown: !unavailable.includes(name),
   }));
-}
-
-// Loaded only if metrics are enabled.
-async function createMetricsFor(
-  config: Config,
-  situation: () => Situation,
-): Promise<Metrics | undefined> {
-  if (config.metrics === undefined) return undefined;
-  const { createMetrics } = await import('../observability/metrics.ts');
-  return createMetrics(situation);
 }
 
 function serverObserver(

@@ -30,11 +30,7 @@ export async function keysOf(
   keyFile: readonly [Secret, ...Secret[]] | undefined,
   clientSecret: Secret,
 ): Promise<Keys> {
-  return keyFile === undefined ? keysFromClientSecret(clientSecret) : keysFromFile(keyFile);
-}
-
-/** Derives the keys from the client secret, for relays without a key file. */
-export async function keysFromClientSecret(clientSecret: Secret): Promise<Keys> {
+  if (keyFile !== undefined) return keysFromFile(keyFile);
   return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 

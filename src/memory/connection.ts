@@ -18,17 +18,6 @@ export interface ConnectionSettings {
   readonly ca?: string | undefined;
 }
 
-/** A connection to a server, to the primary that Sentinel names, or to a cluster. */
-export interface Connection {
-  open(): Promise<unknown>;
-  isOpen(): boolean;
-  /** Runs a command. Its key is the second word, or the fourth of a script. */
-  run(words: readonly string[]): Promise<unknown>;
-  /** Calls with each error, and when a connection is lost or another server takes over. */
-  onLoss(report: (error: unknown) => void): void;
-  close(): Promise<void>;
-}
-
 const connectTime = 1_000;
 /** A connection that is silent for longer is lost. */
 const silence = 5_000;
@@ -64,12 +53,42 @@ export function parseAddress(text: string): Address | undefined {
   return { kind, tls: tls === 's', user, nodes, name };
 }
 
+/** What the three kinds of clients have in common. */
+interface Client {
+  readonly isOpen: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void | Promise<void>;
+  on(event: string, listener: (error: unknown) => void): unknown;
+}
+
+/** A connection to a server, to the primary that Sentinel names, or to a cluster. */
+export type Connection = Awaited<ReturnType<typeof createConnection>>;
+
 /** Loads the client library, and prepares a connection. */
-export async function createConnection({
-  address,
-  password,
-  ca,
-}: ConnectionSettings): Promise<Connection> {
+export async function createConnection(settings: ConnectionSettings) {
+  const { client, run, losses, isLoss = () => true } = await createClientOf(settings);
+  return {
+    open: () => client.connect(),
+    isOpen: () => client.isOpen,
+    /** Runs a command. Its key is the second word, or the fourth of a script. */
+    run,
+    /** Calls with each error, and when a connection is lost or another server takes over. */
+    onLoss(report: (error: unknown) => void): void {
+      for (const name of losses) client.on(name, (event) => isLoss(event) && report(event));
+    },
+    async close(): Promise<void> {
+      if (client.isOpen) await client.destroy();
+    },
+  };
+}
+
+/** @returns its `losses` are the events after which something may be lost, if `isLoss` says so */
+async function createClientOf({ address, password, ca }: ConnectionSettings): Promise<{
+  readonly client: Client;
+  readonly run: (words: readonly string[]) => Promise<unknown>;
+  readonly losses: readonly string[];
+  readonly isLoss?: (event: unknown) => boolean;
+}> {
   const { createClient, createCluster, createSentinel } = await import('@redis/client');
   const parsed = parseAddress(address);
   if (parsed === undefined) throw new Error('the address of the shared memory was not checked');
@@ -97,25 +116,25 @@ export async function createConnection({
       scanInterval: 1_000,
       maxCommandRediscovers: 1,
     });
-    const events = ['error', 'client-error', 'topology-change'];
-    return of(client, (words) => client.sendCommand(false, [...words]), events, isOfPrimary);
+    const losses = ['error', 'client-error', 'topology-change'];
+    const run = (words: readonly string[]) => client.sendCommand(false, [...words]);
+    return { client, run, losses, isLoss: isOfPrimary };
   }
   if (kind === 'cluster') {
     const client = createCluster({
       rootNodes: nodes.map(({ host, port }) => ({ socket: { ...socket, host, port } })),
       defaults: { ...options, socket },
     });
-    const keyOf = (words: readonly string[]) => words[words[0] === 'EVAL' ? 3 : 1];
     const run = async (words: readonly string[]) => {
       try {
-        return await client.sendCommand(keyOf(words), false, [...words]);
+        return await client.sendCommand(words[words[0] === 'EVAL' ? 3 : 1], false, [...words]);
       } catch (error) {
         // No node had the key's slot when the client looked, and it looks again only when it connects.
         if (error instanceof TypeError && client.isOpen) client.destroy();
         throw error;
       }
     };
-    return of(client, run, ['error', 'node-error', 'node-disconnect']);
+    return { client, run, losses: ['error', 'node-error', 'node-disconnect'] };
   }
   const [node] = nodes;
   const client = createClient({
@@ -123,41 +142,12 @@ export async function createConnection({
     socket: kind === 'socket' ? { ...socket, tls: false, path: name } : { ...socket, ...node },
     ...(kind === 'server' && name !== '' && { database: Number(name) }),
   });
-  return of(client, (words) => client.sendCommand(words), ['error', 'reconnecting']);
-}
-
-/** What the three kinds of clients have in common. */
-interface Client {
-  readonly isOpen: boolean;
-  connect(): Promise<unknown>;
-  destroy(): void | Promise<void>;
-  on(event: string, listener: (error: unknown) => void): unknown;
+  const run = (words: readonly string[]) => client.sendCommand(words);
+  return { client, run, losses: ['error', 'reconnecting'] };
 }
 
 /** Whether an event of the Sentinel client is of the primary. Nothing is lost with a Sentinel or a replica. */
 function isOfPrimary(event: unknown): boolean {
   const text = event instanceof Error ? event.message : JSON.stringify(event);
   return /^Master Client|"type":"MASTER/.test(text);
-}
-
-/** @param events those after which something may be lost, if `isLoss` says so */
-function of(
-  client: Client,
-  run: Connection['run'],
-  events: readonly string[],
-  isLoss: (event: unknown) => boolean = () => true,
-): Connection {
-  return {
-    open: () => client.connect(),
-    isOpen: () => client.isOpen,
-    run,
-    onLoss(report) {
-      for (const name of events) {
-        client.on(name, (event) => isLoss(event) && report(event));
-      }
-    },
-    async close() {
-      if (client.isOpen) await client.destroy();
-    },
-  };
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { type FailureCode, failureCodes, RelayError } from '../errors.ts';
+import { failureCodes, RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
 import { createLasting } from '../recent.ts';
 import { createSeal } from '../sealed.ts';
 import type { ServerLink } from './link.ts';
@@ -24,6 +23,7 @@ const nothing = () => undefined;
 const maybeText = v.optional(v.string(), nothing);
 const maybeSeconds = v.optional(v.number(), nothing);
 const leftSchema = v.object({
+  /** The scope that was asked for. */
   scope: v.optional(v.string()),
   response: v.optional(
     v.object({
@@ -39,12 +39,7 @@ const leftSchema = v.object({
 });
 
 /** What a call has left for others: its response or its failure. */
-export interface Left {
-  /** The scope that was asked for. */
-  readonly scope?: string | undefined;
-  readonly response?: TokenResponse | undefined;
-  readonly failure?: FailureCode | undefined;
-}
+export type Left = Readonly<v.InferOutput<typeof leftSchema>>;
 
 /** A call that one relay makes for all. */
 export interface SharedCall {
@@ -69,7 +64,7 @@ export interface Found {
 }
 
 /** How a relay came to the result of a call. */
-export type Leadership = 'led' | 'waited' | 'repeated' | 'alone' | 'unclear';
+export type Leadership = Found['how'] | 'alone' | 'unclear';
 
 /** Calls that relays make once for all of them. */
 export function createSingle(
@@ -78,7 +73,7 @@ export function createSingle(
   observe: (how: Leadership) => void,
 ) {
   const now = () => performance.now();
-  let seal: ReturnType<typeof createSeal<v.InferOutput<typeof leftSchema>>> | undefined;
+  let seal: ReturnType<typeof createSeal<Left>> | undefined;
   let lockTime = 15_000;
   const held = new Map<string, string>();
   /** What this relay has left for others. */

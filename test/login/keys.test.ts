@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Keys, keysFromClientSecret, keysFromFile } from '../../src/keys.ts';
+import { type Keys, keysFromFile, keysOf } from '../../src/keys.ts';
 import { Secret } from '../../src/secret.ts';
 
 const purposes = ['state', 'code', 'refreshToken', 'nonce'] as const;
@@ -13,7 +13,7 @@ function fromFile(current: string, ...previous: string[]): Keys {
 }
 
 async function fromClientSecret(secret: string): Promise<string[]> {
-  return hex(await keysFromClientSecret(new Secret(secret)));
+  return hex(await keysOf(undefined, new Secret(secret)));
 }
 
 const line = 'a line of a key file with 32 characters';

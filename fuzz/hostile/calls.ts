@@ -2,7 +2,7 @@ import type { Agent } from 'node:http';
 import * as v from 'valibot';
 import { keysFromFile } from '../../src/keys.ts';
 import { Secret } from '../../src/secret.ts';
-import { createSessionSeal } from '../../src/session/content.ts';
+import { createSessionSeal } from '../../src/session/sessions.ts';
 import { request } from '../../test/harness/client/request.ts';
 import {
   codeVerifier,

@@ -1,6 +1,6 @@
 import type { KeyRing } from '../../src/keys.ts';
-import { createSessionSeal, type SessionContent } from '../../src/session/content.ts';
 import { pieceLength } from '../../src/session/cookies.ts';
+import { createSessionSeal, type SessionContent } from '../../src/session/sessions.ts';
 import { frontEnds, registrations, type SessionFrontEndName } from './front-ends.ts';
 import { forbidden, granted, hidden } from './markers.ts';
 import type { Random } from './random.ts';

@@ -1,6 +1,5 @@
 import { redirect } from '../http/redirect.ts';
-import type { SessionLogin } from '../session/content.ts';
-import type { Sessions } from '../session/sessions.ts';
+import type { SessionLogin, Sessions } from '../session/sessions.ts';
 import type { Delivery } from './delivery.ts';
 
 /**

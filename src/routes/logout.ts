@@ -5,7 +5,7 @@ import type { GrantMemory } from '../grants/grants.ts';
 import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
-import type { SessionContent } from '../session/content.ts';
+import type { SessionContent } from '../session/sessions.ts';
 import type { SessionAccess } from './session-access.ts';
 
 /**

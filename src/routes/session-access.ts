@@ -6,8 +6,7 @@ import { type Context, readQuery } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import type { Registration } from '../login/registration.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
-import type { SessionContent } from '../session/content.ts';
-import type { Sessions } from '../session/sessions.ts';
+import type { SessionContent, Sessions } from '../session/sessions.ts';
 
 /** A front end that has sessions. */
 interface SessionFrontEnd {

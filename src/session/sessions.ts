@@ -1,18 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
 import type { KeyRing } from '../keys.ts';
 import type { Marks } from '../memory/home.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import {
-  createSessionSeal,
-  isOver,
-  newSession,
-  renewedSession,
-  type SessionContent,
-  type SessionLifetimes,
-  type SessionLogin,
-} from './content.ts';
+import { createSeal } from '../sealed.ts';
 import { createSessionCookies } from './cookies.ts';
+
+const content = v.object({
+  /** Tells the session from all others. A refresh keeps it. */
+  id: v.string(),
+  /** The name of the registration. */
+  registration: v.string(),
+  /** The audience of the registration. */
+  audience: v.string(),
+  /** The name of the front end. */
+  frontEnd: v.string(),
+  accessToken: v.string(),
+  tokenType: v.optional(v.string()),
+  /** The granted scope, if it is known. */
+  scope: v.optional(v.string()),
+  /** When the access token ends, if it is known. */
+  accessTokenEndsAt: v.optional(v.number()),
+  /** Without one, the session ends with its access token. */
+  refreshToken: v.optional(v.string()),
+  loggedInAt: v.number(),
+  /** Of the login or the last refresh. */
+  renewedAt: v.optional(v.number()),
+  /** When the session ends, however often it is refreshed. */
+  endsAt: v.number(),
+  /** When the session ends unless it is refreshed. */
+  idleEndsAt: v.number(),
+});
+
+/** What the cookie of a session holds. Times are in seconds since 1970. */
+export type SessionContent = v.InferOutput<typeof content>;
+
+/** Whose session it is. */
+export type SessionLogin = Pick<SessionContent, 'registration' | 'audience' | 'frontEnd'>;
+
+const idLength = 16;
+
+/** @param keys the keys for sessions */
+export const createSessionSeal = (keys: KeyRing) => createSeal('session', keys, content);
 
 /** The sessions of front ends that hold no token. Nothing is stored: a cookie holds its session, sealed. */
 export type Sessions = ReturnType<typeof createSessions>;
@@ -21,7 +52,11 @@ export type Sessions = ReturnType<typeof createSessions>;
 export const mostLogouts = 16_384;
 
 /** What sessions are created with. */
-export interface SessionSettings extends SessionLifetimes {
+interface SessionSettings {
+  /** Seconds from the login until the session ends. */
+  readonly lifetime: number;
+  /** Seconds from the login or the last refresh until the session ends. */
+  readonly idle: number;
   /** Whether the relay's public address is https. */
   readonly secure: boolean;
   /** Whether no session is valid while it is unknown if it has ended at another relay. */
@@ -44,6 +79,7 @@ export function createSessions(
   logouts: Marks,
   now: Clock,
 ) {
+  const { lifetime, idle } = settings;
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
   const seconds = () => secondsOf(now);
@@ -56,13 +92,18 @@ export function createSessions(
     cookies.set(ctx, session.frontEnd, text, maxAge);
   }
 
+  /** Whether a session is not over, and its front end may still use its registration. */
   function isValid(session: SessionContent, frontEnd: string): boolean {
+    const { registration, loggedInAt, endsAt, idleEndsAt } = session;
     const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
-    return (
-      session.frontEnd === frontEnd &&
-      mayUse?.has(session.registration) === true &&
-      !isOver(session, settings, seconds())
-    );
+    // The present lifetime may be shorter than at the login.
+    const end = Math.min(endsAt, idleEndsAt, loggedInAt + lifetime);
+    return session.frontEnd === frontEnd && mayUse?.has(registration) === true && seconds() < end;
+  }
+
+  function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken }: TokenResponse) {
+    const accessTokenEndsAt = expiresIn === undefined ? undefined : seconds() + expiresIn;
+    return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken };
   }
 
   return {
@@ -72,7 +113,19 @@ export function createSessions(
      * @throws {RelayError} `session_too_large`
      */
     start(ctx: Context, login: SessionLogin, token: TokenResponse): void {
-      write(ctx, newSession(login, token, settings, seconds()));
+      const loggedInAt = seconds();
+      const { expiresIn, refreshToken } = token;
+      // Nothing could renew it.
+      const endsWithToken = refreshToken === undefined && expiresIn !== undefined;
+      write(ctx, {
+        id: randomBytes(idLength).toString('base64url'),
+        ...login,
+        ...tokensOf(token),
+        loggedInAt,
+        renewedAt: loggedInAt,
+        endsAt: loggedInAt + (endsWithToken ? Math.min(lifetime, expiresIn) : lifetime),
+        idleEndsAt: loggedInAt + idle,
+      });
     },
     /** Whether the request has the cookie of a session, valid or not. */
     isClaimed: (ctx: Context): boolean => cookies.hasAny(ctx, settings.frontEnds),
@@ -100,7 +153,10 @@ export function createSessions(
       session: SessionContent,
       token: TokenResponse | undefined,
     ): Promise<SessionContent | undefined> {
-      const renewed = renewedSession(session, token, settings, seconds());
+      const renewedAt = seconds();
+      const { scope = session.scope, refreshToken = session.refreshToken } = token ?? {};
+      const tokens = token && tokensOf({ ...token, scope, refreshToken });
+      const renewed = { ...session, ...tokens, renewedAt, idleEndsAt: renewedAt + idle };
       if (!isValid(renewed, session.frontEnd)) return undefined;
       if (await logouts.isMarked(session.id, settings.isStrict)) return undefined;
       write(ctx, renewed);

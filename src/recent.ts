@@ -1,22 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-/** A map that forgets each entry after a time, and the oldest one if it is full. */
-export type Recent<Value> = ReturnType<typeof createRecent<Value>>;
-
-interface Entry<Value> {
-  readonly value: Value;
-  readonly at: number;
-  readonly timer: NodeJS.Timeout;
-}
-
 /**
+ * A map that forgets each entry after a time, and the oldest one if it is full.
+ *
  * @param lifetime milliseconds until an entry is forgotten
  * @param most entries
  */
 export function createRecent<Value>(lifetime: number, most: number, now: Clock) {
   // Oldest first.
-  const entries = new Map<string, Entry<Value>>();
+  const entries = new Map<string, { value: Value; at: number; timer: NodeJS.Timeout }>();
 
   function forget(key: string): void {
     // A timer that stays would keep the entry in memory, beyond the limit.
@@ -75,7 +68,7 @@ export function createLasting<Value>(most: number, now: Clock) {
   };
 }
 
-/** A key for a {@link Recent} that does not tell its parts, which may be secret. */
+/** A key for a {@link createRecent} that does not tell its parts, which may be secret. */
 export function keyOf(...parts: readonly (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

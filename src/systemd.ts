@@ -1,8 +1,11 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { ConfigError } from './start-errors.ts';
 
 /** What systemd, or a program with the same protocols, has passed to this process. */
 export type SystemdEnvironment = ReturnType<typeof takeSystemdEnvironment>;
+
+const run = promisify(execFile);
 
 // The first passed file descriptor.
 const firstPassed = 3;
@@ -70,24 +73,18 @@ export function connectServiceManager(
 ) {
   // Don't pass the whole environment: it may hold secrets.
   const environment = { NOTIFY_SOCKET: address, PATH: path };
-  let last = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
   let failed = false;
 
-  function tell(...assignments: string[]): Promise<void> {
-    last = last.then(() => notify(assignments));
-    return last;
-  }
-
-  function notify(assignments: string[]): Promise<void> {
-    return new Promise((resolve) => {
-      execFile('systemd-notify', assignments, { env: environment, timeout: patience }, (error) => {
-        if (error && !failed) {
-          failed = true;
-          onFailure(String(error.code ?? error.signal));
-        }
-        resolve();
+  function tell(...assignments: string[]): Promise<unknown> {
+    const options = { env: environment, timeout: patience };
+    last = last
+      .then(() => run('systemd-notify', assignments, options))
+      .then(undefined, (error: ExecFileException) => {
+        if (!failed) onFailure(String(error.code ?? error.signal));
+        failed = true;
       });
-    });
+    return last;
   }
 
   if (watchdogTime !== undefined) {

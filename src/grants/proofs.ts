@@ -74,10 +74,10 @@ export function createNonces(keys: KeyRing, now: Clock) {
   };
 }
 
-/** Checks that callers hold the private keys that they show. */
-export type Proofs = ReturnType<typeof createProofs>;
-
-/** Remembers the last 65,536 proofs at most, so that none is accepted twice. */
+/**
+ * Checks that callers hold the private keys that they show. Remembers the last 65,536 proofs at most, so that none is
+ * accepted twice.
+ */
 export function createProofs(home: Home) {
   const seen = createMarks(home, 'p', most);
 

@@ -48,10 +48,9 @@ interface Audiences {
   readonly frontEnd: string;
 }
 
-/** The refresh tokens that a registration issues to front ends. A token holds its login, sealed. */
-export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
-
 /**
+ * The refresh tokens that a registration issues to front ends. A token holds its login, sealed.
+ *
  * @param keys the keys for refresh tokens
  * @see RFC 6749 §1.5
  */

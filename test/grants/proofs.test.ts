@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { exportJWK, type JWK } from 'jose';
 import { RelayError } from '../../src/errors.ts';
-import { createNonces, createProofs, type Nonces, type Proofs } from '../../src/grants/proofs.ts';
+import { createNonces, createProofs, type Nonces } from '../../src/grants/proofs.ts';
 import {
   makeProof,
   newProofKey,
@@ -25,7 +25,7 @@ describe('a DPoP proof', () => {
   });
 
   let time: number;
-  let proofs: Proofs;
+  let proofs: ReturnType<typeof createProofs>;
   let nonces: Nonces;
   beforeEach(() => {
     time = seconds * 1000;

@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createRecent, keyOf, type Recent } from '../../src/recent.ts';
+import { createRecent, keyOf } from '../../src/recent.ts';
 
 describe('a recent memory', () => {
   let time: number;
-  let recent: Recent<string>;
+  let recent: ReturnType<typeof createRecent<string>>;
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
     time = 1_800_000_000_000;
@@ -60,7 +60,7 @@ describe('a recent memory', () => {
 
 describe('what a recent memory has forgotten', () => {
   /** Whether the value of an entry stays in memory after this action on the entry. */
-  async function staysInMemory(forget: (recent: Recent<object>) => void): Promise<boolean> {
+  async function staysInMemory(forget: (recent: ReturnType<typeof createRecent<object>>) => void): Promise<boolean> {
     const recent = createRecent<object>(60_000, 1, Date.now);
     const value = (() => {
       const secret = {};

@@ -1,10 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import {
-  createRefreshTokens,
-  type RefreshTokenContent,
-  type RefreshTokens,
-} from '../../src/grants/refresh-tokens.ts';
+import { createRefreshTokens, type RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
 import type { KeyRing } from '../../src/keys.ts';
 
 const keys: KeyRing = [randomBytes(32)];
@@ -23,7 +19,7 @@ const content: RefreshTokenContent = {
 
 describe('a refresh token of the relay', () => {
   let time: number;
-  let refreshTokens: RefreshTokens;
+  let refreshTokens: ReturnType<typeof createRefreshTokens>;
   beforeEach(() => {
     time = loggedInAt * 1000;
     refreshTokens = createRefreshTokens(keys, () => time);

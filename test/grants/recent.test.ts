@@ -60,7 +60,9 @@ describe('a recent memory', () => {
 
 describe('what a recent memory has forgotten', () => {
   /** Whether the value of an entry stays in memory after this action on the entry. */
-  async function staysInMemory(forget: (recent: ReturnType<typeof createRecent<object>>) => void): Promise<boolean> {
+  async function staysInMemory(
+    forget: (recent: ReturnType<typeof createRecent<object>>) => void,
+  ): Promise<boolean> {
     const recent = createRecent<object>(60_000, 1, Date.now);
     const value = (() => {
       const secret = {};

@@ -9,7 +9,7 @@ import type { OptionName } from './settings/settings.ts';
 type GivenProvider = Partial<Provider>;
 
 /** A provider whose metadata is fetched from its issuer. */
-export interface DiscoveredProvider {
+interface DiscoveredProvider {
   readonly issuer: string;
   readonly given: GivenProvider;
   /** Whether its endpoints may be on plain http beyond this machine. */

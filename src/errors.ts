@@ -41,20 +41,8 @@ export class RelayError extends Error {
   /**
    * @param code decides status, detail and headers
    * @param more replaces status and detail, which must not quote input, and adds headers
-   * @param more.retryIn milliseconds after which the caller may try again
    */
-  constructor(
-    code: FailureCode,
-    more: {
-      status?: number;
-      detail?: string | undefined;
-      headers?: Readonly<Record<string, string>>;
-      retryIn?: number;
-      providerError?: ProviderErrorCode | undefined;
-      person?: string | undefined;
-      refusedBy?: number;
-    } = {},
-  ) {
+  constructor(code: FailureCode, more: More = {}) {
     super(code);
     const failure = failureOf(code);
     this.code = code;
@@ -75,9 +63,34 @@ export class RelayError extends Error {
   /** The same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
     const { detailOnceSpent } = failureOf(this.code);
-    if (detailOnceSpent === undefined) return this;
-    const { code, status, headers, providerError } = this;
-    return new RelayError(code, { status, detail: detailOnceSpent, headers, providerError });
+    return detailOnceSpent === undefined
+      ? this
+      : new RelayError(this.code, { ...this, detail: detailOnceSpent });
+  }
+}
+
+/** What differs in one failure from others with its code. */
+type More = {
+  /** Milliseconds after which the caller may try again. */
+  readonly retryIn?: number;
+} & {
+  readonly [Name in 'status' | 'detail' | 'headers' | 'providerError' | 'person' | 'refusedBy']?:
+    | RelayError[Name]
+    | undefined;
+};
+
+/** Whether an error is a failure with one of these codes. */
+export function isFailure(error: unknown, ...codes: readonly FailureCode[]): error is RelayError {
+  return error instanceof RelayError && codes.includes(error.code);
+}
+
+/** What a function gives; undefined if it fails with a {@link RelayError}. */
+export function unlessFailed<Value>(ask: () => Value): Value | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof RelayError) return undefined;
+    throw error;
   }
 }
 

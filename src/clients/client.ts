@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
+import { type Clock, secondsOf } from '../clock.ts';
+import { RelayError } from '../errors.ts';
+import type { KeyRing } from '../keys.ts';
 import { nativeRedirectUri } from '../origins/schemas.ts';
+import { createSeal } from '../sealed.ts';
 
 /** A client that has no entry in the configuration. */
 export interface Client extends ClientMetadata {
@@ -53,4 +57,43 @@ export function nameOf(metadata: Readonly<Record<string, unknown>>): string | un
 /** What codes and tokens are bound to, in place of an identifier that may be long. */
 export function keyOfClient(id: string): string {
   return hash('sha256', id, 'base64url');
+}
+
+const content = v.object({
+  redirectUris: v.array(v.string()),
+  name: v.optional(v.string()),
+  /** Seconds since 1970. */
+  endsAt: v.number(),
+});
+
+/**
+ * Client identifiers that hold their client, sealed, so that nothing is stored: `<front end>.lr1_…`.
+ *
+ * @param keys the keys for client identifiers
+ * @param audience where the identifiers are good
+ */
+export function createClientIds(keys: KeyRing, frontEnd: string, audience: string, now: Clock) {
+  const seal = createSeal('client', keys, content);
+  const prefix = `${frontEnd}.`;
+  return {
+    frontEnd,
+    /** @param days until it ends */
+    issue({ redirectUris, name }: ClientMetadata, days: number): string {
+      const endsAt = secondsOf(now) + days * 86_400;
+      const held = { redirectUris: [...redirectUris], name, endsAt };
+      return prefix + seal.seal(held, frontEnd, audience);
+    },
+    /**
+     * @returns undefined if it is no such identifier, if it is altered, or made with other keys or for another audience
+     * @throws {RelayError} `client_expired`
+     */
+    open(id: string): ClientMetadata | undefined {
+      const sealed = id.startsWith(prefix) ? id.slice(prefix.length) : '';
+      const opened = seal.open(sealed, frontEnd, audience);
+      if (opened === undefined) return undefined;
+      const { endsAt, ...client } = opened;
+      if (now() >= endsAt * 1000) throw new RelayError('client_expired');
+      return client;
+    },
+  };
 }

@@ -4,8 +4,7 @@ import { RelayError } from '../errors.ts';
 import { type KeyRing, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { Secret } from '../secret.ts';
-import { type Client, nameOf, redirectUrisOf } from './client.ts';
-import { createClientIds, frontEndOfClientId } from './client-ids.ts';
+import { type Client, createClientIds, nameOf, redirectUrisOf } from './client.ts';
 import { acceptsDocument, type DocumentRule, type Documents, documentUrl } from './documents.ts';
 
 /** Where identifiers are good that are made offline: at every relay that has the key. */
@@ -55,47 +54,57 @@ export function createClients(
   const registered = open?.clients?.registration
     ? createClientIds(keys, open.name, issuer, now)
     : undefined;
-  const offline = new Map(
-    rules.flatMap(({ name, clientKeys }) =>
-      clientKeys === undefined
-        ? []
-        : [[name, createClientIds(keysFromFile(clientKeys).client, name, offlineAudience, now)]],
-    ),
+  const offline = rules.flatMap(({ name, clientKeys }) =>
+    clientKeys === undefined
+      ? []
+      : [createClientIds(keysFromFile(clientKeys).client, name, offlineAudience, now)],
   );
+
+  /**
+   * The client that an identifier holds.
+   *
+   * @returns undefined if it holds none of this registration
+   * @throws {RelayError} `client_expired`
+   */
+  function heldBy(id: string): FoundClient | undefined {
+    for (const ids of registered === undefined ? offline : [...offline, registered]) {
+      const client = ids.open(id);
+      const vouchedBy = ids === registered ? 'itself' : 'operator';
+      if (client) return { frontEnd: ids.frontEnd, client: { id, vouchedBy, ...client } };
+    }
+    return undefined;
+  }
+
+  /** The URL of a document that may be used here, if an identifier is one. */
+  function documentAt(id: string): URL | undefined {
+    const { documents: rule } = open?.clients ?? {};
+    const url = rule && documentUrl(id);
+    return rule && url && acceptsDocument(rule, url) ? url : undefined;
+  }
 
   return {
     /** Whether a request may come from any page, until its client is known. */
-    areAnywhere: open !== undefined || offline.size > 0,
+    areAnywhere: open !== undefined || offline.length > 0,
     takesDocuments: open?.clients?.documents !== undefined,
     takesRegistrations: registered !== undefined,
+    heldBy,
+    /** The front end that lets in the client of a document, if an identifier is the URL of one that may be used here. */
+    frontEndOfDocument: (id: string): string | undefined =>
+      documentAt(id) ? open?.name : undefined,
     /**
-     * The client that an identifier holds.
+     * The client of an identifier that holds it, or that is the URL of its document.
      *
-     * @returns undefined if it holds none of this registration
-     * @throws {RelayError} `client_expired`
+     * @returns undefined if it is none of this registration
+     * @throws {RelayError} `client_expired`, `client_document_unreachable`, `client_document_invalid`, `rate_limited` or
+     *   `overloaded`
      */
-    heldBy(id: string): FoundClient | undefined {
-      const frontEnd = frontEndOfClientId(id);
-      if (frontEnd === undefined) return undefined;
-      const made = offline.get(frontEnd)?.open(id);
-      if (made) return { frontEnd, client: { id, vouchedBy: 'operator', ...made } };
-      const own = frontEnd === open?.name ? registered?.open(id) : undefined;
-      return own && { frontEnd, client: { id, vouchedBy: 'itself', ...own } };
+    async find(id: string, request: IncomingMessage): Promise<FoundClient | undefined> {
+      const held = heldBy(id);
+      const url = held === undefined ? documentAt(id) : undefined;
+      if (open === undefined || url === undefined) return held;
+      const client = await documents.clientAt(url, () => countFetch(request));
+      return { frontEnd: open.name, client };
     },
-    /** The document that an identifier is the URL of; undefined: none that may be used here. */
-    documentAt(id: string): { readonly frontEnd: string; readonly url: URL } | undefined {
-      const { documents: rule } = open?.clients ?? {};
-      const url = rule === undefined ? undefined : documentUrl(id);
-      if (!open || !rule || !url || !acceptsDocument(rule, url)) return undefined;
-      return { frontEnd: open.name, url };
-    },
-    /**
-     * Fetches the document of a client, unless it is known.
-     *
-     * @throws {RelayError} `client_document_unreachable`, `client_document_invalid`, `rate_limited` or `overloaded`
-     */
-    fetch: (url: URL, request: IncomingMessage): Promise<Client> =>
-      documents.clientAt(url, () => countFetch(request)),
     /**
      * Registers a client: what it says is in the identifier that it gets, and nothing is stored.
      *

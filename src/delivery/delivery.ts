@@ -1,4 +1,3 @@
-import { type FailureCode, RelayError } from '../errors.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
@@ -20,15 +19,4 @@ interface Granted extends CodeGrant {
   exchange(): Promise<TokenResponse>;
   /** The token for the front end itself: its refresh token, if it gets one, is one of the relay. */
   forFrontEnd(token: TokenResponse): TokenResponse;
-}
-
-/** The delivery of a login that must not reach its front end: it fails for this reason, in place. */
-export function inPlaceDelivery(fail: AnswerFailure, why: FailureCode): Delivery {
-  return {
-    redirects: false,
-    async succeed() {
-      throw new RelayError(why);
-    },
-    fail,
-  };
 }

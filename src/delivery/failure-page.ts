@@ -1,10 +1,9 @@
-import type { FailureCode, RelayError } from '../errors.ts';
+import { type FailureCode, type RelayError, unlessFailed } from '../errors.ts';
 import { type Context, claimedQuery, routeOf } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
-import { limits } from '../limits.ts';
 import type { FrontEndRequest, States } from '../login/state.ts';
-import { type Query, withParameters } from '../oauth/query.ts';
-import { isOAuthRequest } from '../oauth/start-parameters.ts';
+import { optional, type Query, withParameters } from '../oauth/query.ts';
+import { frontEndState, isOAuthRequest, pageToReturnTo } from '../oauth/start-parameters.ts';
 import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
 
 /** The addresses that the failure page links to. */
@@ -118,33 +117,23 @@ ${nav}
 function loginAgainUrl(
   ctx: Context,
   route: string | undefined,
-  { loginRoute, loginUrl, states }: Targets,
+  { loginRoute, loginUrl, origin, states }: Targets,
 ): string | undefined {
   // Without a route, the target may not even be a URL.
   if (route === undefined || loginUrl === undefined) return loginUrl;
   const query = claimedQuery(ctx);
   const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
-  if (isStart && isOAuthRequest(query)) return undefined;
-  const request = isStart ? requestOfStart(ctx, query) : states.peek(query['state'])?.request;
-  if (request?.oauth !== undefined) return undefined;
+  const request = isStart ? requestOfStart(query, origin) : states.peek(query['state'])?.request;
+  if (request?.oauth !== undefined || (isStart && isOAuthRequest(query))) return undefined;
   const { state, returnTo } = request ?? {};
-  const parameters = {
-    ...(isUsable(state, limits.frontEndStateLength) && { state }),
-    ...(isUsable(returnTo, limits.returnToLength) && { return_to: returnTo }),
-  };
-  return Object.keys(parameters).length === 0 ? loginUrl : withParameters(loginUrl, parameters);
+  const parameters = [...optional('state', state), ...optional('return_to', returnTo)];
+  return parameters.length === 0 ? loginUrl : withParameters(loginUrl, parameters);
 }
 
-function requestOfStart(ctx: Context, query: Query): FrontEndRequest {
-  const { state, return_to } = query;
-  // Otherwise the link would fail for the same reason.
-  const isRefused = ctx.state.failure === 'return_to_invalid';
+/** What a start asks for. What it asks in vain would fail again. */
+function requestOfStart(query: Query, origin: string): FrontEndRequest {
   return {
-    state: typeof state === 'string' ? state : undefined,
-    returnTo: typeof return_to === 'string' && !isRefused ? return_to : undefined,
+    state: unlessFailed(() => frontEndState(query)),
+    returnTo: unlessFailed(() => pageToReturnTo(query, origin)),
   };
-}
-
-function isUsable(text: string | undefined, longest: number): text is string {
-  return text !== undefined && text !== '' && text.isWellFormed() && [...text].length <= longest;
 }

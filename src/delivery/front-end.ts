@@ -1,32 +1,43 @@
 import type { Logger } from 'pino';
 import type { Allow } from '../access/allow.ts';
+import { type FailureCode, RelayError } from '../errors.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
-import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
+import { answerJson } from '../http/error-responder.ts';
 import type { FrontEndRequest, OAuthRequest, States } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
-import { matches, type OriginPattern } from '../origins/origin-pattern.ts';
+import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { cmsDelivery } from './cms-delivery.ts';
-import { codeDelivery } from './code-delivery.ts';
-import { type Delivery, inPlaceDelivery } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { failurePage } from './failure-page.ts';
-import { redirectDelivery } from './redirect-delivery.ts';
-import { sessionDelivery } from './session-delivery.ts';
+import {
+  codeDelivery,
+  failureRedirect,
+  redirectDelivery,
+  sessionDelivery,
+} from './redirect-delivery.ts';
 
 /** What a front end is configured with. */
 export interface FrontEndSettings {
+  /** Its `client_id` towards the relay. */
   readonly name: string;
+  /** Whether its clients are pages or programs. */
   readonly kind: 'page' | 'native';
   /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
   readonly client?: string;
+  /** Empty: it has no page of its own. */
   readonly origin: OriginPattern;
   /** The page of a front end that has only one origin. */
   readonly frontendUrl: string | undefined;
+  /** The pages that an OAuth request may name. */
   readonly redirectUris: readonly RedirectUri[];
+  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
   readonly scope: string | undefined;
+  /** Who may log in here, of those who may log in at the registration. Undefined: all. */
   readonly allow: Allow | undefined;
+  /** How it gets its tokens. Those of `session` get none. */
   readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
   /** Undefined: it gets no refresh tokens. */
@@ -67,168 +78,138 @@ export function audienceOfFrontEnd({
 }
 
 /** A page or app that logs its users in at one registration. */
-export class FrontEnd {
-  readonly #settings: FrontEndSettings;
-  readonly #context: FrontEndContext;
-  /** Shared by a front end and its clients. */
-  readonly #reports: { hasScope: boolean };
-  /** Its `client_id` towards the relay. */
-  readonly name: string;
-  /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
-  readonly client: string | undefined;
-  /** Whether its clients are programs. */
-  readonly isNative: boolean;
-  readonly audience: string;
-  /** Empty: it has no page of its own. */
-  readonly origin: OriginPattern;
-  /** The origins that its requests come from, if they come from pages. */
-  readonly origins: readonly OriginPattern[];
-  /** How it gets its tokens. Those of `session` get none. */
-  readonly tokenDelivery: FrontEndSettings['tokenDelivery'];
-  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
-  readonly scope: string | undefined;
-  /** Who may log in here, of those who may log in at the registration. Undefined: all. */
-  readonly allow: Allow | undefined;
-  /** The pages that an OAuth request may name. */
-  readonly redirectUris: readonly RedirectUri[];
-  /** Whether it may start logins with OAuth requests. */
-  readonly takesOAuth: boolean;
-  /** Whether its logins ask the provider for a refresh token, if they are OAuth requests or have a session. */
-  readonly asksForRefresh: boolean;
-  /** The name of the backend in the configuration of its CMS. Undefined: it is not a CMS. */
-  readonly cmsBackend: string | undefined;
-  /** Undefined: it gets no refresh tokens. */
-  readonly refreshPolicy: RefreshPolicy | undefined;
-
-  constructor(settings: FrontEndSettings, context: FrontEndContext, reports = { hasScope: false }) {
-    const { name, origin, redirectUris, scope, tokenDelivery, refreshPolicy } = settings;
-    this.#settings = settings;
-    this.#context = context;
-    this.#reports = reports;
-    this.name = name;
-    this.client = settings.client;
-    this.isNative = settings.kind === 'native';
-    this.audience = audienceOfFrontEnd(settings);
-    this.origin = origin;
-    this.origins = originsOf(settings);
-    this.tokenDelivery = tokenDelivery;
-    this.scope = scope;
-    this.allow = settings.allow;
-    this.redirectUris = redirectUris;
-    this.takesOAuth = ['query', 'fragment', 'code'].includes(tokenDelivery);
-    // A session never gives its refresh token to the page, whatever pages get.
-    this.asksForRefresh = refreshPolicy !== undefined || tokenDelivery === 'session';
-    this.cmsBackend = tokenDelivery === 'cms' ? context.cmsBackend : undefined;
-    this.refreshPolicy = refreshPolicy;
-  }
-
-  /** Shows a failure that must not reach the front end itself: a page for people, JSON for programs. */
-  get answerInPlace(): AnswerFailure {
-    const { origin, frontendUrl } = this.#settings;
-    const { registration, states } = this.#context;
-    const loginRoute = `/auth/${registration}`;
-    const loginUrl = loginUrlOf(this.#settings, this.#context);
-    return failurePage({ origin, frontendUrl, loginRoute, loginUrl, states });
-  }
-
+export interface FrontEnd extends ReturnType<typeof frontEndOf> {
   /**
    * The front end for one of its clients that have no entry of their own.
    *
    * @param client what `keyOfClient` gives
    * @param keyRequired whether its refresh tokens are bound to a key, whatever others get
    */
-  forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd {
-    const { refreshPolicy } = this;
-    const bound = refreshPolicy && { ...refreshPolicy, mode: 'bound' as const };
-    return new FrontEnd(
-      {
-        ...this.#settings,
-        origin: '',
-        frontendUrl: undefined,
-        redirectUris,
-        client,
-        refreshPolicy: keyRequired ? bound : refreshPolicy,
-      },
-      this.#context,
-      this.#reports,
-    );
-  }
-
-  /** Whether requests with this `Origin` are its own. */
-  hasOrigin(origin: string): boolean {
-    return this.origins.some((pattern) => matches(pattern, origin));
-  }
-
-  /** Answers failures at its registration if no front end is known. */
-  get answerFailure(): AnswerFailure {
-    // A popup has only people in front of it.
-    const isPage = this.#settings.errorDelivery === 'page' || this.tokenDelivery === 'cms';
-    return isPage ? this.answerInPlace : answerJson;
-  }
-
-  /**
-   * Reports what the provider has granted beyond the front end's scope, if it is more. It does so once.
-   *
-   * @param granted undefined: the provider does not say
-   * @param whole the registration's scope
-   */
-  reportScope(granted: string | undefined, whole: string | undefined): void {
-    if (this.#reports.hasScope) return;
-    const beyond = scopeBeyond(granted, this.scope ?? whole).filter(isScopeWord);
-    if (beyond.length === 0) return;
-    this.#reports.hasScope = true;
-    const { registration, logger } = this.#context;
-    const scope = beyond.slice(0, mostLogged).join(' ');
-    const line = { frontEnd: this.name, registration, scope };
-    logger.warn(line, 'the provider grants more than the configured scope');
-  }
-
-  /**
-   * How a login reaches the front end.
-   *
-   * @param request what the login was started with; undefined if that is not known
-   */
-  deliveryOf(request: FrontEndRequest = {}): Delivery {
-    const { oauth, state } = request;
-    return oauth === undefined ? this.#plainDelivery(request) : this.#oauthDelivery(oauth, state);
-  }
-
-  /** The configuration may have changed since the login was started. */
-  #oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
-    if (!this.takesOAuth) return inPlaceDelivery(this.answerInPlace, 'client_unauthorized');
-    const isRegistered = findRedirectUri(oauth.redirectUri, this.redirectUris) !== undefined;
-    if (!isRegistered) return inPlaceDelivery(this.answerInPlace, 'redirect_uri_unknown');
-    const { codes, issuer } = this.#context;
-    return codeDelivery({ codes, issuer, frontEnd: this.audience }, oauth, state);
-  }
-
-  #plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
-    const { name, origin, tokenDelivery, cmsBackend, answerInPlace } = this;
-    const { frontendUrl: url, errorDelivery } = this.#settings;
-    if (cmsBackend !== undefined) return cmsDelivery(cmsBackend, origin);
-    if (tokenDelivery === 'code' || tokenDelivery === 'cms' || url === undefined) {
-      return inPlaceDelivery(answerInPlace, 'pkce_required');
-    }
-    const answers = { json: answerJson, page: answerInPlace, redirect: undefined };
-    const answerFailure = answers[errorDelivery];
-    if (tokenDelivery !== 'session') {
-      return redirectDelivery({ url, part: tokenDelivery }, answerFailure, state);
-    }
-    const { sessions, registration, audience } = this.#context;
-    if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
-    const { fail } = redirectDelivery({ url, part: 'query' }, answerFailure, state);
-    // The front end may have another origin since the login was started.
-    const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
-    return sessionDelivery(sessions, { registration, audience, frontEnd: name }, page, fail);
-  }
+  forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;
 }
 
-/** @returns undefined if a person cannot start a login of the front end by a link */
-function loginUrlOf(
-  { name, tokenDelivery }: FrontEndSettings,
-  { issuer, isOnlyOne }: FrontEndContext,
-): string | undefined {
-  // Without PKCE, or without the window of a CMS, the login would fail.
-  if (tokenDelivery === 'code' || tokenDelivery === 'cms') return undefined;
-  return isOnlyOne ? issuer : `${issuer}/${name}`;
+export function createFrontEnd(settings: FrontEndSettings, context: FrontEndContext): FrontEnd {
+  const reportScope = scopeReport(settings, context);
+  const create = (of: FrontEndSettings): FrontEnd => ({
+    ...frontEndOf(of, context, reportScope),
+    forClient(client, redirectUris, keyRequired) {
+      const { refreshPolicy: policy } = of;
+      const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
+      const noPage = { origin: '', frontendUrl: undefined };
+      return create({ ...of, ...noPage, redirectUris, client, refreshPolicy });
+    },
+  });
+  return create(settings);
+}
+
+function frontEndOf(
+  settings: FrontEndSettings,
+  context: FrontEndContext,
+  reportScope: ReturnType<typeof scopeReport>,
+) {
+  const { name, origin, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = settings;
+  const { registration, issuer, states } = context;
+  const isCms = tokenDelivery === 'cms';
+  const needsPkce = tokenDelivery === 'code';
+  const takesOAuth = ['query', 'fragment', 'code'].includes(tokenDelivery);
+  const cmsBackend = isCms ? context.cmsBackend : undefined;
+  const audience = audienceOfFrontEnd(settings);
+  const origins = originsOf(settings);
+  const start = context.isOnlyOne ? issuer : `${issuer}/${name}`;
+  const answerInPlace = failurePage({
+    origin,
+    frontendUrl: url,
+    loginRoute: `/auth/${registration}`,
+    // Without PKCE, or without the window of a CMS, a login that a link starts would fail.
+    loginUrl: isCms || needsPkce ? undefined : start,
+    states,
+  });
+
+  /** The delivery of a login that must not reach the front end: it fails for this reason, in place. */
+  function inPlace(why: FailureCode): Delivery {
+    const succeed = async () => {
+      throw new RelayError(why);
+    };
+    return { redirects: false, succeed, fail: answerInPlace };
+  }
+
+  function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
+    // The configuration may have changed since the login was started.
+    if (!takesOAuth) return inPlace('client_unauthorized');
+    const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
+    if (!isRegistered) return inPlace('redirect_uri_unknown');
+    return codeDelivery(context, audience, oauth, state);
+  }
+
+  function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
+    if (cmsBackend !== undefined) return cmsDelivery(cmsBackend, origin);
+    if (isCms || needsPkce || url === undefined) {
+      return inPlace('pkce_required');
+    }
+    const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
+    const target = { url, part, parameters: { state } } as const;
+    const redirect = failureRedirect(target, ({ code, oauthError }) =>
+      code === 'access_refused' ? oauthError : code,
+    );
+    const fail = { json: answerJson, page: answerInPlace, redirect }[errorDelivery];
+    if (tokenDelivery !== 'session') return redirectDelivery(target, fail);
+    const { sessions } = context;
+    if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
+    const login = () => ({ registration, audience: context.audience(), frontEnd: name });
+    // The front end may have another origin since the login was started.
+    const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
+    return sessionDelivery(sessions, login, page, fail);
+  }
+
+  return {
+    ...settings,
+    /** Whether its clients are programs. */
+    isNative: settings.kind === 'native',
+    /** What its codes, refresh tokens and sessions are bound to. */
+    audience,
+    /** The origins that its requests come from, if they come from pages. */
+    origins,
+    /** Whether requests with this `Origin` are its own. */
+    hasOrigin: matchesAny(origins),
+    /** Whether it may start logins with OAuth requests. */
+    takesOAuth,
+    /**
+     * Whether its logins ask the provider for a refresh token, if they are OAuth requests or have a session. A session
+     * never gives its refresh token to the page, whatever pages get.
+     */
+    asksForRefresh: settings.refreshPolicy !== undefined || tokenDelivery === 'session',
+    /** The name of the backend in the configuration of its CMS, if it is a CMS. */
+    cmsBackend,
+    /** Shows a failure that must not reach the front end itself: a page for people, JSON for programs. */
+    answerInPlace,
+    /** Answers failures at its registration if no front end is known. A popup has only people in front of it. */
+    answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
+    reportScope,
+    /**
+     * How a login reaches the front end.
+     *
+     * @param request what the login was started with; undefined if that is not known
+     */
+    deliveryOf(request: FrontEndRequest = {}): Delivery {
+      const { oauth, state } = request;
+      return oauth === undefined ? plainDelivery(request) : oauthDelivery(oauth, state);
+    },
+  };
+}
+
+/**
+ * Reports what the provider has granted beyond the front end's scope, if it is more. It does so once.
+ *
+ * @returns takes the granted scope, if the provider says it, and the registration's
+ */
+function scopeReport({ name, scope }: FrontEndSettings, { registration, logger }: FrontEndContext) {
+  let isReported = false;
+  return (granted: string | undefined, whole: string | undefined): void => {
+    if (isReported) return;
+    const beyond = scopeBeyond(granted, scope ?? whole).filter(isScopeWord);
+    if (beyond.length === 0) return;
+    isReported = true;
+    const line = { frontEnd: name, registration, scope: beyond.slice(0, mostLogged).join(' ') };
+    logger.warn(line, 'the provider grants more than the configured scope');
+  };
 }

@@ -26,8 +26,7 @@ import { answerSessionFailures } from '../routes/answer-failures.ts';
 import { clientModule, clientPackage, clientTypes } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, ready } from '../routes/health.ts';
-import { logout } from '../routes/logout.ts';
-import { describeSession, refreshSession } from '../routes/session.ts';
+import { describeSession, logout, refreshSession } from '../routes/session.ts';
 import { originOfPage, type SessionAccess } from '../routes/session-access.ts';
 import { createApiPaths } from './api-paths.ts';
 import { addLoginRoutes } from './login-routes.ts';
@@ -45,7 +44,7 @@ interface Dependencies extends ServingContext {
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
-  const { config, logger, memory, now, served, observers, readiness, sessionAccess } = dependencies;
+  const { config, logger, memory, served, observers, readiness, sessionAccess } = dependencies;
   const { frontEnds, baseUrl, registrationsAreNamed, rateLimit: perMinute } = config;
   const limited =
     perMinute === undefined
@@ -75,11 +74,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     const { grants } = memory;
     const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];
     router.all(paths.session, ...before('GET', 'HEAD'), describeSession(sessionAccess));
-    router.all(
-      paths.sessionRefresh,
-      ...before('POST'),
-      refreshSession(sessionAccess, grants.refreshes),
-    );
+    router.all(paths.sessionRefresh, ...before('POST'), refreshSession(sessionAccess, grants));
     router.all(paths.logout, ...before('POST'), logout(sessionAccess, grants));
   }
   router.all(paths.alive, allow('GET', 'HEAD'), alive);
@@ -87,7 +82,6 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const registrationOf = addLoginRoutes(router, served, {
     baseUrl,
     limited,
-    now,
     watchStarts: inOrder(
       warnOfOtherHosts(logger, baseUrl),
       warnOfForeignPages(logger, isKnownPage, (name) => byName.get(name)?.origin || undefined),

@@ -1,6 +1,5 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Clock } from '../clock.ts';
 import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
 import { allow, refuseFrames, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
@@ -10,15 +9,14 @@ import {
   deliverCallbackFailures,
   deliverCmsFailures,
 } from '../routes/answer-failures.ts';
-import { askConsent, consentEndpoint } from '../routes/consent.ts';
-import { FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
+import { createFrontEnds, type FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { redeemCode } from '../routes/redeem-code.ts';
 import { refreshLogin } from '../routes/refresh-login.ts';
 import { registrationEndpoint } from '../routes/register.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
-import { startLogin } from '../routes/start-login.ts';
+import { consentEndpoint, startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, type ServeGrant, tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './registrations.ts';
 
@@ -28,7 +26,6 @@ export interface LoginDependencies {
   readonly baseUrl: string;
   /** The rate limit, if there is one. */
   readonly limited: readonly Middleware[];
-  readonly now: Clock;
   /** Warns of logins that start under another host name than the base URL's, or from another page. */
   readonly watchStarts: Middleware<RequestState>;
 }
@@ -77,7 +74,7 @@ export function addLoginRoutes(
       return handle(ctx, next);
     }
     const frontEnd = frontEndInPath(path);
-    if (frontEnd === undefined || !routes.served.frontEnds.find(frontEnd)) return next();
+    if (frontEnd === undefined || !routes.served.frontEnds.has(frontEnd)) return next();
     state.route = `/auth/${routes.name}/:frontEnd`;
     return routes.start(ctx, next);
   });
@@ -90,21 +87,20 @@ function enter({ state }: Context, { registration, frontEnds }: ServedRegistrati
 }
 
 function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
-  const { watchStarts, limited, now } = dependencies;
-  const { registration, frontEnds, states, questions, grants, issuer } = served;
+  const { watchStarts, limited } = dependencies;
+  const { registration, frontEnds } = served;
   const { name, protection } = registration;
   const path = `/auth/${name}`;
-  const refresh = refreshLogin(registration, grants, `${issuer}/token`, now);
-  const ask = askConsent(registration, questions, `${issuer}/consent`);
+  const refresh = refreshLogin(served);
   const startOf = (chosen: FrontEnds): Middleware<RequestState> => {
     const start = inOrder(
       allow('GET'),
       deliverCmsFailures(chosen),
       refusePrefetch,
       ...(protection === undefined ? [] : [watchStarts]),
-      startLogin(registration, chosen, frontEnds.first.answerInPlace, ask),
+      startLogin(served, chosen),
     );
-    const ofCms = cmsTokenEndpoint(chosen, refresh);
+    const ofCms = cmsTokenEndpoint(served, chosen, refresh);
     const refreshCms = inOrder(answerOAuthErrors, allow('GET', 'POST'), ...limited, ofCms);
     return (ctx, next) => {
       const isRefreshed = ctx.method !== 'GET' && chosen.findCmsToRefresh(ctx) !== undefined;
@@ -114,11 +110,11 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
   const start = startOf(frontEnds);
   const callback = inOrder(
     allow('GET'),
-    deliverCallbackFailures(frontEnds, states),
+    deliverCallbackFailures(served),
     refusePrefetch,
     ...limited,
     refuseFrames,
-    loginCallback(registration, frontEnds, grants, now),
+    loginCallback(served),
   );
   const { firstCms } = frontEnds;
   const byPath: Routes = {
@@ -136,7 +132,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
     /** `/auth`. */
     startOfCms: firstCms && {
       backend: firstCms.cmsBackend,
-      start: startOf(new FrontEnds([firstCms])),
+      start: startOf(createFrontEnds([firstCms])),
     },
   };
 }
@@ -145,33 +141,24 @@ type Routes = Readonly<Record<string, Middleware<RequestState>>>;
 
 /** The endpoints of the relay as an authorization server, besides the start of a login. */
 function oauthEndpoints(
-  { registration, frontEnds, questions, grants, issuer }: ServedRegistration,
+  served: ServedRegistration,
   path: string,
   refresh: ServeGrant,
-  { baseUrl, limited, now }: LoginDependencies,
+  { baseUrl, limited }: LoginDependencies,
 ): Routes {
-  const { clients } = frontEnds;
-  const grantTypes = ['authorization_code', ...(frontEnds.refresh ? ['refresh_token'] : [])];
-  const code = redeemCode(registration, grants, `${issuer}/token`, now);
-  const serveGrant = { authorization_code: code, refresh_token: refresh };
-  const { origin } = new URL(baseUrl);
-  const { answerInPlace } = frontEnds.first;
+  const { clients } = served.frontEnds;
+  const serveGrant = { authorization_code: redeemCode(served), refresh_token: refresh };
   const ofPrograms = (endpoint: Middleware<RequestState>) =>
     inOrder(answerOAuthErrors, allow('POST'), ...limited, endpoint);
-  const metadata = serverMetadata(issuer, registration, grantTypes, clients);
-  const describe = inOrder(allow('GET', 'HEAD'), metadata);
+  const describe = inOrder(allow('GET', 'HEAD'), serverMetadata(served));
   return {
-    [`${path}/token`]: ofPrograms(tokenEndpoint(frontEnds, serveGrant, grants)),
-    [`${path}/revoke`]: ofPrograms(revocationEndpoint(registration, frontEnds, grants)),
+    [`${path}/token`]: ofPrograms(tokenEndpoint(served, serveGrant)),
+    [`${path}/revoke`]: ofPrograms(revocationEndpoint(served)),
     ...(clients?.takesRegistrations && {
-      [`${path}/register`]: ofPrograms(registrationEndpoint(clients, grantTypes)),
+      [`${path}/register`]: ofPrograms(registrationEndpoint(clients, served)),
     }),
     ...((clients?.takesRegistrations || clients?.takesDocuments) && {
-      [`${path}/consent`]: inOrder(
-        allow('POST'),
-        ...limited,
-        consentEndpoint(registration, frontEnds, questions, origin, answerInPlace),
-      ),
+      [`${path}/consent`]: inOrder(allow('POST'), ...limited, consentEndpoint(served)),
     }),
     ...Object.fromEntries([...metadataPaths(baseUrl, path)].map((one) => [one, describe])),
   };

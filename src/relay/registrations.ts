@@ -3,7 +3,7 @@ import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { FrontEnd, type FrontEndContext } from '../delivery/front-end.ts';
+import { createFrontEnd, type FrontEndContext } from '../delivery/front-end.ts';
 import { createGrants } from '../grants/grants.ts';
 import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
@@ -13,7 +13,7 @@ import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import type { Provider } from '../providers/provider.ts';
-import { FrontEnds } from '../routes/front-ends.ts';
+import { createFrontEnds } from '../routes/front-ends.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -84,8 +84,8 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     isOnlyOne: users.length === 1,
     logger,
   };
-  const [first, ...others] = users.map(
-    (user) => new FrontEnd({ ...user, refreshPolicy: refreshPolicyOf(config, user) }, shared),
+  const [first, ...others] = users.map((user) =>
+    createFrontEnd({ ...user, refreshPolicy: refreshPolicyOf(config, user) }, shared),
   );
   if (first === undefined) throw new Error('no front end may use the registration');
   return {
@@ -100,13 +100,14 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       accessTime: config.providerTimeout,
       now,
     }),
-    frontEnds: new FrontEnds([first, ...others], clients),
+    frontEnds: createFrontEnds([first, ...others], clients),
     /** Ask people before clients log in that nobody registered. */
     questions,
     states,
     grants,
     /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */
     issuer,
+    now,
     source,
     /** The number of calls to the provider in flight. */
     callsInFlight: client.inFlight,

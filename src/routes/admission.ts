@@ -1,8 +1,11 @@
 import type { Allow } from '../access/allow.ts';
-import { RelayError } from '../errors.ts';
-import type { Context } from '../http/context.ts';
+import { isFailure, RelayError } from '../errors.ts';
+import type { KeptRefreshes } from '../grants/kept-refreshes.ts';
+import type { FrontEndRefresh, Refreshed } from '../grants/refreshes.ts';
+import { type Context, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
+import type { RefreshGrant } from '../oauth/token-request.ts';
 
 /** Where a person logs in. */
 interface Place {
@@ -11,7 +14,9 @@ interface Place {
 }
 
 /** The tokens of a login. */
-type Tokens = RevocableTokens & { readonly accessToken: string };
+interface Tokens extends RevocableTokens {
+  readonly accessToken: string;
+}
 
 /**
  * Lets only those pass who may log in at the registration and at the front end. The tokens of a refused person are
@@ -20,7 +25,7 @@ type Tokens = RevocableTokens & { readonly accessToken: string };
  * @returns undefined if everybody may log in. It throws a `RelayError`: `access_refused`, `access_unchecked`, or
  *   `token_invalid` if the provider does not know the access token
  */
-export function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
+function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
   const owners = [
     { name: `providers.${registration.name}`, allow: registration.allow },
     { name: `front-ends.${frontEnd.name}`, allow: frontEnd.allow },
@@ -40,7 +45,7 @@ export function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
       ctx.state.access = refusedBy === undefined ? 'unchecked' : 'refused';
       if (refusedBy !== undefined) {
         ctx.state.refusedBy = owners[refusedBy]?.name;
-        void revoke(registration, tokens);
+        revokeSilently(registration, tokens);
       }
       throw error;
     }
@@ -49,33 +54,49 @@ export function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
 
 /** The same at a login: the provider must know the tokens, which it has issued a moment ago. */
 export async function admit(place: Place, ctx: Context, tokens: Tokens): Promise<void> {
-  await admissionTo(
-    place,
-    ctx,
-  )?.(tokens).catch((error: unknown) => {
-    throw isOf(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
-  });
+  try {
+    await admissionTo(place, ctx)?.(tokens);
+  } catch (error) {
+    throw isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
+  }
 }
 
 /**
- * Throws what a refresh answers: whoever may not log in any more has to log in again.
+ * Renews the tokens of a login at the provider. Whoever may not log in any more has to log in again.
  *
- * @param isNew whether the provider has issued the access token a moment ago
+ * @param tokens the access token counts without a refresh token: then, it is only asked whether the person may still log
+ *   in
+ * @returns undefined if there is nothing to renew
  */
-export function failRefresh(error: unknown, isNew: boolean): never {
-  if (isOf(error, 'access_refused')) throw new RelayError('access_ended');
-  if (!isOf(error, 'token_invalid')) throw error;
-  throw new RelayError(isNew ? 'access_unchecked' : 'refresh_refused');
-}
-
-function isOf(error: unknown, code: RelayError['code']): boolean {
-  return error instanceof RelayError && error.code === code;
+export async function renew(
+  place: Place,
+  ctx: Context,
+  refreshes: KeptRefreshes,
+  { refreshToken, accessToken = '' }: RevocableTokens,
+  login: Omit<FrontEndRefresh, 'refreshToken'>,
+): Promise<Refreshed | undefined> {
+  const { registration } = place;
+  const admission = admissionTo(place, ctx);
+  try {
+    if (refreshToken !== undefined) {
+      const call = (grant: RefreshGrant) => registration.refreshToken(grant, recordCall(ctx));
+      const refresh = { ...login, refreshToken };
+      return await refreshes.join(refresh, call, registration.isGood, admission);
+    }
+    await admission?.({ accessToken });
+    return undefined;
+  } catch (error) {
+    if (isFailure(error, 'access_refused')) throw new RelayError('access_ended');
+    if (!isFailure(error, 'token_invalid')) throw error;
+    // A new access token cannot be invalid.
+    throw new RelayError(refreshToken === undefined ? 'refresh_refused' : 'access_unchecked');
+  }
 }
 
 /** Nobody waits for it, or gets its failure. */
-async function revoke(registration: Registration, { accessToken, refreshToken }: Tokens) {
+function revokeSilently(registration: Registration, { accessToken, refreshToken }: Tokens): void {
   // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
-  const each = [...(refreshToken === undefined ? [] : [{ refreshToken }]), { accessToken }];
-  const calls = each.map((token) => registration.revokeToken(token, () => {}));
-  await Promise.allSettled(calls);
+  for (const token of [{ refreshToken }, { accessToken }]) {
+    registration.revokeToken(token, () => {}).catch(() => {});
+  }
 }

@@ -4,7 +4,7 @@ import type { RelayError } from '../errors.ts';
 import { type Context, claimedQuery, type RequestState } from '../http/context.ts';
 import { answerProgram } from '../http/error-responder.ts';
 import type { States } from '../login/state.ts';
-import type { FrontEnds } from './front-ends.ts';
+import type { FrontEnds, Served } from './front-ends.ts';
 
 /** Answers failures of everything that follows as OAuth clients read them. @see RFC 6749 §5.2 */
 export const answerOAuthErrors = answerPrograms(({ oauthError: error, detail }) => {
@@ -27,10 +27,7 @@ function answerPrograms(bodyOf: (failure: RelayError) => object): Middleware<Req
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
  * says what the login was started with, but not in which browser.
  */
-export function deliverCallbackFailures(
-  frontEnds: FrontEnds,
-  states: States,
-): Middleware<RequestState> {
+export function deliverCallbackFailures({ frontEnds, states }: Served): Middleware<RequestState> {
   const { answerFailure, answerInPlace } = frontEnds.first;
   return (ctx: Context, next) => {
     ctx.state.answerFailure = (_, failure) => {
@@ -47,9 +44,9 @@ export function deliverCallbackFailures(
 /** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
 export function deliverCmsFailures(frontEnds: FrontEnds): Middleware<RequestState> {
   return (ctx: Context, next) => {
-    const frontEnd = frontEnds.findForPlainStart(ctx);
+    const frontEnd = frontEnds.ofPlainStart(ctx);
     if (frontEnd?.cmsBackend !== undefined) {
-      ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
+      ctx.state.answerFailure = frontEnd.deliveryOf().fail;
     }
     return next();
   };
@@ -61,7 +58,7 @@ function startedDelivery(ctx: Context, frontEnds: FrontEnds, states: States): De
   const login = states.peek(state);
   if (login === undefined) {
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;
-    return isOfDefault ? frontEnds.byDefault.deliveryOf(undefined) : undefined;
+    return isOfDefault ? frontEnds.byDefault.deliveryOf() : undefined;
   }
   const frontEnd = frontEnds.ofLogin(login);
   if (frontEnd === undefined) return undefined;

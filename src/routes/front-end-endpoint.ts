@@ -1,50 +1,54 @@
 import type { Middleware } from 'koa';
-import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
-import type { FrontEnds } from './front-ends.ts';
+import type { Place, Served } from './front-ends.ts';
+
+/** A request of a front end to an endpoint of a registration, with its present provider. */
+export interface EndpointRequest extends Place {
+  readonly ctx: Context;
+  readonly parameters: EndpointParameters;
+}
 
 /**
  * An endpoint that the front end itself calls: a POST with parameters, from its own origin or from no
  * page at all. The front end is a public client, so it only names itself.
  *
- * @param redirectUriOf gives the redirect URI of the login that a request is for
  * @param serve answers a request of the front end that it names
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
-  frontEnds: FrontEnds,
-  redirectUriOf: RedirectUriOf,
-  serve: (ctx: Context, frontEnd: FrontEnd, parameters: EndpointParameters) => Promise<void>,
+  { registration, frontEnds, grants }: Served,
+  serve: (request: EndpointRequest) => Promise<void>,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     const { origin } = ctx.req.headers;
     if (origin !== undefined && !frontEnds.areAnywhere && !frontEnds.hasOrigin(origin)) {
       throw new RelayError('origin_foreign');
     }
-    const body = await readBody(ctx);
-    const parameters = parseEndpointParameters(ctx.req.headers, body);
+    const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { client_id: id } = parameters;
     if (id === undefined) throw new RelayError('client_id_wrong');
-    const frontEnd = frontEnds.ofClient(id, (one) => redirectUriOf(parameters, one));
+    const frontEnd = frontEnds.ofClient(id, (one) => grants.redirectUriOf(parameters, one));
     ctx.state.frontEnd = frontEnd.name;
-    if (origin !== undefined && !frontEnd.hasOrigin(origin)) {
-      // From here on, only the front end that is named may read answers.
-      forbidReading(ctx);
-      throw new RelayError('origin_foreign');
-    }
-    await serve(ctx, frontEnd, parameters);
+    // From here on, only the front end that is named may read answers.
+    if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));
+    await serve({ ctx, frontEnd, parameters, registration: registration.pinned() });
   };
 }
 
-/** Gives the redirect URI of the login that a code or a refresh token is of. */
-export type RedirectUriOf = (
-  parameters: EndpointParameters,
-  frontEnd: FrontEnd,
-) => string | undefined;
+/**
+ * Takes back that the page of a request may read the answer, unless its origin is right.
+ *
+ * @throws {RelayError} `origin_foreign`
+ */
+export function expectOrigin(ctx: Context, isRight: boolean): void {
+  if (isRight) return;
+  forbidReading(ctx);
+  throw new RelayError('origin_foreign');
+}
 
 /** @throws {RelayError} `token_request_invalid` if the parameter is missing */
 export function required(parameters: EndpointParameters, name: keyof EndpointParameters): string {
@@ -53,15 +57,21 @@ export function required(parameters: EndpointParameters, name: keyof EndpointPar
   throw new RelayError('token_request_invalid', { detail: `The ${name} is missing.` });
 }
 
+/** Whose codes and refresh tokens a front end may use. */
+export function ownerOf({ registration, frontEnd }: Place) {
+  return { registration: registration.audience(), frontEnd: frontEnd.audience };
+}
+
 /**
- * Expects that a request names the resource of its login, if it names one.
+ * Expects that a request of a program names the resource of its login, if it names one.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2.2
  */
 export function expectResource(
-  { resource: asked }: EndpointParameters,
+  { parameters: { resource: asked }, frontEnd }: EndpointRequest,
   { resource }: { readonly resource?: string | undefined },
 ): void {
-  if (asked !== undefined && asked !== resource) throw new RelayError('resource_refused');
+  const isOther = asked !== undefined && asked !== resource;
+  if (frontEnd.isNative && isOther) throw new RelayError('resource_refused');
 }

@@ -1,11 +1,34 @@
-import { type Client, keyOfClient } from '../clients/client.ts';
+import { keyOfClient } from '../clients/client.ts';
 import type { Clients, FoundClient } from '../clients/clients.ts';
+import type { Clock } from '../clock.ts';
 import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
+import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
-import type { LoginState } from '../login/state.ts';
+import type { createLoginProtection } from '../login/protection.ts';
+import type { Registration } from '../login/registration.ts';
+import type { LoginState, States } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/schemas.ts';
+
+/** A registration with all that its routes need. */
+export interface Served {
+  readonly registration: Registration;
+  readonly frontEnds: FrontEnds;
+  readonly grants: Grants;
+  readonly states: States;
+  /** Ask people before clients log in that nobody registered. */
+  readonly questions: ReturnType<typeof createLoginProtection>;
+  /** The relay's name in `iss`, and the public address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */
+  readonly issuer: string;
+  readonly now: Clock;
+}
+
+/** Where a person logs in. */
+export interface Place {
+  readonly registration: Registration;
+  readonly frontEnd: FrontEnd;
+}
 
 /**
  * The front end that the path of a start names: `/auth/<registration>/<front end>`.
@@ -17,149 +40,122 @@ export function frontEndInPath(path: string): string | undefined {
 }
 
 /** The front ends that may use one registration, and which of them a request is of. */
-export class FrontEnds {
-  readonly #byName: ReadonlyMap<string, FrontEnd>;
-  readonly #onlyForOAuth: FrontEnd | undefined;
-  /** The first one. It answers failures if no front end is known. */
-  readonly first: FrontEnd;
-  /** The front end of starts and callbacks that name none: the first one that takes plain logins, if any. */
-  readonly byDefault: FrontEnd;
-  /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
-  readonly firstCms: FrontEnd | undefined;
-  /** Whether one of them gets refresh tokens. */
-  readonly refresh: boolean;
-  /** Whether there is only one. */
-  readonly isOnlyOne: boolean;
-  /** Whether requests with this `Origin` come from one of them. */
-  readonly hasOrigin: (origin: string) => boolean;
+export type FrontEnds = ReturnType<typeof createFrontEnds>;
 
-  /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
-  readonly areAnywhere: boolean;
-  readonly clients: Clients | undefined;
-
-  /**
-   * @param all in their order
-   * @param clients those that have no entry of their own
-   */
-  constructor(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
-    const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
-      all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
-    const [firstForOAuth, secondForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
-    this.#byName = new Map(all.map((frontEnd) => [frontEnd.name, frontEnd]));
-    this.#onlyForOAuth = secondForOAuth ? undefined : firstForOAuth;
-    this.first = all[0];
-    this.firstCms = firstOf('cms');
-    this.byDefault = firstOf('query', 'fragment', 'session') ?? this.firstCms ?? this.first;
-    this.refresh = all.some(({ refreshPolicy }) => refreshPolicy !== undefined);
-    this.isOnlyOne = all.length === 1;
-    this.areAnywhere = clients?.areAnywhere === true;
-    this.clients = clients;
-    this.hasOrigin = matchesAny(all.flatMap(({ origins }) => origins));
-  }
-
-  /** The front end with this name. */
-  find(name: string): FrontEnd | undefined {
-    return this.#byName.get(name);
-  }
-
-  /**
-   * The front end of a login.
-   *
-   * @returns undefined if it is gone
-   */
-  ofLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
-    const frontEnd = this.find(name);
-    if (oauth?.client === undefined) return frontEnd;
-    return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);
-  }
-
-  /**
-   * The front end that a `client_id` names, or one for a client that has no entry of its own.
-   *
-   * @param redirectUriOf gives the redirect URI of the login that a request is for: the document of a client may have
-   *   changed since
-   * @throws {RelayError} `client_id_wrong` or `client_expired`
-   */
-  ofClient(id: string, redirectUriOf: (frontEnd: FrontEnd) => string | undefined): FrontEnd {
-    const known = this.find(id) ?? this.#forHeld(this.clients?.heldBy(id));
-    if (known !== undefined) return known;
-    const document = this.clients?.documentAt(id);
-    const frontEnd = document && this.find(document.frontEnd);
-    if (frontEnd === undefined) throw new RelayError('client_id_wrong');
-    const uri = redirectUriOf(frontEnd.forClient(keyOfClient(id), [], false));
-    const redirectUris = uri === undefined ? [] : [withAnyPort(uri)];
-    return frontEnd.forClient(keyOfClient(id), redirectUris, false);
-  }
-
-  #forHeld(found: FoundClient | undefined): FrontEnd | undefined {
-    if (found === undefined) return undefined;
-    const { id, redirectUris, vouchedBy } = found.client;
-    const frontEnd = this.find(found.frontEnd);
-    return frontEnd?.forClient(keyOfClient(id), redirectUris, vouchedBy === 'operator');
-  }
-
-  /**
-   * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
-   * OAuth requests. Or one for a client that has no entry of its own.
-   *
-   * @throws {RelayError} `client_unknown`, `client_expired`, or why the document of the client cannot be used
-   * @see RFC 6749 §4.1.1
-   */
-  async ofOAuthStart(ctx: Context): Promise<{ frontEnd: FrontEnd; client?: Client | undefined }> {
-    const asked = this.#named(ctx);
-    const frontEnd = asked ? asked.found : this.#onlyForOAuth;
-    const { client_id: id } = claimedQuery(ctx);
-    if (frontEnd !== undefined || typeof id !== 'string')
-      return { frontEnd: expectFound(frontEnd) };
-    const found = this.clients?.heldBy(id) ?? (await this.#fetched(id, ctx));
-    return { frontEnd: expectFound(this.#forHeld(found)), client: found?.client };
-  }
-
-  async #fetched(id: string, { req }: Context): Promise<FoundClient | undefined> {
-    const document = this.clients?.documentAt(id);
-    if (this.clients === undefined || document === undefined) return undefined;
-    return { ...document, client: await this.clients.fetch(document.url, req) };
-  }
-
-  /**
-   * The front end of any other start: the one in the path, the one that `client_id` names, the first CMS if
-   * a CMS asks, or the default.
-   *
-   * @throws {RelayError} `client_unknown`
-   */
-  ofPlainStart(ctx: Context): FrontEnd {
-    return expectFound(this.findForPlainStart(ctx));
-  }
-
-  /** The same; undefined if the start names no front end of these. */
-  findForPlainStart(ctx: Context): FrontEnd | undefined {
-    // The contract's start ignores parameters that it does not know, and there is nothing to choose.
-    if (this.isOnlyOne) return this.byDefault;
-    const asked = this.#named(ctx);
-    if (asked !== undefined) return asked.found;
-    // Sveltia CMS refreshes where it starts, but without the query.
-    const isOfCms = ctx.method === 'POST' || claimedQuery(ctx)['site_id'] !== undefined;
-    return (isOfCms ? this.firstCms : undefined) ?? this.byDefault;
-  }
-
-  /** The CMS that starts its logins at this address, and gets refresh tokens. */
-  findCmsToRefresh(ctx: Context): FrontEnd | undefined {
-    const frontEnd = this.findForPlainStart(ctx);
-    const isRefreshed = frontEnd?.cmsBackend !== undefined && frontEnd.refreshPolicy !== undefined;
-    return isRefreshed ? frontEnd : undefined;
-  }
+/**
+ * @param all in their order
+ * @param clients those that have no entry of their own
+ */
+export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
+  const [first] = all;
+  const byName = new Map(all.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
+    all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
+  const firstCms = firstOf('cms');
+  const byDefault = firstOf('query', 'fragment', 'session') ?? firstCms ?? first;
+  const isOnlyOne = all.length === 1;
+  const getsRefreshTokens = all.some(({ refreshPolicy }) => refreshPolicy !== undefined);
+  const [firstForOAuth, ...othersForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
+  const onlyForOAuth = othersForOAuth.length > 0 ? undefined : firstForOAuth;
 
   /** The front end that a start names by its path or its `client_id`. @returns undefined if it names none */
-  #named(ctx: Context) {
+  function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
     const inPath = frontEndInPath(ctx.path);
     const { client_id: name = inPath } = claimedQuery(ctx);
     if (name === undefined) return undefined;
     const isOther = inPath !== undefined && name !== inPath;
-    return { found: typeof name === 'string' && !isOther ? this.find(name) : undefined };
+    return { found: typeof name === 'string' && !isOther ? byName.get(name) : undefined };
   }
-}
 
-function expectFound(frontEnd: FrontEnd | undefined): FrontEnd {
-  if (frontEnd === undefined) throw new RelayError('client_unknown');
-  return frontEnd;
+  function ofFound(found: FoundClient | undefined): FrontEnd | undefined {
+    if (found === undefined) return undefined;
+    const { id, redirectUris, vouchedBy } = found.client;
+    const frontEnd = byName.get(found.frontEnd);
+    return frontEnd?.forClient(keyOfClient(id), redirectUris, vouchedBy === 'operator');
+  }
+
+  /**
+   * The front end of a start that is no OAuth request: the one in the path, the one that `client_id` names, the first
+   * CMS if a CMS asks, or the default.
+   *
+   * @returns undefined if the start names no front end of these
+   */
+  function ofPlainStart(ctx: Context): FrontEnd | undefined {
+    // The contract's start ignores parameters that it does not know, and there is nothing to choose.
+    if (isOnlyOne) return byDefault;
+    const asked = named(ctx);
+    if (asked !== undefined) return asked.found;
+    // Sveltia CMS refreshes where it starts, but without the query.
+    const isOfCms = ctx.method === 'POST' || claimedQuery(ctx)['site_id'] !== undefined;
+    return (isOfCms ? firstCms : undefined) ?? byDefault;
+  }
+
+  return {
+    /** The first one. It answers failures if no front end is known. */
+    first,
+    /** The front end of starts and callbacks that name none: the first one that takes plain logins, if any. */
+    byDefault,
+    /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
+    firstCms,
+    /** The grants that the token endpoint serves. */
+    grantTypes: getsRefreshTokens
+      ? ['authorization_code', 'refresh_token']
+      : ['authorization_code'],
+    isOnlyOne,
+    /** Whether requests with this `Origin` come from one of them. */
+    hasOrigin: matchesAny(all.flatMap(({ origins }) => origins)),
+    /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
+    areAnywhere: clients?.areAnywhere === true,
+    clients,
+    /** Whether a front end has this name. */
+    has: (name: string): boolean => byName.has(name),
+    /**
+     * The front end of a login.
+     *
+     * @returns undefined if it is gone
+     */
+    ofLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
+      const frontEnd = byName.get(name);
+      if (oauth?.client === undefined) return frontEnd;
+      return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);
+    },
+    /**
+     * The front end that a `client_id` names, or one for a client that has no entry of its own.
+     *
+     * @param redirectUriOf gives the redirect URI of the login that a request is for: the document of a client may have
+     *   changed since
+     * @throws {RelayError} `client_id_wrong` or `client_expired`
+     */
+    ofClient(id: string, redirectUriOf: (frontEnd: FrontEnd) => string | undefined): FrontEnd {
+      const known = byName.get(id) ?? ofFound(clients?.heldBy(id));
+      if (known !== undefined) return known;
+      const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
+      if (frontEnd === undefined) throw new RelayError('client_id_wrong');
+      const uri = redirectUriOf(frontEnd.forClient(keyOfClient(id), [], false));
+      const redirectUris = uri === undefined ? [] : [withAnyPort(uri)];
+      return frontEnd.forClient(keyOfClient(id), redirectUris, false);
+    },
+    /**
+     * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
+     * OAuth requests. Or one for a client that has no entry of its own.
+     *
+     * @throws {RelayError} `client_expired`, or why the document of the client cannot be used
+     * @see RFC 6749 §4.1.1
+     */
+    async ofOAuthStart(ctx: Context) {
+      const asked = named(ctx);
+      const { client_id: id } = claimedQuery(ctx);
+      const known = asked ? asked.found : onlyForOAuth;
+      const isOther = known === undefined && typeof id === 'string';
+      const found = isOther ? await clients?.find(id, ctx.req) : undefined;
+      return { frontEnd: known ?? ofFound(found), client: found?.client };
+    },
+    ofPlainStart,
+    /** The CMS that starts its logins at this address, and gets refresh tokens. */
+    findCmsToRefresh(ctx: Context): FrontEnd | undefined {
+      const frontEnd = ofPlainStart(ctx);
+      const isRefreshed = frontEnd?.cmsBackend && frontEnd.refreshPolicy;
+      return isRefreshed ? frontEnd : undefined;
+    },
+  };
 }

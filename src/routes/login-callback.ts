@@ -1,7 +1,5 @@
 import type { Middleware } from 'koa';
-import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
-import type { Grants } from '../grants/grants.ts';
 import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Login } from '../login/state.ts';
@@ -12,16 +10,12 @@ import {
 } from '../oauth/authorization-response.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import { admit } from './admission.ts';
-import type { FrontEnds } from './front-ends.ts';
+import type { Served } from './front-ends.ts';
 import { firstGrant } from './token.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
-export function loginCallback(
-  registered: Registration,
-  frontEnds: FrontEnds,
-  grants: Grants,
-  now: Clock,
-): Middleware<RequestState> {
+export function loginCallback(served: Served): Middleware<RequestState> {
+  const { registration: registered, frontEnds } = served;
   const { exchanges, protection } = registered;
   return async (ctx: Context) => {
     const response = readAuthorizationResponse(readQuery(ctx));
@@ -31,6 +25,7 @@ export function loginCallback(
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
+    const place = { registration, frontEnd };
     const delivery = frontEnd.deliveryOf(login?.request);
     if (login !== undefined) {
       ctx.state.answerFailure = delivery.fail;
@@ -47,7 +42,7 @@ export function loginCallback(
         return token;
       });
       // Before anything leaves the relay.
-      await admit({ registration, frontEnd }, ctx, tokens);
+      await admit(place, ctx, tokens);
       return tokens;
     };
 
@@ -57,7 +52,7 @@ export function loginCallback(
       const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
       await delivery.succeed(ctx, {
         ...grant,
-        forFrontEnd: firstGrant(grants, registration, frontEnd, now),
+        forFrontEnd: (token) => firstGrant(served, place, token),
         exchange() {
           wantsExchange = true;
           if (login === undefined) return exchange(grant, () => {});

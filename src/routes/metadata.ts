@@ -1,7 +1,6 @@
 import type { Middleware } from 'koa';
-import type { Clients } from '../clients/clients.ts';
 import { proofAlgorithms } from '../grants/proofs.ts';
-import type { Registration } from '../login/registration.ts';
+import type { Served } from './front-ends.ts';
 
 const wellKnown = '/.well-known/oauth-authorization-server';
 
@@ -20,17 +19,10 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
  * `GET /.well-known/oauth-authorization-server/auth/<registration>`: describes the relay to OAuth
  * clients on any page.
  *
- * @param issuer the relay's name in `iss`
- * @param grantTypes those of the token endpoint
- * @param clients those that have no entry of their own
  * @see RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1
  */
-export function serverMetadata(
-  issuer: string,
-  { provider }: Registration,
-  grantTypes: readonly string[],
-  clients?: Clients,
-): Middleware {
+export function serverMetadata({ issuer, registration, frontEnds }: Served): Middleware {
+  const { clients, grantTypes } = frontEnds;
   const metadata = {
     issuer,
     authorization_endpoint: issuer,
@@ -51,6 +43,6 @@ export function serverMetadata(
     // The front end's own origin is there already.
     const header = 'Access-Control-Allow-Origin';
     if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
-    ctx.body = { ...metadata, scopes_supported: provider().scope?.split(' ') };
+    ctx.body = { ...metadata, scopes_supported: registration.provider().scope?.split(' ') };
   };
 }

@@ -1,53 +1,45 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
-import type { Grants } from '../grants/grants.ts';
 import { codeChallenge } from '../login/pkce.ts';
-import type { Registration } from '../login/registration.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { keyOf } from '../recent.ts';
 import { admit } from './admission.ts';
 import { expectResource, required } from './front-end-endpoint.ts';
+import type { Served } from './front-ends.ts';
 import { firstGrant, proofOf, type ServeGrant } from './token.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
  * before the exchange, because the provider's code works once.
  *
- * @param tokenUrl the endpoint's public address
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
-export function redeemCode(
-  registered: Registration,
-  grants: Grants,
-  tokenUrl: string,
-  now: Clock,
-): ServeGrant {
-  const { codes, redeemedCodes } = grants;
-  return async (ctx, frontEnd, parameters) => {
-    const registration = registered.pinned();
-    const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
+export function redeemCode(served: Served): ServeGrant {
+  const { codes, redeemedCodes } = served.grants;
+  return async (request) => {
+    const { ctx, frontEnd, parameters, registration } = request;
     const login = codes.open(required(parameters, 'code'), frontEnd.audience);
-    if (login === undefined || !isSameRedirectUri(parameters, login)) throw invalid();
-    // A reload may have removed it since the login.
-    if (!findRedirectUri(login.redirectUri, frontEnd.redirectUris)) throw invalid();
+    // A reload may have removed the redirect URI since the login.
+    const isRegistered = login && findRedirectUri(login.redirectUri, frontEnd.redirectUris);
+    if (!isRegistered || !isSameRedirectUri(parameters, login)) {
+      throw new RelayError('grant_invalid');
+    }
     if (!isVerifier(required(parameters, 'code_verifier'), login)) {
       throw new RelayError('verifier_wrong');
     }
-    if (frontEnd.isNative) expectResource(parameters, login);
-    const thumbprint = await proofOf(ctx, grants, tokenUrl);
+    expectResource(request, login);
+    const thumbprint = await proofOf(ctx, served);
 
-    const { providerCode: code, codeVerifier, redirectUri, resource } = login;
-    // Of a document, nothing else says later from where its client sends requests.
-    const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
-    const grant = firstGrant(grants, registration, frontEnd, now, kept);
+    const { providerCode, codeVerifier, redirectUri, resource } = login;
     // Not the relay's code: it may have another spelling.
-    const token = await redeemedCodes.run(keyOf(owner.registration, code), (sent) =>
+    const key = keyOf(registration.audience(), providerCode);
+    const token = await redeemedCodes.run(key, (sent) =>
       registration.limitExchange(ctx.req, async () => {
         registration.expectRoom();
-        return await registration.exchangeCode({ code, codeVerifier }, (call, isSent) => {
+        const grant = { code: providerCode, codeVerifier };
+        return await registration.exchangeCode(grant, (call, isSent) => {
           ctx.state.providerCall = call;
           if (!isSent) return;
           sent();
@@ -56,8 +48,10 @@ export function redeemCode(
       }),
     );
     frontEnd.reportScope(token.scope, registration.provider().scope);
-    await admit({ registration, frontEnd }, ctx, token).catch(asTokenError);
-    return grant(token, thumbprint);
+    await admit(request, ctx, token).catch(asTokenError);
+    // Of a document, nothing else says later from where its client sends requests.
+    const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
+    return firstGrant(served, request, token, thumbprint, kept);
   };
 }
 
@@ -76,10 +70,7 @@ function isVerifier(verifier: string, login: CodeContent): boolean {
 
 /** The token endpoint answers a refusal with 400. @see RFC 8628 §3.5 */
 function asTokenError(error: unknown): never {
-  const isRefused = error instanceof RelayError && error.code === 'access_refused';
-  throw isRefused ? new RelayError('access_refused', { status: 400 }) : error;
-}
-
-function invalid(): RelayError {
-  return new RelayError('grant_invalid');
+  throw isFailure(error, 'access_refused')
+    ? new RelayError('access_refused', { status: 400 })
+    : error;
 }

@@ -3,20 +3,20 @@ import type { Clients } from '../clients/clients.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
-import { forbidReading } from '../http/cors.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import { matches } from '../origins/origin-pattern.ts';
+import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
+import { expectOrigin } from './front-end-endpoint.ts';
+import type { Served } from './front-ends.ts';
 
 /**
  * `POST /auth/<registration>/register`: registers a client, and stores nothing.
  *
- * @param grantTypes those of the token endpoint
  * @see RFC 7591 §3
  */
 export function registrationEndpoint(
   clients: Clients,
-  grantTypes: readonly string[],
+  { frontEnds: { grantTypes } }: Served,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
@@ -24,12 +24,8 @@ export function registrationEndpoint(
     if (metadata === undefined) throw new RelayError('client_metadata_invalid');
     const { id, redirectUris, name } = await clients.register(metadata, ctx.req);
     const { origin } = ctx.req.headers;
-    const isOwn = (given: string) =>
-      originsOf({ origin: '', redirectUris }).some((one) => matches(one, given));
-    if (origin !== undefined && !isOwn(origin)) {
-      forbidReading(ctx);
-      throw new RelayError('origin_foreign');
-    }
+    const isOwn = matchesAny(originsOf({ origin: '', redirectUris }));
+    if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
     ctx.status = 201;
     ctx.body = {
       client_id: id,

@@ -1,13 +1,10 @@
 import type { Middleware } from 'koa';
-import { RelayError } from '../errors.ts';
-import type { Grants } from '../grants/grants.ts';
-import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import { isFailure, RelayError } from '../errors.ts';
 import { type RequestState, recordCall } from '../http/context.ts';
-import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
-import { frontEndEndpoint, required } from './front-end-endpoint.ts';
-import type { FrontEnds } from './front-ends.ts';
+import { frontEndEndpoint, ownerOf, required } from './front-end-endpoint.ts';
+import type { Served } from './front-ends.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be
@@ -15,19 +12,20 @@ import type { FrontEnds } from './front-ends.ts';
  *
  * @see RFC 7009
  */
-export function revocationEndpoint(
-  registered: Registration,
-  frontEnds: FrontEnds,
-  { redirectUriOf, refreshes, refreshTokens, revocations }: Grants,
-): Middleware<RequestState> {
-  return frontEndEndpoint(frontEnds, redirectUriOf, async (ctx, frontEnd, parameters) => {
+export function revocationEndpoint(served: Served): Middleware<RequestState> {
+  const { refreshes, refreshTokens, revocations } = served.grants;
+  return frontEndEndpoint(served, async (request) => {
+    const { ctx, parameters, registration } = request;
     const token = required(parameters, 'token');
-    const registration = registered.pinned();
-    const owner = { registration: registration.audience(), frontEnd: frontEnd.audience };
+    const owner = ownerOf(request);
     const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, owner);
     if (login !== undefined) {
-      const tokens = await newestTokens(login, owner);
+      const { thumbprint, providerToken: held } = login;
+      const { refreshToken } = 'refreshToken' in held ? held : {};
+      // Another tab may have refreshed the login a moment ago: that must not save it.
+      const newest = refreshToken && (await refreshes.end({ ...owner, thumbprint, refreshToken }));
+      const tokens = newest || held;
       await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.
@@ -39,19 +37,9 @@ export function revocationEndpoint(
     }
     ctx.body = {};
   });
-
-  /** Another tab may have refreshed the login a moment ago: that must not save it. */
-  async function newestTokens(
-    { providerToken, thumbprint }: RefreshTokenContent,
-    owner: { readonly registration: string; readonly frontEnd: string },
-  ): Promise<RevocableTokens> {
-    if (!('refreshToken' in providerToken)) return providerToken;
-    const { refreshToken } = providerToken;
-    return (await refreshes.end({ ...owner, thumbprint, refreshToken })) ?? providerToken;
-  }
 }
 
 /** A token that the provider does not know is as good as revoked. @see RFC 7009 §2.2 */
 function unlessUnknown(error: unknown): void {
-  if (!(error instanceof RelayError) || error.code !== 'token_invalid') throw error;
+  if (!isFailure(error, 'token_invalid')) throw error;
 }

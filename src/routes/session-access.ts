@@ -21,8 +21,6 @@ export interface OpenSession {
   readonly session: SessionContent;
   readonly registration: Registration;
   readonly frontEnd: SessionFrontEnd;
-  /** When the access token is no longer used without a refresh, in seconds since 1970, if it ends. */
-  readonly tokenEndsAt: number | undefined;
 }
 
 /** Seconds after which it is asked again whether the person may log in. */
@@ -97,25 +95,19 @@ export function createSessionAccess(
     return found?.audience() === audience ? found : undefined;
   }
 
-  function opened(
-    session: SessionContent,
-    registration: Registration,
-    frontEnd: SessionFrontEnd,
-  ): OpenSession {
-    const { accessTokenEndsAt, renewedAt = 0 } = session;
+  /** Seconds in which the access token of a session is still used without a refresh; Infinity if it does not end. */
+  function secondsLeft({ session, registration, frontEnd }: OpenSession): number {
+    const { accessTokenEndsAt: end = Number.POSITIVE_INFINITY, renewedAt = 0 } = session;
     const isAsked = registration.allow !== undefined || frontEnd.allow !== undefined;
-    const ends = [accessTokenEndsAt, isAsked ? renewedAt + longestWithoutAnswer : undefined];
-    const known = ends.filter((end) => end !== undefined);
-    const tokenEndsAt = known.length > 0 ? Math.min(...known) : undefined;
-    return { session, registration, frontEnd, tokenEndsAt };
+    const last = isAsked ? Math.min(end, renewedAt + longestWithoutAnswer) : end;
+    return Math.max(0, last - now() / 1000);
   }
 
   return {
     sessions,
-    now,
-    opened,
     frontEndOf,
     registrationOf,
+    secondsLeft,
     /** Whether an origin is that of a front end with sessions. */
     hasOrigin: (origin: string): boolean => frontEndsByOrigin.has(origin),
     /**
@@ -132,16 +124,16 @@ export function createSessionAccess(
         throw new RelayError('session_missing');
       }
       ctx.state.registration = registration.name;
-      return opened(session, registration, frontEnd);
+      return { session, registration, frontEnd };
     },
     /**
      * The access token of a session.
      *
      * @throws {RelayError} `session_token_expired`, or `token_malformed` if no header can carry it
      */
-    tokenOf({ session: { accessToken }, tokenEndsAt: end }: OpenSession): string {
-      const isOver = end !== undefined && now() >= end * 1000;
-      if (isOver) throw new RelayError('session_token_expired');
+    tokenOf(open: OpenSession): string {
+      const { accessToken } = open.session;
+      if (secondsLeft(open) === 0) throw new RelayError('session_token_expired');
       if (!isCredential(accessToken)) throw new RelayError('token_malformed');
       return accessToken;
     },

@@ -1,17 +1,21 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Middleware } from 'koa';
-import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
-import type { KeptRefreshes } from '../grants/kept-refreshes.ts';
-import { type Context, type RequestState, recordCall } from '../http/context.ts';
-import type { RefreshGrant } from '../oauth/token-request.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
-import { admissionTo, failRefresh } from './admission.ts';
+import { isFailure, RelayError, unlessFailed } from '../errors.ts';
+import type { GrantMemory } from '../grants/grants.ts';
+import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
+import { limits } from '../limits.ts';
+import type { Registration } from '../login/registration.ts';
+import type { RevocableTokens } from '../oauth/revocation.ts';
+import type { SessionContent } from '../session/sessions.ts';
+import { renew } from './admission.ts';
 import type { OpenSession, SessionAccess } from './session-access.ts';
+
+type Memory = Pick<GrantMemory, 'refreshes' | 'revocations'>;
 
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
 export function describeSession(access: SessionAccess): Middleware<RequestState> {
   return async (ctx: Context) => {
-    ctx.body = description(await access.open(ctx), access.now);
+    ctx.body = description(access, await access.open(ctx));
   };
 }
 
@@ -24,56 +28,95 @@ export function describeSession(access: SessionAccess): Middleware<RequestState>
  */
 export function refreshSession(
   access: SessionAccess,
-  refreshes: KeptRefreshes,
+  { refreshes }: Memory,
 ): Middleware<RequestState> {
+  const { sessions } = access;
   return async (ctx: Context) => {
     const open = await access.open(ctx);
-    const end = () => access.sessions.end(open.session);
-    const token = await refreshed(ctx, open, refreshes).catch((error) => endSession(error, end));
-    const session = await access.sessions.renew(ctx, open.session, token);
+    const { session, frontEnd } = open;
+    const owner = { registration: session.audience, frontEnd: frontEnd.name };
+    const login = { ...owner, scope: undefined };
+    const token = await renew(open, ctx, refreshes, session, login).catch(async (error) => {
+      // Its tokens may be good for longer: not every provider revokes them.
+      if (isFailure(error, 'access_ended')) await sessions.end(session);
+      throw asSessionFailure(error);
+    });
+    const renewed = await sessions.renew(ctx, session, token);
     // It was logged out in the meantime.
-    if (session === undefined) throw new RelayError('session_missing');
-    ctx.body = description(access.opened(session, open.registration, open.frontEnd), access.now);
+    if (renewed === undefined) throw new RelayError('session_missing');
+    ctx.body = description(access, { ...open, session: renewed });
   };
-}
-
-/** @returns undefined if there is nothing to refresh */
-async function refreshed(
-  ctx: Context,
-  { session, registration, frontEnd }: OpenSession,
-  refreshes: KeptRefreshes,
-): Promise<TokenResponse | undefined> {
-  const { refreshToken, audience } = session;
-  const admission = admissionTo({ registration, frontEnd }, ctx);
-  if (refreshToken === undefined) {
-    await admission?.(session).catch((error: unknown) => failRefresh(error, false));
-    return undefined;
-  }
-  const refresh = { registration: audience, frontEnd: frontEnd.name, refreshToken };
-  const call = (grant: RefreshGrant) => registration.refreshToken(grant, recordCall(ctx));
-  return await refreshes
-    .join({ ...refresh, scope: undefined }, call, registration.isGood, admission)
-    .catch((error: unknown) => failRefresh(error, true));
 }
 
 /** A page only knows that its session is over. */
-async function endSession(error: unknown, end: () => Promise<void>): Promise<never> {
-  if (!(error instanceof RelayError)) throw error;
+function asSessionFailure(error: unknown): unknown {
+  if (!isFailure(error, 'access_ended', 'refresh_refused')) return error;
   const { code, detail, providerError } = error;
-  if (code === 'access_ended') {
-    // Its tokens may be good for longer: not every provider revokes them.
-    await end();
-    throw new RelayError('session_refused', { detail });
-  }
-  throw code === 'refresh_refused' ? new RelayError('session_refused', { providerError }) : error;
+  return new RelayError(
+    'session_refused',
+    code === 'access_ended' ? { detail } : { providerError },
+  );
 }
 
 /** What a page may know of its session. */
-function description({ session, registration, tokenEndsAt: end }: OpenSession, now: Clock) {
-  const { refreshToken } = session;
+function description({ secondsLeft }: SessionAccess, open: OpenSession) {
+  const left = secondsLeft(open);
   return {
-    provider: registration.name,
-    expires_in: end === undefined ? undefined : Math.max(0, Math.floor(end - now() / 1000)),
-    renewable: refreshToken !== undefined,
+    provider: open.registration.name,
+    expires_in: Number.isFinite(left) ? Math.floor(left) : undefined,
+    renewable: open.session.refreshToken !== undefined,
   };
+}
+
+/**
+ * `POST /auth/logout`: clears the cookie of a page's session, whatever else happens. It revokes the tokens
+ * at the provider if the provider can and answers in time, and names the provider's own logout page. With
+ * `revoke=false`, it only ends the session: nobody logged out, but the tokens are refused.
+ *
+ * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
+ */
+export function logout(
+  { sessions, frontEndOf, registrationOf }: SessionAccess,
+  memory: Memory,
+): Middleware<RequestState> {
+  return async (ctx: Context) => {
+    const frontEnd = frontEndOf(ctx);
+    sessions.clear(ctx, frontEnd.name);
+    ctx.body = {};
+    const session = await sessions.read(ctx, frontEnd.name);
+    if (session === undefined) return;
+    await sessions.end(session);
+    const registration = unlessFailed(() => registrationOf(session));
+    if (registration === undefined) return;
+    ctx.state.registration = registration.name;
+    const { revoke } = readQuery(ctx);
+    if (revoke !== 'false') {
+      const time = setTimeout(limits.logoutTime, undefined, { ref: false });
+      await Promise.race([revokeAll(ctx, session, registration, memory), time]);
+    }
+    ctx.body = { url: unlessFailed(() => registration.logoutUrl()) };
+  };
+}
+
+/** Revokes the newest tokens of a session: another tab may have refreshed it a moment ago. */
+async function revokeAll(
+  ctx: Context,
+  session: SessionContent,
+  registration: Registration,
+  { refreshes, revocations }: Memory,
+): Promise<void> {
+  const { refreshToken: last, audience, frontEnd } = session;
+  const owner = { registration: audience, frontEnd };
+  const newest = last && (await refreshes.end({ ...owner, refreshToken: last }));
+  const { refreshToken, accessToken } = newest || session;
+  const revoke = (token: RevocableTokens) =>
+    registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
+  // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
+  const each = [{ refreshToken }, { accessToken }];
+  await Promise.all(each.map((token) => revocations.once(token, () => revoke(token))));
+}
+
+/** The provider's failures do not keep a person logged in. */
+function ignoreExpected(error: unknown): void {
+  if (!(error instanceof RelayError)) throw error;
 }

@@ -1,14 +1,16 @@
 import type { Middleware } from 'koa';
 import type { Client } from '../clients/client.ts';
-import type { FrontEnd } from '../delivery/front-end.ts';
+import { consentPage } from '../delivery/consent-page.ts';
+import { pagePolicy } from '../delivery/html.ts';
 import { RelayError } from '../errors.ts';
+import { readBody } from '../http/body.ts';
 import { type Context, type RequestState, readQuery } from '../http/context.ts';
-import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
+import { refuseFrames } from '../http/request-guards.ts';
 import { codeChallenge } from '../login/pkce.ts';
-import type { Registration } from '../login/registration.ts';
-import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
+import type { FrontEndRequest } from '../login/state.ts';
 import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
+import { parseParameters } from '../oauth/endpoint-parameters.ts';
 import type { Query } from '../oauth/query.ts';
 import { narrowedScope, scopeWithin } from '../oauth/scope.ts';
 import {
@@ -19,182 +21,191 @@ import {
   registeredRedirectUri,
   resourceOf,
 } from '../oauth/start-parameters.ts';
-import type { FrontEnds } from './front-ends.ts';
+import type { FrontEnds, Place, Served } from './front-ends.ts';
 
 /**
  * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects
  * the browser to the provider.
  *
- * @param answerInPlace answers OAuth requests whose front end or redirect URI is unknown
- * @param askConsent asks a person whether a client that nobody registered may log in
+ * @param frontEnds those that may start a login at this address
  */
-export function startLogin(
-  registration: Registration,
-  frontEnds: FrontEnds,
-  answerInPlace: AnswerFailure,
-  askConsent: AskConsent,
-): Middleware<RequestState> {
+export function startLogin(served: Served, frontEnds: FrontEnds): Middleware<RequestState> {
+  const { registration } = served;
   return async (ctx: Context) => {
     const query = readQuery(ctx);
-    if (isOAuthRequest(query)) {
-      ctx.state.answerFailure = answerInPlace;
-      const { frontEnd, client } = await frontEnds.ofOAuthStart(ctx);
-      ctx.state.frontEnd = frontEnd.name;
-      if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
-      const start = { ctx, query, registration, frontEnd };
-      if (client === undefined || client.vouchedBy === 'operator') startOAuthLogin(start);
-      else await askConsent(ctx, frontEnd, client, openRequest(start));
-    } else {
-      const frontEnd = frontEnds.ofPlainStart(ctx);
-      ctx.state.frontEnd = frontEnd.name;
-      if (!hasBackend(query, frontEnd)) {
-        ctx.state.answerFailure = frontEnd.answerInPlace;
-        throw new RelayError('cms_backend_wrong');
-      }
-      ctx.state.answerFailure = frontEnd.deliveryOf(undefined).fail;
-      startPlainLogin({ ctx, query, registration, frontEnd });
+    const isOAuth = isOAuthRequest(query);
+    if (isOAuth) ctx.state.answerFailure = served.frontEnds.first.answerInPlace;
+    const { frontEnd, client } = isOAuth
+      ? await frontEnds.ofOAuthStart(ctx)
+      : { frontEnd: frontEnds.ofPlainStart(ctx), client: undefined };
+    if (frontEnd === undefined) throw new RelayError('client_unknown');
+    ctx.state.frontEnd = frontEnd.name;
+    const place = { registration, frontEnd };
+    if (!isOAuth) {
+      redirectToProvider(ctx, place, plainStart(ctx, query, place));
+      return;
     }
+    if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
+    const isOpen = client !== undefined && client.vouchedBy !== 'operator';
+    const start = oauthStart(ctx, query, place, isOpen);
+    if (isOpen) await askConsent(ctx, served, place, client, start);
+    else redirectToProvider(ctx, place, start);
   };
 }
 
-/** Asks a person whether a client may log in with this request. */
-export type AskConsent = (
-  ctx: Context,
-  frontEnd: FrontEnd,
-  client: Client,
-  request: FrontEndRequest & { readonly oauth: OAuthRequest },
-) => Promise<void>;
-
-/** The start of a login: the request, and what it is for. */
+/** A start that is checked. */
 interface Start {
-  readonly ctx: Context;
-  readonly query: Query;
-  readonly registration: Registration;
-  readonly frontEnd: FrontEnd;
-}
-
-/**
- * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
- * has a scope instead.
- */
-function startPlainLogin(start: Start): void {
-  const { ctx, query, registration, frontEnd } = start;
-  if (frontEnd.tokenDelivery === 'code') throw new RelayError('pkce_required');
-  const isCms = frontEnd.cmsBackend !== undefined;
-  const state = registration.protection && !isCms ? frontEndState(query) : undefined;
-  ctx.state.answerFailure = frontEnd.deliveryOf({ state }).fail;
-  if (frontEnd.tokenDelivery === 'session') {
-    startSession(start, state);
-    return;
-  }
-  const { scope: configured = registration.provider().scope } = frontEnd;
-  const part = isCms ? scopeWithin(query, configured) : configured;
-  const scope = registration.scopeWithAccess(part, configured, frontEnd);
-  const refresh = isCms && frontEnd.asksForRefresh;
-  const otherAccount = asksForOtherAccount(query);
-  redirectToProvider(start, { scope, refresh, otherAccount }, { state });
-}
-
-/**
- * The start of a session.
- *
- * @param state the front end's own, which comes back only with a failure
- */
-function startSession(start: Start, state: string | undefined): void {
-  const { query, registration, frontEnd } = start;
-  const returnTo = pageToReturnTo(query, frontEnd.origin);
-  const { asksForRefresh: refresh, scope = registration.provider().scope } = frontEnd;
-  const otherAccount = asksForOtherAccount(query);
-  redirectToProvider(start, { scope, refresh, otherAccount }, { state, returnTo });
+  readonly request: FrontEndRequest;
+  /** What to ask the provider for. */
+  readonly scope: string | undefined;
+  /** Whether the person is to choose another account at the provider. */
+  readonly otherAccount: boolean | undefined;
 }
 
 function asksForOtherAccount({ prompt }: Query): boolean {
   return prompt === 'select_account';
 }
 
-/** Whether a start is of no CMS, or of a CMS that listens to messages with the backend's name. */
-function hasBackend({ provider }: Query, { cmsBackend }: FrontEnd): boolean {
-  return cmsBackend === undefined || provider === undefined || provider === cmsBackend;
-}
-
-/** @see RFC 6749 §4.1.1 */
-function startOAuthLogin(start: Start): void {
-  const { ctx, query, registration, frontEnd } = start;
-  const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
-  // From here on, failures go back to the front end.
-  const deliverFailures = (state: string | undefined): void => {
-    const oauth = { redirectUri, codeChallenge: '' };
-    ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth }).fail;
-  };
-  deliverFailures(undefined);
-  const state = frontEndState(query);
-  deliverFailures(state);
-
-  const { scope: configured = registration.provider().scope } = frontEnd;
-  const oauth = oauthRequestOf(start, redirectUri);
-  const part = narrowedScope(query, configured) ?? configured;
-  const scope = registration.scopeWithAccess(part, configured, frontEnd);
-  redirectAfterConsent(start, { state, oauth: { ...oauth, scope } });
-}
-
-function oauthRequestOf(
-  { query, registration, frontEnd: { client, isNative } }: Omit<Start, 'ctx'>,
-  redirectUri: string,
-): OAuthRequest {
-  if (registration.protection === undefined) throw new RelayError('oauth_off');
-  const codeChallenge = codeChallengeOf(query);
-  const resource = isNative ? resourceOf(query) : undefined;
-  const otherAccount = asksForOtherAccount(query);
-  return { redirectUri, codeChallenge, client, resource, otherAccount };
+/**
+ * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
+ * has a scope instead. The state of a session comes back only with a failure.
+ */
+function plainStart(ctx: Context, query: Query, place: Place): Start {
+  const { registration, frontEnd } = place;
+  const { cmsBackend, tokenDelivery, origin } = frontEnd;
+  const { provider: backend = cmsBackend } = query;
+  const isCms = cmsBackend !== undefined;
+  // The window of a CMS listens only to messages with the name of its backend.
+  if (isCms && backend !== cmsBackend) {
+    ctx.state.answerFailure = frontEnd.answerInPlace;
+    throw new RelayError('cms_backend_wrong');
+  }
+  ctx.state.answerFailure = frontEnd.deliveryOf().fail;
+  if (tokenDelivery === 'code') throw new RelayError('pkce_required');
+  const state = registration.protection && !isCms ? frontEndState(query) : undefined;
+  ctx.state.answerFailure = frontEnd.deliveryOf({ state }).fail;
+  const returnTo = tokenDelivery === 'session' ? pageToReturnTo(query, origin) : undefined;
+  const scope = scopeOf(place, (whole) => (isCms ? scopeWithin(query, whole) : whole));
+  return { request: { state, returnTo }, scope, otherAccount: asksForOtherAccount(query) };
 }
 
 /**
- * The request of a client that nobody registered. Its failures stay here: otherwise, anybody could register an address
- * that the relay redirects to.
+ * A start by an OAuth request.
  *
- * @see RFC 9700 §4.11.2
+ * @param isOpen whether nobody registered the client. Its failures stay here: otherwise, anybody could register an
+ *   address that the relay redirects to. @see RFC 9700 §4.11.2
+ * @see RFC 6749 §4.1.1
  */
-function openRequest({ query, registration, frontEnd }: Start) {
-  const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
+function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
+  const { registration, frontEnd } = place;
+  const { redirectUris, isNative, client } = frontEnd;
+  const redirectUri = registeredRedirectUri(query, redirectUris);
+  const deliverFailures = (state?: string): void => {
+    const oauth = { redirectUri, codeChallenge: '' };
+    if (!isOpen) ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth }).fail;
+  };
+  deliverFailures();
   const state = frontEndState(query);
-  const { scope: configured = registration.provider().scope } = frontEnd;
-  const oauth = oauthRequestOf({ query, registration, frontEnd }, redirectUri);
-  const part = scopeWithin(query, configured);
-  const scope = registration.scopeWithAccess(part, configured, frontEnd);
-  return { state, oauth: { ...oauth, scope } };
+  deliverFailures(state);
+  if (registration.protection === undefined) throw new RelayError('oauth_off');
+  const codeChallenge = codeChallengeOf(query);
+  const resource = isNative ? resourceOf(query) : undefined;
+  const scope = scopeOf(place, (whole) =>
+    isOpen ? scopeWithin(query, whole) : (narrowedScope(query, whole) ?? whole),
+  );
+  const oauth = { redirectUri, codeChallenge, client, resource };
+  return { request: { state, oauth }, scope, otherAccount: asksForOtherAccount(query) };
 }
 
-/** Redirects to the provider with a request that is checked, and that the person has consented to if need be. */
-export function redirectAfterConsent(
-  start: Omit<Start, 'query'>,
-  {
-    state,
-    oauth: { scope, otherAccount, ...oauth },
-  }: FrontEndRequest & { readonly oauth: OAuthRequest },
-): void {
-  const { asksForRefresh: refresh } = start.frontEnd;
-  redirectToProvider(start, { scope, refresh, otherAccount }, { state, oauth });
+/** @param narrow gives a part of the configured scope */
+function scopeOf(
+  { registration, frontEnd }: Place,
+  narrow: (whole: string | undefined) => string | undefined,
+): string | undefined {
+  const { scope: whole = registration.provider().scope } = frontEnd;
+  return registration.scopeWithAccess(narrow(whole), whole, frontEnd);
 }
 
-/** Redirects to an authorization request, with the parameters of this login. */
-function redirectToProvider(
-  { ctx, registration, frontEnd }: Omit<Start, 'query'>,
-  asked: {
-    readonly scope: string | undefined;
-    readonly refresh: boolean;
-    readonly otherAccount: boolean | undefined;
-  },
-  request: FrontEndRequest,
-): void {
-  const { protection, provider } = registration;
-  const usual = registration.authorizationRequestUrl(asked);
-  const url = asked.otherAccount ? withPrompt(usual, provider().accountPrompt) : usual;
-  const nonce = newNonce(asked.scope);
-  if (protection === undefined) {
-    redirect(ctx, withLoginParameters(url, { nonce }));
-    return;
+/**
+ * Answers the start of a login with the question whether a client that nobody registered may log in. The question is
+ * asked every time: the provider knows only the relay, and would not ask again.
+ *
+ * @see draft-ietf-oauth-client-id-metadata-document-02 §6, RFC 6819 §5.2.3.2
+ */
+async function askConsent(
+  ctx: Context,
+  { questions, issuer }: Served,
+  { registration, frontEnd }: Place,
+  client: Client,
+  { request, scope, otherAccount }: ReturnType<typeof oauthStart>,
+): Promise<void> {
+  await refuseFrames(ctx, async () => {
+    const { host: provider } = new URL(registration.provider().authorizeUrl);
+    const asked = { ...request, oauth: { ...request.oauth, scope, otherAccount } };
+    const { state: token } = questions.start(ctx, frontEnd.name, asked);
+    const action = `${issuer}/consent`;
+    const { redirectUri } = request.oauth;
+    ctx.set('Content-Security-Policy', pagePolicy({ sendsForms: true }));
+    ctx.type = 'html';
+    ctx.body = consentPage({ client, redirectUri, scope, provider, action, token });
+  });
+}
+
+/**
+ * `POST /auth/<registration>/consent`: the answer of a person to the question whether a client that nobody registered
+ * may log in. It counts once, and only in the browser that was asked.
+ */
+export function consentEndpoint(served: Served): Middleware<RequestState> {
+  const { registration, frontEnds, questions, issuer } = served;
+  const { origin } = new URL(issuer);
+  return async (ctx: Context) => {
+    ctx.state.answerFailure = frontEnds.first.answerInPlace;
+    expectOwnPage(ctx, origin);
+    const body = await readBody(ctx);
+    const names = ['consent', 'decision'] as const;
+    const { consent: token, decision } = parseParameters(ctx.req.headers, body, names);
+    const asked = questions.verify(ctx, token ?? '');
+    if (asked === undefined) throw new RelayError('state_missing');
+    questions.checkAge(ctx, asked);
+    const frontEnd = frontEnds.ofLogin(asked);
+    const { request } = asked;
+    if (frontEnd === undefined || request.oauth === undefined) {
+      throw new RelayError('front_end_gone');
+    }
+    ctx.state.frontEnd = frontEnd.name;
+    questions.end(ctx, asked);
+    if (decision !== 'continue') {
+      ctx.state.answerFailure = frontEnd.deliveryOf(request).fail;
+      throw new RelayError('consent_denied');
+    }
+    const { scope, otherAccount, ...oauth } = request.oauth;
+    const start = { request: { ...request, oauth }, scope, otherAccount };
+    redirectToProvider(ctx, { registration, frontEnd }, start);
+  };
+}
+
+/** The page sends no referrer, so its form has the origin `null`. */
+function expectOwnPage({ req: { headers } }: Context, own: string): void {
+  const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
+  if (site !== 'same-origin') throw new RelayError('cross_site_refused');
+  if (origin !== undefined && origin !== own && origin !== 'null') {
+    throw new RelayError('origin_foreign');
   }
-  const { state, codeVerifier } = protection.start(ctx, frontEnd.name, request);
-  const challenge = provider().pkce ? codeChallenge(codeVerifier) : undefined;
-  redirect(ctx, withLoginParameters(url, { state, codeChallenge: challenge, nonce }));
+}
+
+/** Redirects to the provider, if need be after the person has consented. */
+function redirectToProvider(
+  ctx: Context,
+  { registration, frontEnd }: Place,
+  { request, scope, otherAccount }: Start,
+): void {
+  const { authorizationRequestUrl, protection, provider } = registration;
+  const { takesOAuth, asksForRefresh } = frontEnd;
+  const isPlain = request.oauth === undefined && takesOAuth;
+  const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
+  const url = otherAccount ? withPrompt(usual, provider().accountPrompt) : usual;
+  const login = protection?.start(ctx, frontEnd.name, request);
+  const challenge = login && provider().pkce ? codeChallenge(login.codeVerifier) : undefined;
+  const nonce = newNonce(scope);
+  redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
 }

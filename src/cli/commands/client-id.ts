@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { redirectUrisOf } from '../../clients/client.ts';
-import { createClientIds } from '../../clients/client-ids.ts';
+import { createClientIds, redirectUrisOf } from '../../clients/client.ts';
 import { offlineAudience } from '../../clients/clients.ts';
 import { readSecretLines } from '../../config/key-file.ts';
 import { pathSegment, wholeNumber } from '../../config/schemas.ts';

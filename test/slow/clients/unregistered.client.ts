@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -126,8 +127,8 @@ needsPrograms(memoryProgram).describe(
     /** Starts the server of the document, with a tool that says who the person is. */
     async function startMcpServer(): Promise<string> {
       const port = await freePort();
-      const text = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
-      const [, documented = ''] = /```js\n(import \{ requireBearerAuth.*?)```/s.exec(text) ?? [];
+      const page = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
+      const [, documented = ''] = /```js\n(import \{ requireBearerAuth.*?)```/s.exec(page) ?? [];
       const protectedServer = documented
         .replaceAll('https://login.example.com', relay.address)
         .replaceAll('https://mcp.example.com', `http://127.0.0.1:${port}`)
@@ -297,16 +298,44 @@ app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
       }
     }
 
+    const programOf = (path: string) => join(import.meta.dirname, 'node_modules', path);
+
+    /** Does what a person does with each address of a login that a program prints. */
+    function onLogin(output: Readable, note: (start: URL) => void = () => {}): void {
+      createInterface({ input: output }).on('line', async (line) => {
+        if (!line.startsWith(`${issuer()}?`)) return;
+        note(new URL(line));
+        const back = await relay.visit(line);
+        // It may print the address before it listens.
+        await eventually(() => fetch(back));
+      });
+    }
+
+    it('is that of the conformance suite for authorization servers', async function () {
+      this.timeout(60_000);
+      const port = await freePort();
+      const answer = await fetch(`${issuer()}/register`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: [`http://127.0.0.1:${port}/callback`] }),
+      });
+      const { client_id } = (await answer.json()) as { client_id: string };
+      const program = programOf('@modelcontextprotocol/conformance/dist/index.js');
+      const words = ['authorization', '--url', `${issuer()}`, '--client-id', client_id];
+      const suite = spawn(process.execPath, [program, ...words, '--port', `${port}`]);
+      onLogin(suite.stdout);
+      expect(await text(suite.stdout)).to.contain('Total: 3 passed, 0 failed');
+    });
+
     it('is mcp-remote', async function () {
       this.timeout(60_000);
       relay.at = undefined;
       const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
-      const program = join(import.meta.dirname, 'node_modules/mcp-remote/dist/proxy.js');
       const clients: string[] = [];
       const start = async () => {
         const transport = new StdioClientTransport({
           command: process.execPath,
-          args: [program, serverUrl],
+          args: [programOf('mcp-remote/dist/proxy.js'), serverUrl],
           env: {
             PATH: process.env['PATH'] ?? '',
             MCP_REMOTE_CONFIG_DIR: directory,
@@ -314,13 +343,8 @@ app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
           },
           stderr: 'pipe',
         });
-        const lines = createInterface({ input: transport.stderr as Readable });
-        lines.on('line', async (line) => {
-          if (!line.startsWith(relay.address)) return;
-          clients.push(new URL(line).searchParams.get('client_id') ?? '');
-          const back = await relay.visit(line);
-          // It may print the address before it listens.
-          await eventually(() => fetch(back));
+        onLogin(transport.stderr as Readable, (url) => {
+          clients.push(url.searchParams.get('client_id') ?? '');
         });
         const client = new Client({ name: 'test', version: '1' });
         await client.connect(transport);

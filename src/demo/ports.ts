@@ -14,12 +14,13 @@ export type OpenPort = Awaited<ReturnType<typeof openPort>>;
  * @throws {ListenError} if the port cannot be opened
  */
 export async function openPort(port: number, purpose: string) {
-  const { promise: listener, resolve } = Promise.withResolvers<RequestListener>();
-  const server = createServer(async (request, response) => {
-    (await listener)(request, response);
-  });
+  const { promise: listener, resolve: serve } = Promise.withResolvers<RequestListener>();
+  const server = createServer(async (...exchange) => (await listener)(...exchange));
   await new Promise<void>((listening, reject) => {
-    server.once('error', (error) => reject(listenError(error, port, purpose)));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => {
+      const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be opened (${code})`;
+      reject(new ListenError(`port ${port}, for ${purpose} of the demo, ${reason}`));
+    });
     server.listen({ host: '127.0.0.1', port }, listening);
   });
   const address = server.address();
@@ -29,20 +30,14 @@ export async function openPort(port: number, purpose: string) {
     /** Its address as a browser writes it, without a path. */
     url: `http://localhost:${address.port}`,
     /** Answers its requests from now on. Call it once. */
-    serve: (listener: RequestListener): void => resolve(listener),
+    serve,
     /** Ends the server with every connection, busy or not. */
     close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
+      new Promise<void>((closed) => {
+        server.close(() => closed());
         server.closeAllConnections();
       }),
   };
-}
-
-function listenError(error: Error, port: number, purpose: string): ListenError {
-  const code = 'code' in error ? error.code : undefined;
-  const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be opened (${code})`;
-  return new ListenError(`port ${port}, for ${purpose} of the demo, ${reason}`);
 }
 
 /** What the demo shows. */
@@ -63,34 +58,33 @@ const highest = 65_533;
 /**
  * Opens the ports of the demo, one after the other.
  *
- * @param opened gets what closes each
+ * @param closers gets what closes each
  * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function openDemoPorts(
-  { port: first, own }: DemoOptions,
-  opened: (() => Promise<void>)[],
+  { port: wanted, own }: DemoOptions,
+  closers: (() => Promise<void>)[],
 ) {
-  const isUsable =
-    first === undefined || (Number.isInteger(first) && first >= 0 && first <= highest);
-  if (!isUsable) throw new ConfigError([`--port must be a whole number from 0 to ${highest}`]);
-
-  let next = first ?? usualPort;
+  let next = wanted ?? usualPort;
+  if (!Number.isInteger(next) || next < 0 || next > highest) {
+    throw new ConfigError([`--port must be a whole number from 0 to ${highest}`]);
+  }
   let movedOn = false;
-  const open = async (purpose: string): Promise<OpenPort> => {
-    if (first === undefined && own?.origin.endsWith(`:${next}`)) next += 1;
+  async function open(purpose: string): Promise<OpenPort> {
+    const port = next;
+    if (port !== 0) next += 1;
+    if (wanted === undefined && own?.origin.endsWith(`:${port}`)) return open(purpose);
     try {
-      const port = await openPort(next, purpose);
-      opened.push(port.close);
-      if (next !== 0) next += 1;
-      return port;
+      const opened = await openPort(port, purpose);
+      closers.push(opened.close);
+      return opened;
     } catch (error) {
-      if (first !== undefined || next === usualPort + 100) throw error;
+      if (wanted !== undefined || port >= usualPort + 100) throw error;
       movedOn = true;
-      next += 1;
       return open(purpose);
     }
-  };
+  }
   return {
     relay: await open('the relay'),
     frontEnd: await open('the front end'),

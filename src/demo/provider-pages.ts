@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { commonStyle, html, type Markup } from '../delivery/html.ts';
+import { securityHeaders } from '../http/response-headers.ts';
 
 const style = `${commonStyle}
 :root { --accent: #3346c4; --alarm: #a3201d }
@@ -13,36 +14,27 @@ button[value=login] { color: var(--on-accent); background: var(--accent) }
 .alarm { color: var(--alarm) }
 `;
 
-/** The `style-src` source that allows the pages' one style sheet. */
-export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`;
+/** The headers of all pages. */
+export const pageHeaders = {
+  ...securityHeaders,
+  // No form-action: browsers apply it to redirects too, and the login form's answer leads on
+  // to the client and from there to wherever the client sends its users.
+  'Content-Security-Policy': `${securityHeaders['Content-Security-Policy']}; style-src 'sha256-${hash('sha256', style, 'base64')}'; img-src data:; base-uri 'none'`,
+};
 
 /** The longest name that the login page takes, in UTF-16 code units. */
 export const maxNameLength = 60;
 
-/** The pages of a provider. */
-export type ProviderPages = ReturnType<typeof createProviderPages>;
-
 /**
- * Creates the pages of a provider.
+ * The form that a person logs in with.
  *
- * @param clientName where a login leads to
+ * @param clientName where the login leads to
+ * @param problem what was wrong with the name last sent
  */
-export function createProviderPages(clientName: string) {
-  const message = (title: string, text: string) =>
-    page(title, html`<h1>${title}</h1>\n<p>${text}</p>`);
-  return {
-    /** The form a person logs in with, and what was wrong with the name last sent. */
-    login: (problem = '') => page('Log in', loginForm(clientName, problem)),
-    /** A page that says one thing. */
-    message,
-    /** The page for an error of the provider itself. */
-    broken: () => message('The demo provider failed', 'Please start again.'),
-  };
-}
-
-function loginForm(clientName: string, problem: string): Markup {
-  return html`<h1>Log in</h1>
-<p>to continue to <strong>${clientName}</strong></p>
+export function loginPage(clientName: string, problem = ''): string {
+  return page(
+    'Log in',
+    html`<p>to continue to <strong>${clientName}</strong></p>
 <form method="post" autocomplete="off">
 <label for="name">Your name</label>
 <input id="name" name="name" required maxlength="${`${maxNameLength}`}" autofocus spellcheck="false" aria-describedby="problem hint">
@@ -50,8 +42,15 @@ function loginForm(clientName: string, problem: string): Markup {
 <p id="hint">Any name will do. There is no password.</p>
 <button name="action" value="login">Log in</button>
 <button name="action" value="cancel" formnovalidate>Cancel</button>
-</form>`;
+</form>`,
+  );
 }
+
+/** A page that says one thing. */
+export const messagePage = (title: string, text: string) => page(title, html`<p>${text}</p>`);
+
+/** The page for an error of the provider itself. */
+export const brokenPage = messagePage('The demo provider failed', 'Please start again.');
 
 function page(title: string, body: Markup): string {
   return html`<!doctype html>
@@ -63,6 +62,7 @@ function page(title: string, body: Markup): string {
 <style>${{ markup: style }}</style>
 <main>
 <p>Demo provider</p>
+<h1>${title}</h1>
 ${body}
 </main>
 </html>

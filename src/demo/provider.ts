@@ -6,8 +6,8 @@ import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.j
 // not marked LTS.
 import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import { answerFailures, chooseAccount, loginRoutes, nameOf } from './provider-login.ts';
-import { createProviderPages, type ProviderPages } from './provider-pages.ts';
+import { answerFailures, chooseAccount, nameOf, serveLogin } from './provider-login.ts';
+import { brokenPage, messagePage } from './provider-pages.ts';
 
 /** What {@link createDemoProvider} is made from. */
 export interface DemoProviderOptions {
@@ -37,20 +37,16 @@ const hour = 60 * minute;
  */
 export function createDemoProvider(options: DemoProviderOptions): RequestListener {
   const { issuer, client, onError = () => {} } = options;
-  const pages = createProviderPages(client.name ?? client.clientId);
-  const provider = new Provider(issuer, configurationOf(options, pages));
-  provider.use(answerFailures(pages, onError));
+  const provider = new Provider(issuer, configurationOf(options));
+  provider.use(answerFailures(onError));
   provider.use(chooseAccount);
-  provider.use(loginRoutes(provider, pages));
+  provider.use(serveLogin(provider, client.name ?? client.clientId));
   provider.on('server_error', (_ctx, error) => onError(error));
   provider.onerror = onError;
   return provider.callback();
 }
 
-function configurationOf(
-  { client, pkceRequired = false }: DemoProviderOptions,
-  pages: ProviderPages,
-): Configuration {
+function configurationOf({ client, pkceRequired = false }: DemoProviderOptions): Configuration {
   const policy = basePolicy();
   policy.remove('consent');
   return {
@@ -109,11 +105,10 @@ function configurationOf(
     loadExistingGrant: grantEverything,
     renderError: (ctx, { error, error_description: description = '' }) => {
       ctx.type = 'html';
-      const what = `${error}: ${description}`;
       ctx.body =
         error === 'server_error'
-          ? pages.broken()
-          : pages.message('This request cannot be served', what);
+          ? brokenPage
+          : messagePage('This request cannot be served', `${error}: ${description}`);
     },
   };
 }

@@ -48,7 +48,11 @@ function maybeValue(name: string, flags: readonly string[]): boolean {
 }
 
 function describeStrayWord(word: string, command: Command | undefined, program: Command): string {
-  if (command !== undefined) return `${command.name()} is followed by an unexpected argument`;
+  if (command !== undefined) {
+    const isByNpm = process.env['npm_lifecycle_event'] === command.name();
+    const hint = isByNpm ? `: npm needs -- before options, as in npm run ${command.name()} --` : '';
+    return `${command.name()} is followed by an unexpected argument${hint}`;
+  }
   const names = program.createHelp().visibleCommands(program);
   const known = suggestion(
     word,

@@ -1,7 +1,5 @@
 /** A front end, as a configuration file describes it. */
-export type FrontEndSettings = Readonly<
-  Record<string, string | readonly string[] | { readonly users: readonly string[] }>
->;
+export type FrontEndSettings = Readonly<Record<string, unknown>>;
 
 /** A delivery as the demo shows it: a front end, with a page of its own. */
 export interface Delivery {
@@ -72,9 +70,19 @@ export const deliveries = {
     script: 'cms.js',
     settings: { 'token-delivery': 'cms' },
   },
+  anyone: {
+    name: 'anyone',
+    path: '/anyone',
+    title: 'Nobody registered it',
+    lead: 'This page is no front end of the relay. It registers itself, and the relay asks you first. Command lines and MCP clients log in this way.',
+    guide: 'docs/clients.md#programs-that-nobody-registered',
+    script: 'with-client.js',
+    settings: { kind: 'native', clients: { registration: true } },
+  },
 } as const satisfies Record<string, Delivery>;
 
 /** The front end of a delivery at that origin, as a configuration file describes it. */
 export function frontEndOf({ path, settings }: Delivery, origin: string): FrontEndSettings {
+  if ('kind' in settings) return settings;
   return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };
 }

@@ -19,45 +19,39 @@ export type Demo = Awaited<ReturnType<typeof startDemo>>;
  * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function startDemo(options: DemoOptions, logger?: Logger) {
-  const opened: (() => Promise<void>)[] = [];
+  const closers: (() => Promise<void>)[] = [];
+  const closeAll = () => Promise.all(closers.map((close) => close()));
   try {
-    return await start(options, opened, logger);
+    const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
+    const ports = await openDemoPorts(options, closers);
+    const { relay, frontEnd, provider, movedOn } = ports;
+    const { own } = options;
+    const client = createClient(ports);
+    const steps = new Steps();
+    const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
+    const issuer = provider.url;
+    provider.serve(createDemoProvider({ issuer, client, pkceRequired: true, onError }));
+    const pages = Object.values(deliveries);
+    frontEnd.serve(createFrontEnd({ relayUrl: relay.url, pages, steps }));
+    const config = readDemoConfig(ports, client, own);
+    const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
+    relay.serve(listener);
+    return {
+      // Each address is `http://localhost:<port>`.
+      relayUrl: relay.url,
+      frontEndUrl: frontEnd.url,
+      providerUrl: provider.url,
+      own,
+      /** Whether another program uses one of the usual ports, from 8000 on. */
+      movedOn,
+      /** Ends the servers and every connection to them. */
+      async close(): Promise<void> {
+        await closeAll();
+        close();
+      },
+    };
   } catch (error) {
-    await closeAll(opened);
+    await closeAll();
     throw error;
   }
-}
-
-async function closeAll(opened: readonly (() => Promise<void>)[]): Promise<void> {
-  await Promise.all(opened.map((close) => close()));
-}
-
-async function start(options: DemoOptions, opened: (() => Promise<void>)[], logger?: Logger) {
-  const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
-  const ports = await openDemoPorts(options, opened);
-  const { relay, frontEnd, provider, movedOn } = ports;
-  const { own } = options;
-  const client = createClient(ports);
-  const steps = new Steps();
-  const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
-  provider.serve(createDemoProvider({ issuer: provider.url, client, pkceRequired: true, onError }));
-  const pages = Object.values(deliveries);
-  frontEnd.serve(createFrontEnd({ relayUrl: relay.url, pages, steps }));
-  const config = readDemoConfig(ports, client, own);
-  const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
-  relay.serve(listener);
-  return {
-    // Each address is `http://localhost:<port>`.
-    relayUrl: relay.url,
-    frontEndUrl: frontEnd.url,
-    providerUrl: provider.url,
-    own,
-    /** Whether another program uses one of the usual ports, from 8000 on. */
-    movedOn,
-    /** Ends the servers and every connection to them. */
-    async close(): Promise<void> {
-      await closeAll(opened);
-      close();
-    },
-  };
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { extname } from 'node:path';
 import { commonStyle, escapeHtml, html } from '../delivery/html.ts';
+import { securityHeaders } from '../http/response-headers.ts';
 import type { Delivery } from './deliveries.ts';
 import type { Steps } from './steps.ts';
 
@@ -17,9 +19,8 @@ const files = {
   '/cms.js': readFileSync(new URL('./front-end/cms.js', import.meta.url), 'utf8'),
 };
 
-/** What the pages of a front end are made for. */
-export interface FrontEndOptions {
-  /** The relay the pages talk to. */
+interface FrontEndOptions {
+  /** The relay that the pages talk to. */
   readonly relayUrl: string;
   readonly pages: readonly Delivery[];
   /** The requests to the relay, which the pages show. */
@@ -27,67 +28,42 @@ export interface FrontEndOptions {
 }
 
 /** Serves a front end of the demo: a page for each delivery, and their files. */
-export function createFrontEnd(options: FrontEndOptions): RequestListener {
-  const { relayUrl, pages, steps } = options;
+export function createFrontEnd({ relayUrl, pages, steps }: FrontEndOptions): RequestListener {
   const relayOrigin = new URL(relayUrl).origin;
-  const served = new Map(Object.entries(files));
-  for (const page of pages) served.set(page.path, pageOf(page, options));
+  const ofPages = pages.map((page) => [page.path, pageOf(page, pages, relayUrl)] as const);
+  const served = new Map([...Object.entries(files), ...ofPages]);
+  const policy = `script-src 'self' ${relayOrigin}; style-src 'self'; connect-src 'self' ${relayOrigin}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
   const headers = {
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': [
-      "default-src 'none'",
-      `script-src 'self' ${relayOrigin}`,
-      "style-src 'self'",
-      `connect-src 'self' ${relayOrigin}`,
-      'img-src data:',
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'",
-    ].join('; '),
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
+    ...securityHeaders,
+    'Content-Security-Policy': `${securityHeaders['Content-Security-Policy']}; ${policy}`,
   };
 
   return (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
+    const answer = (status: number, type: string) =>
+      response.writeHead(status, { ...headers, 'Content-Type': `${type}; charset=utf-8` });
     const file = served.get(path);
-    if (path === '/steps') {
-      response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' });
-      steps.follow(response);
-    } else if (file === undefined) {
-      response.writeHead(404, { ...headers, 'Content-Type': 'text/plain' }).end('Not found\n');
-    } else {
-      const type = `${mediaTypeOf(path)}; charset=utf-8`;
-      response.writeHead(200, { ...headers, 'Content-Type': type }).end(file);
-    }
+    if (path === '/steps') steps.follow(answer(200, 'text/event-stream'));
+    else if (file === undefined) answer(404, 'text/plain').end('Not found\n');
+    else answer(200, mediaTypes[extname(path)] ?? 'text/html').end(file);
   };
 }
 
-function mediaTypeOf(path: string): string {
-  if (path.endsWith('.js')) return 'text/javascript';
-  return path.endsWith('.css') ? 'text/css' : 'text/html';
-}
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+};
 
 /** The HTML of a page. */
-function pageOf(
-  { name, path: ownPath, lead, guide, script, settings }: Delivery,
-  { relayUrl, pages }: FrontEndOptions,
-): string {
-  const tokenDelivery = `${settings['token-delivery'] ?? 'query'}`;
+function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): string {
+  const { name, path: ownPath, lead, guide, script, settings } = page;
   const links = pages.map(({ path, title }) => {
     const current = path === ownPath ? ' aria-current="page"' : '';
     return html`<a href="${path}"${{ markup: current }}>${title}</a>`.markup;
   });
-  const texts: Readonly<Record<string, string>> = {
-    settings: html`<meta name="login-relay" content="${relayUrl}">
-<meta name="client-id" content="${name}">
-<meta name="token-delivery" content="${tokenDelivery}">`.markup,
-    script,
-    links: links.join('\n'),
-    lead: escapeHtml(lead),
-    guide: escapeHtml(guide),
-    relay: escapeHtml(relayUrl),
-  };
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? '');
+  const delivery = `${settings['kind'] ?? settings['token-delivery'] ?? 'query'}`;
+  const texts = { name, delivery, script, lead, guide, relay: relayUrl };
+  const markup = Object.entries(texts).map(([key, text]) => [key, escapeHtml(text)]);
+  const parts = Object.fromEntries([...markup, ['links', links.join('\n')]]);
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, part: string) => parts[part]);
 }

@@ -15,17 +15,18 @@ const maxSteps = 30;
 /** The requests since the last login was started, for the pages that show them. */
 export class Steps {
   #steps: Step[] = [];
-  /** The front end of the last start. Lookups and the like do not say whose they are. */
+  /** The front end of the last login. Lookups and the like do not say whose they are. */
   #frontEnd: string | undefined;
   readonly #followers = new Set<Follower>();
 
   /** Takes note of a request to the relay. */
   readonly observe = (record: RequestRecord): void => {
     if (!isShown(record)) return;
-    if (effectOf(record) === onToProvider) {
-      this.#frontEnd = record.frontEnd;
+    if (beginsLogin(record)) {
+      this.#frontEnd = undefined;
       this.#steps = [];
     }
+    this.#frontEnd = record.frontEnd ?? this.#frontEnd;
     this.#steps = [...this.#steps, stepOf(record, this.#frontEnd)].slice(-maxSteps);
     for (const follower of this.#followers) this.#send(follower);
   };
@@ -45,6 +46,12 @@ export class Steps {
 /** Preflights, scripts and probes are no steps of a login. */
 function isShown({ method, route }: RequestRecord): boolean {
   return method !== 'OPTIONS' && route !== null && /^\/(auth|api)\b/.test(route);
+}
+
+/** A client that nobody registered registers itself first. A person may be asked then, so the start is no end. */
+function beginsLogin(record: RequestRecord): boolean {
+  const isStart = record.method === 'GET' && effectOf(record) === onToProvider;
+  return isStart || record.route?.endsWith('/register') === true;
 }
 
 /** A request as the demo's pages show it. Like the record, it holds no secret. */

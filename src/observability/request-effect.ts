@@ -34,11 +34,13 @@ export function effectOf(request: Described): string | undefined {
     // The code of an OAuth login is exchanged at the token endpoint.
     return provider === undefined ? 'back to the page, with a code' : 'logged in, back to the page';
   }
-  if (status === 307 && route.startsWith('/auth')) return onToProvider;
+  if (!route.startsWith('/auth')) return effects[route];
+  if (status === 307 || route.endsWith('/consent')) return onToProvider;
+  if (route.endsWith('/register')) return 'a client_id, which holds its client';
   if (grant === 'authorization_code') return 'the tokens for the code';
   if (grant === 'refresh_token') return 'new tokens';
   if (route.endsWith('/revoke')) return 'the login is revoked';
-  return effects[route];
+  return effects[route] ?? 'the person is asked first';
 }
 
 /** Only a preflight that is refused gets as far as a route. */

@@ -32,6 +32,16 @@ describe('a mistyped command line', () => {
     });
   }
 
+  it('is explained if npm has taken the options of the demo', async () => {
+    const npm_config_origin = 'http://localhost:5173';
+    const env = { npm_lifecycle_event: 'demo', npm_config_origin };
+    for (const words of [['demo'], ['demo', npm_config_origin]]) {
+      const { code, stderr } = await runRelay({ words, env });
+      expect(code).to.equal(2);
+      expect(stderr).to.contain('npm run demo --').and.not.contain(npm_config_origin);
+    }
+  });
+
   it('quotes no secret that is given twice', async () => {
     const secret = '--client-secret=hunter2';
     const required = ['--origin=https://a.example', '--client-id=a'];

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { clientId } from '../../src/cli/commands/client-id.ts';
 import { ConfigError } from '../../src/start-errors.ts';
@@ -14,26 +15,19 @@ const text = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'ut
 const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
 after(() => rmSync(directory, { recursive: true }));
 
-/** A code block of the document. */
-function block(language: string, part: string): string {
-  const blocks = text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'));
-  const found = [...blocks].map(([, code = '']) => code).find((code) => code.includes(part));
-  if (found === undefined) throw new Error(`no block has ${part}`);
-  return found;
-}
+const [, frontEnds = ''] = /```yaml\n[^`]*?front-ends:\n(.*?)```/s.exec(text) ?? [];
 
 describe('docs/clients.md', () => {
   const relay = clientsRelay(() => ({
     here: true,
-    frontEnds: block('yaml', 'front-ends:').replace(/^.*?front-ends:\n/s, ''),
+    frontEnds,
     files: { './previews-key': 'x'.repeat(32) },
   }));
 
   it('has a command line that logs in', async () => {
-    const file = join(directory, 'login.mjs');
-    writeFileSync(file, block('js', 'createServer'));
-    const RELAY = `${relay().address}/auth/provider`;
-    const program = spawn(process.execPath, [file], { env: { RELAY }, stdio: 'pipe' });
+    const file = fileURLToPath(new URL('../../examples/command-line/login.js', import.meta.url));
+    const issuer = `${relay().address}/auth/provider`;
+    const program = spawn(process.execPath, [file, issuer, 'cli'], { env: {}, stdio: 'pipe' });
     const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
     const { value } = await lines.next();
     const back = await relay().visit(`${value}`.replace('Open ', ''));

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { describeDemo } from '../../src/cli/commands/demo.ts';
 import { type Demo, startDemo } from '../../src/demo/demo.ts';
-import { describeDemo } from '../../src/demo/describe.ts';
 import { parseOwnPage } from '../../src/demo/own-page.ts';
 import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
 import { ConfigError } from '../../src/start-errors.ts';
@@ -57,6 +60,22 @@ describe('demo', () => {
     });
   });
 
+  it('logs a command line in that registers itself, after the person has consented', async () => {
+    await withDemo(async ({ relayUrl }) => {
+      const file = fileURLToPath(new URL('../../examples/command-line/login.js', import.meta.url));
+      const program = spawn(process.execPath, [file, `${relayUrl}/auth/provider`], { env: {} });
+      const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+      const { value: opened } = await lines.next();
+      const browser = new FakeBrowser();
+      const consent = await browser.visit(`${opened}`.replace('Open ', ''));
+      expect(`${consent.body}`).to.contain('A command line');
+      const loginPage = await browser.submit(consent, { decision: 'continue' });
+      const done = await browser.submit(loginPage, { name: 'Ada' });
+      expect(`${done.body}`).to.equal('You can close this page.');
+      expect((await lines.next()).value).to.equal('You are ada');
+    });
+  });
+
   describe('with a page of one’s own', () => {
     const origin = 'http://localhost:5173';
 
@@ -99,28 +118,37 @@ describe('demo', () => {
       ] as const) {
         expect(parseOwnPage({ origin: given })?.origin).to.equal(read);
       }
-      for (const given of [
-        ...['https://app.example.com', 'http://192.168.1.2:5173', 'http://localhost.example.com'],
-        ...['http://localhost:*', 'http://localhost:5173/app', 'http://localhost:5173/?x'],
-        ...['http://user@localhost:5173', 'localhost:5173', 'file:///tmp/index.html', ''],
-      ]) {
-        expect(() => parseOwnPage({ origin: given }), given).to.throw(ConfigError);
+      for (const [given, what] of [
+        ['https://app.example.com', 'must be on this machine'],
+        ['http://192.168.1.2:5173', 'must be on this machine'],
+        ['http://localhost.example.com', 'must be on this machine'],
+        ['http://localhost:*', 'must be a valid URL'],
+        ['http://localhost:5173/app', 'must have no path'],
+        ['http://localhost:5173/?x', 'must have no query'],
+        ['http://user@localhost:5173', 'must not hold a user name'],
+        ['localhost:5173', 'must be a URL that starts with'],
+        ['file:///tmp/index.html', 'must be a URL that starts with'],
+        ['', 'must be a URL'],
+      ] as const) {
+        const parse = () => parseOwnPage({ origin: given });
+        expect(parse, given)
+          .to.throw(ConfigError)
+          .with.nested.property('faults[0]')
+          .contains(`--origin ${what}`);
       }
     });
   });
 
   it('uses the next free ports if no port is given, and says so', async () => {
-    // The second demo finds the ports of the first in use, or those of another program.
-    const first = await start({ port: undefined });
-    const second = await start({ port: undefined }).finally(first.close);
-    await second.close();
-    const ports = (demo: Demo) =>
-      [demo.relayUrl, demo.frontEndUrl, demo.providerUrl].map((url) => Number(new URL(url).port));
-    expect(Math.min(...ports(second))).to.be.greaterThan(Math.max(...ports(first)));
-    expect(Math.min(...ports(first))).to.be.at.least(8000);
-    expect(second.movedOn).to.equal(true);
-    expect(describeDemo(second)).to.contain('Not all of the usual ports');
-    expect(describeDemo({ ...second, movedOn: false })).not.to.contain('usual');
+    // If it cannot be opened, another program has it.
+    const taken = await openPort(8000, 'a test').catch(() => undefined);
+    const demo = await start({ port: undefined });
+    await Promise.all([demo.close(), taken?.close()]);
+    for (const url of [demo.relayUrl, demo.frontEndUrl, demo.providerUrl]) {
+      expect(Number(new URL(url).port)).to.be.within(8001, 8103);
+    }
+    expect(describeDemo(demo)).to.contain('Not all of the usual ports');
+    expect(describeDemo({ ...demo, movedOn: false })).not.to.contain('usual');
   });
 
   it('refuses ports that leave no room for three, or are none', async () => {

@@ -1,6 +1,6 @@
-import { startDemo } from '../../demo/demo.ts';
-import { describeDemo } from '../../demo/describe.ts';
-import { parseOwnPage } from '../../demo/own-page.ts';
+import { type Demo, startDemo } from '../../demo/demo.ts';
+import { describeOwnPage, parseOwnPage } from '../../demo/own-page.ts';
+import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 import type { Signals } from '../signals.ts';
 
@@ -17,7 +17,10 @@ export interface DemoFlags {
  * @throws {ConfigError} @throws {ListenError}
  */
 export async function demo(flags: DemoFlags, signals: Signals): Promise<void> {
-  const { port } = flags;
+  const { port, origin } = flags;
+  if (origin === undefined && process.env['npm_config_origin'] !== undefined) {
+    throw new ConfigError(['npm has taken --origin: write npm run demo -- --origin …']);
+  }
   const running = await startDemo({
     port: port === undefined ? undefined : Number(port),
     own: parseOwnPage(flags),
@@ -25,4 +28,21 @@ export async function demo(flags: DemoFlags, signals: Signals): Promise<void> {
   await print(describeDemo(running));
   await signals.stop();
   await running.close();
+}
+
+/** The text for the terminal once the demo has started. It ends with a newline. */
+export function describeDemo(demo: Omit<Demo, 'close'>): string {
+  const { frontEndUrl, relayUrl, providerUrl, own, movedOn } = demo;
+  return `
+  The demo runs on this machine only:
+
+    front end   ${frontEndUrl}
+    relay       ${relayUrl}
+    provider    ${providerUrl}
+${movedOn ? '\n  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.\n' : ''}
+  Open ${frontEndUrl} and click “Log in”. At the provider any name will do.
+${own ? describeOwnPage(relayUrl, own) : ''}
+  Each request to the relay appears below. Ctrl-C stops the demo.
+
+`;
 }

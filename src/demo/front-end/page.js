@@ -9,8 +9,8 @@ export const relay = setting('login-relay').replace(/\/$/, '');
 export const provider = 'provider';
 /** The name of this front end at the relay. */
 export const clientId = setting('client-id');
-/** How the page gets its token, such as `session`: it does not. */
-export const tokenDelivery = setting('token-delivery');
+/** How the page gets its token, such as `session`: it does not. `native`: nobody registered it. */
+export const delivery = setting('delivery');
 
 /**
  * Runs a page. What a delivery throws is for the reader.

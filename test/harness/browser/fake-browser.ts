@@ -133,8 +133,11 @@ export class FakeBrowser {
     if (form === undefined) throw new Error(`no form on the page: ${body}`);
     const hidden = `${body}`.match(/<input[^>]*type="hidden"[^>]*>/g) ?? [];
     const own = hidden.map((input) => [attribute(input, 'name'), attribute(input, 'value')]);
-    const target = new URL(attribute(form, 'action'), url).href;
-    return await this.visit(target, formWith({ ...Object.fromEntries(own), ...fields }));
+    const target = new URL(attribute(form, 'action'), url);
+    const site = target.origin === url.origin ? 'same-origin' : 'cross-site';
+    const headers = navigationWith('Sec-Fetch-Site', site);
+    const content = { ...Object.fromEntries(own), ...fields };
+    return await this.visit(target.href, formWith(content, headers));
   }
 
   /** The last address at this origin and path that was visited. */
@@ -171,10 +174,13 @@ export class FakeBrowser {
 }
 
 /** A form that a page sends. */
-export function formWith(fields: Readonly<Record<string, string>>): Partial<Sending> {
+export function formWith(
+  fields: Readonly<Record<string, string>>,
+  headers: Headers = navigation,
+): Partial<Sending> {
   return {
     method: 'POST',
-    headers: [...navigation, ['Content-Type', 'application/x-www-form-urlencoded']],
+    headers: [...headers, ['Content-Type', 'application/x-www-form-urlencoded']],
     body: `${new URLSearchParams(fields)}`,
   };
 }

@@ -39,7 +39,7 @@ describe('the demo’s deliveries in Chromium', () => {
     return complaints;
   }
 
-  for (const { title, path, expected, later } of [
+  for (const { title, path, isAsked = false, expected, later } of [
     {
       title: 'OAuth',
       path: '/',
@@ -71,6 +71,21 @@ describe('the demo’s deliveries in Chromium', () => {
       later: ['GET /api/user'],
       expected: ['GET /auth/provider', 'GET /auth/provider/callback', 'GET /api/user'],
     },
+    {
+      title: 'Nobody registered it',
+      path: '/anyone',
+      isAsked: true,
+      later: ['GET /api/user', 'POST /auth/provider/revoke'],
+      expected: [
+        'POST /auth/provider/register',
+        'GET /auth/provider',
+        'POST /auth/provider/consent',
+        'GET /auth/provider/callback',
+        'POST /auth/provider/token',
+        'POST /auth/provider/token',
+        'GET /api/user',
+      ],
+    },
   ]) {
     it(`logs a person in and out by ${title}, and shows the steps`, async () => {
       const page = await openPage();
@@ -81,6 +96,7 @@ describe('the demo’s deliveries in Chromium', () => {
       await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
       await screenshot(page, `${title}-1`);
       await logInButton(page).click();
+      if (isAsked) await page.getByRole('button', { name: 'Continue' }).click();
       await authorize(page, 'Ada Lovelace');
       await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
       expect(page.url()).to.equal(frontEnd + path);
@@ -129,7 +145,7 @@ describe('the demo’s deliveries in Chromium', () => {
 
   it('are readable, 320 pixels wide', async () => {
     const page = await openPage({ colorScheme: 'dark', viewport: { width: 320, height: 640 } });
-    for (const path of ['/', '/session', '/members', '/contract', '/cms']) {
+    for (const path of ['/', '/session', '/members', '/contract', '/cms', '/anyone']) {
       await page.goto(frontEnd + path);
       await page.getByRole('heading', { name: 'Not logged in' }).waitFor();
       await screenshot(page, `dark-320${path.replace('/', '-')}`);

@@ -1,0 +1,54 @@
+// A command line that logs a person in. It needs Node.js 20, and no library.
+//   node login.js https://login.example.com/auth/github cli   as the native front end "cli" of the relay
+//   node login.js http://localhost:8000/auth/provider         as a client that nobody registered
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+
+const [relay, client_id = await register()] = process.argv.slice(2);
+const [state, code_verifier] = [1, 2].map(() => randomBytes(32).toString('base64url'));
+const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
+
+const server = createServer().listen(0, '127.0.0.1');
+await new Promise((resolve) => server.once('listening', resolve));
+const redirect_uri = `http://127.0.0.1:${server.address().port}/callback`;
+const challenge = { code_challenge, code_challenge_method: 'S256' };
+const start = { response_type: 'code', client_id, redirect_uri, state, ...challenge };
+const address = `${relay}?${new URLSearchParams(start)}`;
+console.log(`Open ${address}`);
+const opener = { darwin: 'open', win32: 'explorer' }[process.platform] ?? 'xdg-open';
+spawn(opener, [address], { stdio: 'ignore' }).on('error', () => {}); // then the person opens it
+
+const code = await new Promise((resolve, reject) => {
+  server.on('request', ({ url }, response) => {
+    const query = new URL(url, redirect_uri).searchParams;
+    const isOurs = query.get('state') === state && query.get('iss') === relay;
+    response.writeHead(isOurs ? 200 : 400, { Connection: 'close' }).end('You can close this page.');
+    if (isOurs && query.has('code')) resolve(query.get('code'));
+    else if (isOurs) reject(new Error(query.get('error_description')));
+  });
+});
+server.close();
+
+const form = { grant_type: 'authorization_code', client_id, redirect_uri, code, code_verifier };
+const tokens = await answerOf('/token', new URLSearchParams(form));
+const headers = { Authorization: `Bearer ${tokens.access_token}` };
+const user = await fetch(new URL(`/api/user?provider=${relay.split('/').at(-1)}`, relay), {
+  headers,
+});
+console.log('You are', (await user.json()).login);
+
+/** Any port is good then. @see RFC 8252 §7.3 */
+async function register() {
+  const metadata = { client_name: 'A command line', redirect_uris: ['http://127.0.0.1/callback'] };
+  const headers = { 'Content-Type': 'application/json' };
+  const registered = await answerOf('/register', JSON.stringify(metadata), headers);
+  return registered.client_id;
+}
+
+async function answerOf(path, body, headers = {}) {
+  const response = await fetch(relay + path, { method: 'POST', body, headers });
+  const answer = await response.json();
+  if (response.ok) return answer;
+  throw new Error(answer.error_description);
+}

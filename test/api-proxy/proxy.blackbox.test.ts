@@ -199,33 +199,6 @@ describe("the provider's API through the relay", () => {
     expect(body).to.have.length(0);
   });
 
-  it('answers conditional requests', async () => {
-    api.answer = ({ headers }, response) => {
-      const isSame = headers['if-none-match'] === '"a"';
-      response.writeHead(isSame ? 304 : 200, { ETag: '"a"' }).end(isSame ? undefined : 'text');
-    };
-    const same = await api.send('a', 'GET', [['If-None-Match', '"a"']]);
-    expect(same.status).to.equal(304);
-    expect(same.headers.etag).to.equal('"a"');
-    expect(same.body).to.have.length(0);
-    expect(`${(await api.send('a', 'GET', [['If-None-Match', '"b"']])).body}`).to.equal('text');
-  });
-
-  it('answers requests for a range', async () => {
-    api.answer = ({ headers }, response) => {
-      const { range, 'if-range': ifRange } = headers;
-      response.writeHead(206, { 'Content-Range': 'bytes 1-2/4', 'Accept-Ranges': 'bytes' });
-      response.end(`${range} ${ifRange}`);
-    };
-    const { status, headers, body } = await api.send('a', 'GET', [
-      ['Range', 'bytes=1-2'],
-      ['If-Range', '"a"'],
-    ]);
-    expect(status).to.equal(206);
-    expect(headers).to.include({ 'content-range': 'bytes 1-2/4', 'accept-ranges': 'bytes' });
-    expect(`${body}`).to.equal('bytes=1-2 "a"');
-  });
-
   it('leads redirects below its URL through the relay, and others nowhere', async () => {
     const redirects: readonly (readonly [string, string | undefined])[] = [
       ['/v3/repositories/1?a=b', `${baseUrl}${apiPath}repositories/1?a=b`],

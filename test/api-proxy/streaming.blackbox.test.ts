@@ -69,20 +69,6 @@ describe('bodies between a page and the API', () => {
     expect(await text(answer)).to.equal('last');
   });
 
-  it('are sent in full, whether or not their length is known', async () => {
-    api.answer = async (request, answer) => {
-      const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-      answer.end(`${length} ${coding} ${(await buffer(request)).length}`);
-    };
-    for (const headers of [{ 'Content-Length': '300000' }, { 'Transfer-Encoding': 'chunked' }]) {
-      const request = api.open('a', 'POST', headers);
-      request.end(Buffer.alloc(300_000));
-      const [answer] = await once(request, 'response');
-      const framing = 'Content-Length' in headers ? '300000 undefined' : 'undefined chunked';
-      expect(await text(answer)).to.equal(`${framing} 300000`);
-    }
-  });
-
   it('are asked for if the client waits for that', async () => {
     api.answer = async (request, answer) => answer.end(await text(request));
     const request = api.open('a', 'PUT', { Expect: '100-continue', 'Content-Length': '4' });
@@ -159,21 +145,6 @@ describe('bodies between a page and the API', () => {
     ]);
   });
 
-  it('end in the API if the client goes away before the answer', async () => {
-    const arrived = new Promise<ServerResponse>((resolve) => {
-      api.answer = (_, answer) => resolve(answer);
-    });
-    const request = api.open('a', 'GET');
-    request.on('error', () => {});
-    request.end();
-    const answer = await arrived;
-    request.destroy();
-    await once(answer, 'close');
-    const line = await api.lineOf('client_gone');
-    expect(line).to.include({ status: 499 });
-    expect(line['provider']).to.include({ endpoint: 'api', outcome: 'client_gone' });
-  });
-
   it('end in the API if the client goes away during the answer', async () => {
     let closed: Promise<unknown> | undefined;
     api.answer = (_, answer) => {
@@ -226,20 +197,6 @@ describe('bodies between a page and the API', () => {
     expect(await text(answer)).to.equal('too much');
   });
 
-  it('can go both ways at once', async () => {
-    api.answer = (request, answer) => {
-      answer.writeHead(200);
-      request.pipe(answer);
-    };
-    const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
-    request.write('first');
-    const [answer] = await once(request, 'response');
-    const [first] = await once(answer, 'data');
-    expect(`${first}`).to.equal('first');
-    request.end('last');
-    expect(await text(answer)).to.equal('last');
-  });
-
   it('go on while the relay reads its configuration again', async () => {
     const held = holdAnswers();
     const answer = await response('a');
@@ -249,20 +206,6 @@ describe('bodies between a page and the API', () => {
     expect(await text(answer)).to.match(/last$/);
     api.answer = (_, next) => next.end('next');
     expect(`${(await api.send('a')).body}`).to.equal('next');
-  });
-
-  it('leave room for other sessions', async () => {
-    const held = holdAnswers();
-    const open = await Promise.all(Array.from({ length: 32 }, () => response('a')));
-    expectSessionFailure(await api.send('a'), 'overloaded');
-    const other = new SessionPage(() => api.relay, api.provider);
-    await other.logIn();
-    const answer = await response('a', 'GET', other.cookie);
-    expect(answer.statusCode).to.equal(200);
-    for (const one of held) one.end();
-    await Promise.all([...open, answer].map((one) => text(one)));
-    api.answer = (_, last) => last.end();
-    expect((await api.send('a')).status).to.equal(200);
   });
 
   it('leave room for others if four sessions take all, and for logins and user lookups', async () => {

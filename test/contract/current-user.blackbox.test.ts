@@ -74,13 +74,7 @@ describe('current user', () => {
     const accepted: Record<string, [authorization: string, token: string]> = {
       'whatever the scheme': ['token one', 'one'],
       'even if the scheme is not valid': ['"?/ one', 'one'],
-      'even if the scheme is Basic': ['Basic b25lOnR3bw==', 'b25lOnR3bw=='],
-      'with several spaces between': ['Bearer     one', 'one'],
-      'with spaces around': ['   Bearer one   ', 'one'],
-      'and nothing after it': ['Bearer one two three', 'one'],
-      'commas included': ['Bearer one,two', 'one,two'],
-      'after a scheme with a comma': ['Bearer, one', 'one'],
-      'after a scheme with a tab': ['Bearer\t one', 'one'],
+      'with spaces around and between, and nothing after it': ['   Bearer   one two  ', 'one'],
       'of every visible character': [`Bearer ${visible}`, visible],
       'of 4,096 characters': [`Bearer ${'t'.repeat(4096)}`, 't'.repeat(4096)],
     };
@@ -101,11 +95,7 @@ describe('current user', () => {
     const refused: Record<string, string> = {
       'no Authorization header': 'X-Other: Bearer one',
       'an empty one': 'Authorization:',
-      'one of spaces': 'Authorization:     ',
       'a scheme alone': 'Authorization: Bearer',
-      'a scheme and spaces': 'Authorization: Bearer    ',
-      'a token alone': 'Authorization: one',
-      'a tab in place of the space': 'Authorization: Bearer\tone',
       'a token in a cookie': 'Cookie: access_token=one',
       'a Proxy-Authorization': 'Proxy-Authorization: Bearer one',
     };
@@ -120,19 +110,6 @@ describe('current user', () => {
       expectChallenge(await underTest().get(`${userPath}?access_token=one`), 'Bearer');
       expect(underTest().provider.calls).to.deep.equal([]);
     });
-  });
-
-  it('refuses a token with a byte that is not allowed in tokens, without calling the provider', async () => {
-    const bytes = ['\t', ...Array.from({ length: 128 }, (_, i) => String.fromCharCode(0x80 + i))];
-    for (const byte of bytes) {
-      const answered = await lookUpRaw(`Authorization: Bearer a${byte}b`);
-      expectChallenge(answered, 'Bearer error="invalid_token"');
-    }
-    expectChallenge(
-      await lookUpRaw('Authorization: Bearer \xc3\xa9'),
-      'Bearer error="invalid_token"',
-    );
-    expect(underTest().provider.calls).to.deep.equal([]);
   });
 
   it('answers every raw byte in Authorization, and adds no header', async () => {
@@ -174,24 +151,18 @@ describe('current user', () => {
   describe('answers 401 when the user lookup answers', () => {
     const record = JSON.stringify({ login: 'a' });
     for (const status of [
-      201, 202, 204, 206, 300, 304, 400, 401, 403, 404, 409, 418, 429, 500, 502, 503, 504,
+      201, 202, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 409, 418, 429, 500,
+      502, 503, 504,
     ]) {
-      it(`${status}, even with a record`, async () => {
-        underTest().provider.onUser = answer(status, [204, 304].includes(status) ? '' : record);
+      it(`${status}, even with a record, and follows no redirect`, async () => {
+        const Location = `http://127.0.0.1:${underTest().provider.port}/elsewhere`;
+        const body = [204, 304].includes(status) ? '' : record;
+        underTest().provider.onUser = answer(status, body, { Location });
         const invalid = status === 401;
         expectChallenge(
           await underTest().lookUp(),
           invalid ? 'Bearer error="invalid_token"' : 'Bearer',
         );
-        expect(underTest().provider.calls).to.have.lengthOf(1);
-      });
-    }
-    for (const status of [301, 302, 303, 307, 308]) {
-      it(`${status}, without following it`, async () => {
-        underTest().provider.onUser = answer(status, record, {
-          Location: `http://127.0.0.1:${underTest().provider.port}/elsewhere`,
-        });
-        expectChallenge(await underTest().lookUp(), 'Bearer');
         expect(underTest().provider.calls).to.have.lengthOf(1);
       });
     }
@@ -201,16 +172,7 @@ describe('current user', () => {
     const bodies: Record<string, string> = {
       nothing: '',
       'an array': '[{"login":"a"}]',
-      null: 'null',
-      'a string': '"login"',
-      'a number': '1',
-      true: 'true',
       HTML: '<!doctype html><title>login</title>',
-      'an object cut short': '{"login":"a"',
-      'an object and more': '{"login":"a"}{"login":"b"}',
-      'an object with a trailing comma': '{"login":"a",}',
-      'an object with a comment': '{"login":"a"/**/}',
-      'single quotes': "{'login':'a'}",
       'objects nested 100,000 levels deep': '{"a":'.repeat(100_000),
     };
     for (const [name, body] of Object.entries(bodies)) {
@@ -220,19 +182,6 @@ describe('current user', () => {
         expectError(answered, 502);
         expect(answered.headers).not.to.have.property('www-authenticate');
       });
-    }
-  });
-
-  it('does not pass on a signed record as JSON, and does not advise to try again', async () => {
-    for (const body of ['eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln', '{"login":"a"}']) {
-      underTest().provider.onUser = answer(200, body, { 'Content-Type': 'application/jwt' });
-      const answered = await underTest().lookUp();
-      const detail = expectError(answered, 502);
-      expect(detail)
-        .to.match(/signs or encrypts/)
-        .and.not.match(/again/);
-      const line = await underTest().lineOf(answered);
-      expect(line).to.include({ outcome: 'user_record_signed' });
     }
   });
 

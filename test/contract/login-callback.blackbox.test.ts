@@ -66,41 +66,17 @@ describe('login callback', () => {
         'no query': '',
         'no code': '?x=1',
         'an empty code': '?code=',
-        'a code without a value': '?code',
-        'a code of another case': '?Code=one',
         'a code in PHP brackets': '?code%5B%5D=one',
-        'a repeated code': '?code=one&code=two',
-        'a code repeated with the same value': '?code=one&code=one',
         'a code repeated under an encoded name': '?code=one&c%6fde=two',
-        'a code repeated without a value': '?code=one&code',
         'a code of 4,097 characters': `?code=${'c'.repeat(4097)}`,
-        'a lone percent sign': '?code=%',
-        'half a percent-encoding': '?code=one%4',
-        'percent-encoding that is not hexadecimal': '?code=%zz',
         'a byte that is never UTF-8': '?code=one%ff',
-        'a UTF-8 sequence cut short': '?code=%c3',
-        'a continuation byte alone': '?code=%80one',
-        'an overlong UTF-8 sequence': '?code=%c0%af',
-        'a UTF-16 surrogate': '?code=%ed%a0%80',
-        'a code point beyond Unicode': '?code=%f4%90%80%80',
-        'a refusal of the provider': '?error=access_denied',
         'a refusal of the provider that carries a code': '?error=access_denied&code=one',
-        'a repeated refusal': '?error=access_denied&error=server_error',
       };
       for (const [name, query] of Object.entries(refused)) {
         it(name, async () => {
           expectError(await callback(query), 400);
           expect(underTest().provider.calls).to.deep.equal([]);
         });
-      }
-    });
-
-    it('names the known RFC 6749 error code that the provider sends', async () => {
-      for (const error of [
-        ...['invalid_request', 'unauthorized_client', 'access_denied', 'unsupported_response_type'],
-        ...['invalid_scope', 'server_error', 'temporarily_unavailable'],
-      ]) {
-        expect(expectError(await callback(`?error=${error}`), 400)).to.contain(error);
       }
     });
 
@@ -123,16 +99,6 @@ describe('login callback', () => {
       expect(underTest().provider.credentials('token')).to.deep.equal([code]);
     });
 
-    it('finds the code under an encoded name', async () => {
-      expectToken(await callback('?c%6Fde=encoded-name'));
-      expect(underTest().provider.credentials('token')).to.deep.equal(['encoded-name']);
-    });
-
-    it('reads a plus as a space, as forms encode it (RFC 6749 appendix B)', async () => {
-      expectToken(await callback('?code=a+b%2Bc'));
-      expect(underTest().provider.credentials('token')).to.deep.equal(['a b+c']);
-    });
-
     it('sends a code of any percent-encoded UTF-8 text exactly as it is', async () => {
       const codes = [
         ...Array.from({ length: 128 }, (_, byte) => String.fromCharCode(byte)),
@@ -147,13 +113,6 @@ describe('login callback', () => {
         expectToken(await underTest().logIn(code));
       }
       expect(underTest().provider.credentials('token')).to.deep.equal(codes);
-    });
-
-    it('refuses every byte beyond ASCII on its own, percent-encoded', async () => {
-      for (let byte = 0x80; byte <= 0xff; byte += 1) {
-        expectError(await callback(`?code=a%${byte.toString(16)}b`), 400);
-      }
-      expect(underTest().provider.calls).to.deep.equal([]);
     });
 
     it('answers every raw byte in a code, and adds no header', async () => {
@@ -173,45 +132,26 @@ describe('login callback', () => {
     describe('answers 400 when the token endpoint answers', () => {
       const token = JSON.stringify({ access_token: canary('token') });
       for (const status of [
-        201, 202, 204, 206, 300, 304, 400, 401, 403, 404, 409, 418, 429, 500, 502, 503, 504,
+        201, 202, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 409, 418, 429,
+        500, 502, 503, 504,
       ]) {
-        it(`${status}, even with a token`, async () => {
-          underTest().provider.onToken = answer(status, [204, 304].includes(status) ? '' : token);
-          expectError(await callback('?code=one'), 400);
-          expect(underTest().provider.calls).to.have.lengthOf(1);
-        });
-      }
-      for (const status of [301, 302, 303, 307, 308]) {
-        it(`${status}, without following it`, async () => {
-          underTest().provider.onToken = answer(status, token, {
-            Location: `http://127.0.0.1:${underTest().provider.port}/elsewhere`,
-          });
+        it(`${status}, even with a token, and follows no redirect`, async () => {
+          const Location = `http://127.0.0.1:${underTest().provider.port}/elsewhere`;
+          const body = [204, 304].includes(status) ? '' : token;
+          underTest().provider.onToken = answer(status, body, { Location });
           expectError(await callback('?code=one'), 400);
           expect(underTest().provider.calls).to.have.lengthOf(1);
         });
       }
       const bodies: Record<string, string> = {
         'GitHub’s 200 with an error': '{"error":"bad_verification_code","error_description":"x"}',
-        'an error beside an empty token': '{"error":"x","access_token":""}',
         'no access_token': '{"token_type":"bearer"}',
-        'an access_token of another case': '{"Access_Token":"t"}',
         'an empty access_token': '{"access_token":""}',
+        'an access_token that is no text': '{"access_token":{"a":1}}',
         'a token of more than 15 KiB': JSON.stringify({ access_token: '\u{e9}'.repeat(7681) }),
-        null: '{"access_token":null}',
-        'a number': '{"access_token":12}',
-        true: '{"access_token":true}',
-        'an object': '{"access_token":{"a":1}}',
-        'an array': '{"access_token":["t"]}',
         'a token only in the prototype': '{"__proto__":{"access_token":"t"}}',
-        'a token in an array': '[{"access_token":"t"}]',
-        'JSON null': 'null',
-        'a JSON string': '"access_token"',
         'a form': 'access_token=t&token_type=bearer',
-        HTML: '<!doctype html><title>access_token</title>',
-        nothing: '',
-        'white space': ' \n',
         'JSON cut short': '{"access_token":"t"',
-        'two JSON values': '{"access_token":"t"}{}',
         'JSON nested 100,000 levels deep': '['.repeat(100_000),
       };
       for (const [name, body] of Object.entries(bodies)) {
@@ -220,10 +160,6 @@ describe('login callback', () => {
           expectError(await callback('?code=one'), 400);
         });
       }
-      it('200 with a token that is not text', async () => {
-        underTest().provider.onToken = answer(200, '{"access_token":"\\ud800"}');
-        expectError(await callback('?code=one'), 400);
-      });
     });
 
     it('has a different detail for each condition', async () => {
@@ -285,21 +221,4 @@ describe('login callback', () => {
       });
     });
   });
-
-  for (const tokenRequest of ['body', 'basic', 'basic-raw'] as const) {
-    describe(`with client authentication by ${tokenRequest}`, () => {
-      const clientSecret = `${canary('secret')} &=+%41:~/`;
-      const underTest = relayUnderTest(
-        { 'token-request': tokenRequest },
-        { tokenRequest, clientSecret },
-      );
-
-      it('exchanges the code with a secret full of punctuation', async () => {
-        for (const code of [canary('code'), 'a&b=c+d é']) {
-          const token = expectToken(await underTest().logIn(code));
-          expect(token).to.equal(underTest().provider.tokenFor(code));
-        }
-      });
-    });
-  }
 });

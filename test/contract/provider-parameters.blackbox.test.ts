@@ -22,7 +22,11 @@ describe('the parameters that a provider gets', () => {
             'prompt=select_account&audience=https%3A%2F%2Fapi.example%2F%3Fa%3Db%2526',
           'token-params': 'audience=https%3A%2F%2Fapi.example%2F%3Fa%3Db%2526&x=1+2',
         },
-        { tokenRequest, tokenParameters: { audience: 'https://api.example/?a=b%26', x: '1 2' } },
+        {
+          tokenRequest,
+          tokenParameters: { audience: 'https://api.example/?a=b%26', x: '1 2' },
+          clientSecret: `${canary('secret')} &=+%41:~/`,
+        },
       );
 
       it('include the configured ones, decoded and encoded once', async () => {
@@ -30,10 +34,10 @@ describe('the parameters that a provider gets', () => {
         expect(request.get('prompt')).to.equal('select_account');
         expect(request.get('audience')).to.equal('https://api.example/?a=b%26');
         expect(request.get('client_id')).to.equal('client-1');
-        const code = canary('code');
-        expect(expectToken(await underTest().logIn(code))).to.equal(
-          underTest().provider.tokenFor(code),
-        );
+        for (const code of [canary('code'), 'a&b=c+d é']) {
+          const token = expectToken(await underTest().logIn(code));
+          expect(token).to.equal(underTest().provider.tokenFor(code));
+        }
       });
     });
   }

@@ -182,24 +182,6 @@ describe('a failure with --error-delivery page', () => {
         expect(again(answered).href).to.equal(loginUrl);
       }
     });
-
-    it('without a state that the start of a login refuses', async () => {
-      const field = (content: Buffer) =>
-        Buffer.from([0, 0, content.length >> 8, content.length & 255, ...content]);
-      const names = ['provider', 'app'].map((name) => field(Buffer.from(name)));
-      for (const claimed of [Buffer.alloc(600, 's'), Buffer.from([0xed, 0xa0])]) {
-        // Version, time, id; names, state and no OAuth request; and a code that proves nothing.
-        const head = Buffer.concat([Buffer.from([4]), Buffer.alloc(20)]);
-        const none = field(Buffer.alloc(0));
-        const bytes = [head, ...names, field(claimed), none, none, none, Buffer.alloc(32)];
-        const state = Buffer.concat(bytes).toString('base64url');
-        const { href, searchParams } = again(await browser.open(callback({ code: 'a', state })));
-        const carried = searchParams.get('state') ?? '';
-        expect(carried.length, href).to.be.below(513);
-        if (carried !== '')
-          expectRedirect(await browser.open(`${loginPath}?state=${encodeURIComponent(carried)}`));
-      }
-    });
   });
 
   describe('is JSON for programs:', () => {

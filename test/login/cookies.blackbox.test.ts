@@ -10,7 +10,7 @@ import {
 } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { answer, json, reset, silence } from '../harness/provider/provider-behaviours.ts';
+import { answer } from '../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../harness/provider/strict-provider.ts';
 import { loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
@@ -73,19 +73,7 @@ describe('the cookie of a login', () => {
           status: 400,
           path: ({ state }) => callback({ state, error: 'access_denied' }),
         },
-        'there is no code': { status: 400, path: ({ state }) => callback({ state }) },
-        'the code is too long': {
-          status: 400,
-          path: ({ state }) => callback({ state, code: 'c'.repeat(4097) }),
-        },
-        'the code cannot be decoded': {
-          status: 400,
-          path: ({ state }) => `${callback({ state })}&code=%ff`,
-        },
         'the provider refuses the code': { status: 400, onToken: answer(401, '{}') },
-        'the provider sends no token': { status: 400, onToken: json({}) },
-        'the provider resets the connection': { status: 502, onToken: reset },
-        'the provider is silent': { status: 504, onToken: silence },
       };
       for (const [name, { status, onToken, path }] of Object.entries(cases)) {
         it(name, async () => {

@@ -124,7 +124,9 @@ describe('the authorization response', () => {
     const other = encodeURIComponent('https://provider.example/');
     expect(failureOf(`code=a&iss=${other}`).code).to.equal('issuer_mismatch');
     expect(failureOf(`error=server_error&iss=${other}`).code).to.equal('issuer_mismatch');
-    expect(failureOf('code=a&iss=').code).to.equal('issuer_mismatch');
+    for (const iss of ['', 'https://Provider.example', 'https://provider.example.evil.example']) {
+      expect(failureOf(`code=a&iss=${encodeURIComponent(iss)}`).code).to.equal('issuer_mismatch');
+    }
     expect(codeOf(`code=a&iss=${encodeURIComponent(issuer)}`)).to.equal('a');
     expect(codeOf('code=a')).to.equal('a');
   });

@@ -4,7 +4,7 @@ import { answerTo } from '../../src/access/allow.ts';
 import { presets } from '../../src/providers/presets.ts';
 import { accessRules } from '../../src/providers/provider.ts';
 import type { Page } from '../harness/provider/pages.ts';
-import { answer, json, redirect, reset, silence } from '../harness/provider/provider-behaviours.ts';
+import { answer, json, redirect, reset } from '../harness/provider/provider-behaviours.ts';
 import { asksProvider } from './support/asking.ts';
 
 type Pages = Readonly<Record<string, Page>>;
@@ -23,18 +23,19 @@ interface Meeting {
   readonly question?: string;
 }
 
-const record = (path: string, fields: object): Pages => ({ [`GET ${path}`]: json(fields) });
-const github = (path: string) => record(path, { login: 'Ada', id: 583231 });
-const githubs = [
-  ['github', '/user', '/'],
-  ['github-enterprise', '/api/v3/user', '/api/v3/'],
-] as const;
-const giteas = ['gitea', 'forgejo', 'codeberg'] as const;
-const giteaUser = record('/api/v1/user', { login: 'ada', id: 7, email: 'made@up.example' });
-const gitlabUser = record('/api/v4/user', { username: 'ada', id: 42, email: 'made@up.example' });
-const userInfo = (fields: object) => ({ ...gitlabUser, ...record('/oauth/userinfo', fields) });
+/** The record of a user, and what the provider answers to further questions. */
+const record = (path: string, fields: object, answers: Pages = {}): Pages => ({
+  [`GET ${path}`]: json(fields),
+  ...answers,
+});
+const verified = (email: string, isVerified = true) => ({ email, verified: isVerified });
 const claims = (path: string, fields: object) => record(path, { sub: 'subject', ...fields });
-const graph = { ...record('/oidc/userinfo', { sub: 'pairwise', email: 'ada@example.com' }) };
+const user = (answers?: Pages) =>
+  record('/api/v4/user', { username: 'ada', id: 42, email: 'made@up.example' }, answers);
+const userInfo = (fields: object) => user(record('/oauth/userinfo', fields));
+const google = (fields: object) => claims('/v1/userinfo', { email: 'ada@example.com', ...fields });
+const graph = (answers: Pages) =>
+  record('/oidc/userinfo', { sub: 'pairwise', email: 'ada@example.com' }, answers);
 const slack = (fields: object) =>
   record('/api/openid.connect.userInfo', {
     ok: true,
@@ -44,182 +45,205 @@ const slack = (fields: object) =>
     'https://slack.com/team_domain': 'example',
     ...fields,
   });
-const discord = (fields: object = {}) =>
-  record('/api/v10/users/@me', { id: '80351110224678912', username: 'nelly', ...fields });
+const discord = (fields: object = {}, answers?: Pages) =>
+  record('/api/v10/users/@me', { id: '80351110224678912', username: 'nelly', ...fields }, answers);
 
 /** Three pages of a list of 100 each; what counts is on the last one. */
-function pagesOf(path: string, query: string, items: readonly object[], filler: object): Pages {
-  const at =
-    (page: number): Page =>
-    (response, request) => {
-      const next = `http://elsewhere.example${path}?${query}&page=${page + 1}`;
-      const list = page < 3 ? Array.from({ length: 100 }, () => filler) : items;
-      const link =
-        page < 3 ? { Link: `<http://x/?page=1>; rel="first", <${next}>; rel="next"` } : {};
-      json(list, 200, link)(response);
-      void request;
-    };
+function pagesOf(path: string, query: string, item: object, filler: object): Pages {
   return {
-    [`GET ${path}`]: (response, request) =>
-      at(Number(request.query.get('page') ?? 1))(response, request),
+    [`GET ${path}`](response, request) {
+      const page = Number(request.query.get('page') ?? 1);
+      const next = `http://elsewhere.example${path}?${query}&page=${page + 1}`;
+      const Link = `<http://x/?page=1>; rel="first", <${next}>; rel="next"`;
+      const list = page < 3 ? Array.from({ length: 100 }, () => filler) : [item];
+      json(list, 200, page < 3 ? { Link } : {})(response);
+    },
   };
 }
 
-const meetings: readonly Meeting[] = [
-  ...githubs.flatMap(([preset, user, directory]): Meeting[] => {
-    const org = `GET ${directory}user/memberships/orgs/example`;
-    const team = `GET ${directory}orgs/example/teams/editors/memberships/Ada`;
-    const emails = `${directory}user/emails`;
-    return [
-      {
-        preset,
-        allow: { users: ['ADA'] },
-        yes: [github(user)],
-        no: [record(user, { login: 'bob', id: 583231 })],
-      },
-      {
-        preset,
-        allow: { users: ['583231'] },
-        yes: [github(user)],
-        no: [record(user, { login: '583231', id: 2 }), record(user, { login: 'ada', id: 5832310 })],
-      },
-      {
-        preset,
-        allow: { organizations: ['example'] },
-        question: org,
-        yes: [{ ...github(user), [org]: json({ state: 'active', role: 'member' }) }],
-        no: [
-          { ...github(user), [org]: json({ state: 'pending', role: 'member' }) },
-          { ...github(user), [org]: json({ message: 'Not Found' }, 404) },
-          { ...github(user), [`${org}-2`]: json({ state: 'active' }) },
-          { ...github(user), [org]: json({ role: 'admin' }) },
-        ],
-      },
-      {
-        preset,
-        allow: { teams: ['example/editors'] },
-        question: team,
-        yes: [{ ...github(user), [team]: json({ state: 'active', role: 'maintainer' }) }],
-        no: [
-          { ...github(user), [team]: json({ state: 'pending' }) },
-          // The team of the same name in another organization, and another member.
-          { ...github(user), [team.replace('example', 'example2')]: json({ state: 'active' }) },
-          { ...github(user), [team.replace('Ada', 'bob')]: json({ state: 'active' }) },
-        ],
-      },
-      {
-        preset,
-        allow: { emails: ['Ada@Example.com'] },
-        question: `GET ${emails}`,
-        yes: [
-          {
-            ...github(user),
-            [`GET ${emails}`]: json([{ email: 'ada@example.com', verified: true, primary: false }]),
-          },
-          {
-            ...github(user),
-            ...pagesOf(emails, 'per_page=100', [{ email: 'ada@example.com', verified: true }], {
-              email: 'x@example.net',
-              verified: true,
-            }),
-          },
-        ],
-        no: [
-          {
-            ...github(user),
-            [`GET ${emails}`]: json([{ email: 'ada@example.com', verified: false, primary: true }]),
-          },
-          { ...github(user), [`GET ${emails}`]: json([]) },
-          record(user, { login: 'ada', id: 1, email: 'ada@example.com' }),
-        ].map((pages) => ({ [`GET ${emails}`]: json([]), ...pages })),
-      },
-      {
-        preset,
-        allow: { emailDomains: ['example.com'] },
-        question: `GET ${emails}`,
-        yes: [
-          {
-            ...github(user),
-            [`GET ${emails}`]: json([{ email: 'ada@EXAMPLE.com', verified: true }]),
-          },
-        ],
-        no: [
-          'ada@evil-example.com',
-          'ada@a.example.com',
-          'ada@example.com.evil.net',
-          '"ada@example.com"@evil.net',
-          'example.com',
-        ].map((email) => ({
-          ...github(user),
-          [`GET ${emails}`]: json([{ email, verified: true }]),
-        })),
-      },
-    ];
-  }),
-  ...giteas.flatMap((preset): Meeting[] => [
+function meetingsOfGitHub(preset: string, path: string, directory: string): Meeting[] {
+  const org = `GET ${directory}user/memberships/orgs/example`;
+  const team = `GET ${directory}orgs/example/teams/editors/memberships/Ada`;
+  const emails = `GET ${directory}user/emails`;
+  const ada = (answers?: Pages) => record(path, { login: 'Ada', id: 583231 }, answers);
+  const active = json({ state: 'active', role: 'member' });
+  const pending = json({ state: 'pending', role: 'member' });
+  const withEmails = (...list: object[]) => ada({ [emails]: json(list) });
+  return [
     {
       preset,
-      allow: { users: ['Ada', '99'] },
-      yes: [giteaUser],
-      no: [record('/api/v1/user', { login: '99', id: 8 })],
+      allow: { users: ['ADA'] },
+      yes: [ada()],
+      no: [record(path, { login: 'bob', id: 583231 })],
+    },
+    {
+      preset,
+      allow: { users: ['583231'] },
+      yes: [ada()],
+      no: [record(path, { login: '583231', id: 2 }), record(path, { login: 'ada', id: 5832310 })],
     },
     {
       preset,
       allow: { organizations: ['example'] },
-      question: 'GET /api/v1/orgs/example/members/ada',
-      yes: [{ ...giteaUser, 'GET /api/v1/orgs/example/members/ada': answer(204, '', {}) }],
-      no: [{ ...giteaUser, 'GET /api/v1/orgs/example/members/ada': json({}, 404) }],
+      question: org,
+      yes: [ada({ [org]: active })],
+      no: [
+        ada({ [org]: pending }),
+        ada({ [org]: json({ message: 'Not Found' }, 404) }),
+        ada({ [`${org}-2`]: active }),
+        ada({ [org]: json({ role: 'admin' }) }),
+      ],
     },
     {
       preset,
-      allow: { teams: ['Example/editors'] },
-      question: 'GET /api/v1/user/teams',
+      allow: { teams: ['example/editors'] },
+      question: team,
+      yes: [ada({ [team]: json({ state: 'active', role: 'maintainer' }) })],
+      no: [
+        ada({ [team]: pending }),
+        // The team of the same name in another organization, and another member.
+        ada({ [team.replace('example', 'example2')]: active }),
+        ada({ [team.replace('Ada', 'bob')]: active }),
+      ],
+    },
+    {
+      preset,
+      allow: { emails: ['Ada@Example.com'] },
+      question: emails,
       yes: [
-        {
-          ...giteaUser,
-          'GET /api/v1/user/teams': json([
-            { name: 'Editors', organization: { username: 'example' } },
-          ]),
-        },
-        {
-          ...giteaUser,
-          ...pagesOf(
-            '/api/v1/user/teams',
-            'limit=50',
-            [{ name: 'editors', organization: { username: 'example' } }],
-            { name: 'x', organization: { username: 'y' } },
+        withEmails({ ...verified('ada@example.com'), primary: false }),
+        ada(
+          pagesOf(
+            `${directory}user/emails`,
+            'per_page=100',
+            verified('ada@example.com'),
+            verified('x@example.net'),
           ),
-        },
+        ),
       ],
       no: [
-        {
-          ...giteaUser,
-          'GET /api/v1/user/teams': json([
-            { name: 'editors', organization: { username: 'other' } },
-          ]),
-        },
-        { ...giteaUser, 'GET /api/v1/user/teams': json([{ name: 'editors', organization: null }]) },
-        { ...giteaUser, 'GET /api/v1/user/teams': json([{ name: 'example/editors' }]) },
+        withEmails({ ...verified('ada@example.com', false), primary: true }),
+        withEmails(),
+        record(path, { login: 'ada', id: 1, email: 'ada@example.com' }, { [emails]: json([]) }),
       ],
     },
     {
       preset,
       allow: { emailDomains: ['example.com'] },
-      question: 'GET /api/v1/user/emails',
+      question: emails,
+      yes: [withEmails(verified('ada@EXAMPLE.com'))],
+      no: [
+        ...['ada@evil-example.com', 'ada@a.example.com', 'ada@example.com.evil.net'],
+        ...['"ada@example.com"@evil.net', 'example.com'],
+      ].map((email) => withEmails(verified(email))),
+    },
+  ];
+}
+
+function meetingsOfGitea(preset: string): Meeting[] {
+  const ada = (answers?: Pages) =>
+    record('/api/v1/user', { login: 'ada', id: 7, email: 'made@up.example' }, answers);
+  const member = 'GET /api/v1/orgs/example/members/ada';
+  const teams = 'GET /api/v1/user/teams';
+  const emails = 'GET /api/v1/user/emails';
+  const team = (name: string, username: string) => ({ name, organization: { username } });
+  return [
+    {
+      preset,
+      allow: { users: ['Ada', '99'] },
+      yes: [ada()],
+      no: [record('/api/v1/user', { login: '99', id: 8 })],
+    },
+    {
+      preset,
+      allow: { organizations: ['example'] },
+      question: member,
+      yes: [ada({ [member]: answer(204, '', {}) })],
+      no: [ada({ [member]: json({}, 404) })],
+    },
+    {
+      preset,
+      allow: { teams: ['Example/editors'] },
+      question: teams,
       yes: [
-        {
-          ...giteaUser,
-          'GET /api/v1/user/emails': json([{ email: 'ada@example.com', verified: true }]),
-        },
+        ada({ [teams]: json([team('Editors', 'example')]) }),
+        ada(pagesOf('/api/v1/user/teams', 'limit=50', team('editors', 'example'), team('x', 'y'))),
       ],
       no: [
-        {
-          ...giteaUser,
-          'GET /api/v1/user/emails': json([{ email: 'ada@example.com', verified: false }]),
-        },
+        ada({ [teams]: json([team('editors', 'other')]) }),
+        ada({ [teams]: json([{ name: 'editors', organization: null }]) }),
+        ada({ [teams]: json([{ name: 'example/editors' }]) }),
       ],
     },
-  ]),
+    {
+      preset,
+      allow: { emailDomains: ['example.com'] },
+      question: emails,
+      yes: [ada({ [emails]: json([verified('ada@example.com')]) })],
+      no: [ada({ [emails]: json([verified('ada@example.com', false)]) })],
+    },
+  ];
+}
+
+function meetingsOfClaims(preset: string, path: string): Meeting[] {
+  const given = (fields: object) => claims(path, fields);
+  const email = 'ada@example.com';
+  return [
+    {
+      preset,
+      allow: { groups: ['staff', 'Domain Admins'] },
+      yes: [given({ groups: ['x', 'staff'] }), given({ groups: 'Domain Admins' })],
+      no: [
+        given({ groups: ['Staff', 'staff2', ' staff', 'ｓtaff'] }),
+        given({ groups: 'staff,x' }),
+        given({ groups: { staff: true } }),
+        given({ groups: [['staff']] }),
+        given({}),
+      ],
+    },
+    {
+      preset,
+      allow: { groups: ['editor'], groupsClaim: 'realm_access.roles' },
+      yes: [
+        given({ realm_access: { roles: ['editor'] } }),
+        given({ 'realm_access.roles': ['editor'] }),
+      ],
+      no: [given({ groups: ['editor'] }), given({ realm_access: 'editor' })],
+    },
+    {
+      preset,
+      allow: { users: ['subject'] },
+      yes: [given({})],
+      no: [given({ sub: 'Subject' }), given({ sub: 'x', preferred_username: 'subject' })],
+    },
+    {
+      preset,
+      allow: { emails: [email] },
+      yes: [given({ email, email_verified: true }), given({ email, email_verified: 'true' })],
+      no: [
+        given({ email }),
+        given({ email, email_verified: 1 }),
+        // Which of them is verified?
+        given({ email: ['x@example.net', email], email_verified: true }),
+        given({ email: '\u212A@example.com', email_verified: true }),
+      ],
+    },
+    {
+      preset,
+      allow: { emails: ['k@example.com'] },
+      yes: [given({ email: 'K@example.com', email_verified: true })],
+      no: [given({ email: '\u212A@example.com', email_verified: true })],
+    },
+  ];
+}
+
+const groupsOfEntra = 'GET /v1.0/me/transitiveMemberOf';
+const guilds = 'GET /api/v10/users/@me/guilds';
+
+const meetings: readonly Meeting[] = [
+  ...meetingsOfGitHub('github', '/user', '/'),
+  ...meetingsOfGitHub('github-enterprise', '/api/v3/user', '/api/v3/'),
+  ...['gitea', 'forgejo', 'codeberg'].flatMap(meetingsOfGitea),
   {
     preset: 'gitlab',
     allow: { groups: ['Example/Staff'] },
@@ -244,44 +268,33 @@ const meetings: readonly Meeting[] = [
   {
     preset: 'gitlab',
     allow: { users: ['ada'] },
-    yes: [gitlabUser],
+    yes: [user()],
     no: [record('/api/v4/user', { username: 'eve', id: 42 })],
   },
   {
     preset: 'google',
     allow: { emailDomains: ['example.com'] },
-    yes: [
-      claims('/v1/userinfo', { email: 'ada@example.com', email_verified: true, hd: 'example.com' }),
-    ],
+    yes: [google({ email_verified: true, hd: 'example.com' })],
     no: [
       // A private account with an address of the company.
-      claims('/v1/userinfo', { email: 'ada@example.com', email_verified: true }),
-      claims('/v1/userinfo', {
-        email: 'ada@example.com',
-        email_verified: true,
-        hd: 'evil-example.com',
-      }),
-      claims('/v1/userinfo', {
-        email: 'ada@example.com',
-        email_verified: false,
-        hd: 'example.com',
-      }),
+      google({ email_verified: true }),
+      google({ email_verified: true, hd: 'evil-example.com' }),
+      google({ email_verified: false, hd: 'example.com' }),
     ],
   },
   {
     preset: 'google',
     allow: { emails: ['ada@example.com'] },
-    yes: [claims('/v1/userinfo', { email: 'ada@example.com', email_verified: true })],
-    no: [claims('/v1/userinfo', { email: 'ada@example.com' })],
+    yes: [google({ email_verified: true })],
+    no: [google({})],
   },
   {
     preset: 'entra',
     allow: { groups: ['11111111-AAAA-4444-8888-222222222222'] },
-    question: 'GET /v1.0/me/transitiveMemberOf',
+    question: groupsOfEntra,
     yes: [
-      {
-        ...graph,
-        'GET /v1.0/me/transitiveMemberOf': (response, { query }) =>
+      graph({
+        [groupsOfEntra]: (response, { query }) =>
           json(
             query.has('$skiptoken')
               ? { value: [{ id: '11111111-aaaa-4444-8888-222222222222' }] }
@@ -291,77 +304,20 @@ const meetings: readonly Meeting[] = [
                     'https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=2',
                 },
           )(response),
-      },
+      }),
     ],
-    no: [{ ...graph, 'GET /v1.0/me/transitiveMemberOf': json({ value: [] }) }],
+    no: [graph({ [groupsOfEntra]: json({ value: [] }) })],
   },
   {
     preset: 'entra',
     allow: { users: ['oid-1'] },
     question: 'GET /v1.0/me',
-    yes: [{ ...graph, 'GET /v1.0/me': json({ id: 'OID-1' }) }],
-    no: [{ ...graph, 'GET /v1.0/me': json({ id: 'oid-2' }) }],
+    yes: [graph({ 'GET /v1.0/me': json({ id: 'OID-1' }) })],
+    no: [graph({ 'GET /v1.0/me': json({ id: 'oid-2' }) })],
   },
-  ...(['okta', 'keycloak', 'openid'] as const).flatMap((preset): Meeting[] => {
-    const path = {
-      okta: '/oauth2/v1/userinfo',
-      keycloak: '/realms/staff/protocol/openid-connect/userinfo',
-      openid: '/userinfo',
-    }[preset];
-    return [
-      {
-        preset,
-        allow: { groups: ['staff', 'Domain Admins'] },
-        yes: [claims(path, { groups: ['x', 'staff'] }), claims(path, { groups: 'Domain Admins' })],
-        no: [
-          claims(path, { groups: ['Staff', 'staff2', ' staff', 'ｓtaff'] }),
-          claims(path, { groups: 'staff,x' }),
-          claims(path, { groups: { staff: true } }),
-          claims(path, { groups: [['staff']] }),
-          claims(path, {}),
-        ],
-      },
-      {
-        preset,
-        allow: { groups: ['editor'], groupsClaim: 'realm_access.roles' },
-        yes: [
-          claims(path, { realm_access: { roles: ['editor'] } }),
-          claims(path, { 'realm_access.roles': ['editor'] }),
-        ],
-        no: [claims(path, { groups: ['editor'] }), claims(path, { realm_access: 'editor' })],
-      },
-      {
-        preset,
-        allow: { users: ['subject'] },
-        yes: [claims(path, {})],
-        no: [
-          claims(path, { sub: 'Subject' }),
-          claims(path, { sub: 'x', preferred_username: 'subject' }),
-        ],
-      },
-      {
-        preset,
-        allow: { emails: ['ada@example.com'] },
-        yes: [
-          claims(path, { email: 'ada@example.com', email_verified: true }),
-          claims(path, { email: 'ada@example.com', email_verified: 'true' }),
-        ],
-        no: [
-          claims(path, { email: 'ada@example.com' }),
-          claims(path, { email: 'ada@example.com', email_verified: 1 }),
-          // Which of them is verified?
-          claims(path, { email: ['x@example.net', 'ada@example.com'], email_verified: true }),
-          claims(path, { email: '\u212A@example.com', email_verified: true }),
-        ],
-      },
-      {
-        preset,
-        allow: { emails: ['k@example.com'] },
-        yes: [claims(path, { email: 'K@example.com', email_verified: true })],
-        no: [claims(path, { email: '\u212A@example.com', email_verified: true })],
-      },
-    ];
-  }),
+  ...meetingsOfClaims('okta', '/oauth2/v1/userinfo'),
+  ...meetingsOfClaims('keycloak', '/realms/staff/protocol/openid-connect/userinfo'),
+  ...meetingsOfClaims('openid', '/userinfo'),
   {
     preset: 'auth0',
     allow: { groups: ['editor'], groupsClaim: 'https://example.com/roles' },
@@ -372,10 +328,7 @@ const meetings: readonly Meeting[] = [
     preset: 'slack',
     allow: { organizations: ['T1'] },
     yes: [slack({})],
-    no: [
-      slack({ 'https://slack.com/team_id': 't1' }),
-      slack({ 'https://slack.com/team_id': 'T2' }),
-    ],
+    no: ['t1', 'T2'].map((id) => slack({ 'https://slack.com/team_id': id })),
   },
   // The id of a user is unique in a workspace only.
   {
@@ -387,14 +340,9 @@ const meetings: readonly Meeting[] = [
   {
     preset: 'discord',
     allow: { organizations: ['197038439483310086'] },
-    question: 'GET /api/v10/users/@me/guilds',
-    yes: [{ ...discord(), 'GET /api/v10/users/@me/guilds': json([{ id: '197038439483310086' }]) }],
-    no: [
-      {
-        ...discord(),
-        'GET /api/v10/users/@me/guilds': json([{ id: '2', name: '197038439483310086' }]),
-      },
-    ],
+    question: guilds,
+    yes: [discord({}, { [guilds]: json([{ id: '197038439483310086' }]) })],
+    no: [discord({}, { [guilds]: json([{ id: '2', name: '197038439483310086' }]) })],
   },
   {
     preset: 'discord',
@@ -427,10 +375,9 @@ describe('the rules of who may log in', () => {
       }
     });
 
-    it(`let nobody in if ${preset} gives no answer, and do not say no: ${rule}`, async function () {
-      this.timeout(10_000);
-      const [user = ''] = Object.keys(yes[0] ?? {});
+    it(`let nobody in if ${preset} gives no answer, and do not say no: ${rule}`, async () => {
       const [first = {}] = yes;
+      const [lookup = ''] = Object.keys(first);
       const troubles = [
         [json({}, 401), question ? 'access_unchecked 502' : 'token_invalid 401'],
         [json({}, 403), 'access_unchecked 502'],
@@ -441,11 +388,9 @@ describe('the rules of who may log in', () => {
         [answer(200, 'no JSON'), 'access_unchecked 502'],
         [json(['ada', 'example']), 'access_unchecked 502'],
         [reset, 'access_unchecked 502'],
-        // Each takes the time limit.
-        ...(preset === 'github' ? ([[silence, 'access_unchecked 504']] as const) : []),
       ] as const;
       for (const [trouble, expected] of troubles) {
-        asking().pages = { ...first, [question ?? user]: trouble };
+        asking().pages = { ...first, [question ?? lookup]: trouble };
         expect(await asking().ask(preset, allow)).to.equal(expected);
       }
       // A failure is not remembered.

@@ -10,13 +10,16 @@ import { type Page, type PageRequest, pageFor, pageRequest } from '../../harness
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { type Serving, serve } from '../../harness/provider/serve.ts';
 
-const timeout = 300;
+/** Milliseconds; long enough for a busy machine. */
+const timeout = 10_000;
 
 /** A provider at a preset's paths on this machine, and what asks it who may log in. */
 export class Asking {
   /** By method and path. Anything else is 404. */
   pages: Readonly<Record<string, Page>> = {};
   readonly requests: PageRequest[] = [];
+  /** Milliseconds that all questions about a person may take together. */
+  timeout = timeout;
   readonly #serving: Serving;
   readonly #client = createUpstreamClient('tests', { timeout, concurrentCalls: 64 });
   #now = Date.now();
@@ -66,7 +69,7 @@ export class Asking {
     const access = createAccess(this.#memory, endpoints, {
       provider: () => provider,
       audience: () => audience,
-      timeout,
+      timeout: this.timeout,
     });
     try {
       await access.expectAllowed(token, [allow].flat() as Allow[], () => {});
@@ -98,7 +101,7 @@ export function asksProvider(): () => Asking {
     if (asking === undefined) return;
     asking.advance(61_000);
     asking.requests.length = 0;
-    asking.pages = {};
+    Object.assign(asking, { pages: {}, timeout });
   });
   after('stop the provider', async () => await asking?.stop());
   return () => {

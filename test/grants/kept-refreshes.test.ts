@@ -3,11 +3,9 @@ import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
 import { keepRefreshes } from '../../src/grants/kept-refreshes.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
-import { createConnection } from '../../src/memory/connection.ts';
-import { createLink } from '../../src/memory/link.ts';
-import { createSharedMemory, type SharedMemory } from '../../src/memory/shared.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
+import { sharedHome } from '../harness/system/shared-home.ts';
 
 const minute = 60_000;
 const keys = [randomBytes(32)] as const;
@@ -19,31 +17,22 @@ const passes = async () => {};
 
 describe('two relays with a shared memory, while nobody says who may log in', () => {
   let server: MemoryServerHere;
-  let shared: SharedMemory[];
+  let homes: Awaited<ReturnType<typeof sharedHome>>[];
   let relays: ReturnType<typeof keepRefreshes>[];
   let ahead: number;
   let used: string[];
 
   beforeEach('start the server and the relays', async () => {
     server = await MemoryServerHere.start();
-    [shared, relays, used, ahead] = [[], [], [], 0];
-    for (const _ of [1, 2]) {
-      const link = createLink(await createConnection({ address: server.address }), {
-        command: () => {},
-        garbage: () => expect.fail('garbage'),
-        away: (reason) => expect.fail(reason),
-        back: () => {},
-      });
-      await link.untilBack();
-      const memory = createSharedMemory(link, () => {});
-      memory.configure(keys, 1000);
-      shared.push(memory);
-      const home = { now: () => Date.now() + ahead, shared: memory };
-      relays.push(keepRefreshes(createRefreshes(home), home));
-    }
+    [used, ahead] = [[], 0];
+    const now = () => Date.now() + ahead;
+    const fail = (why: string) => expect.fail(why);
+    const start = () => sharedHome(server.address, keys, { now, fail });
+    homes = [await start(), await start()];
+    relays = homes.map((home) => keepRefreshes(createRefreshes(home), home));
   });
   afterEach('stop them', async () => {
-    await Promise.all(shared.map((one) => one.close()));
+    await Promise.all(homes.map((one) => one.close()));
     await server.stop();
   });
 

@@ -3,14 +3,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/errors.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
-import { createConnection } from '../../src/memory/connection.ts';
 import { createCounters, createMarks, createOnce, type Home } from '../../src/memory/home.ts';
-import { createLink } from '../../src/memory/link.ts';
-import { createSharedMemory, type SharedMemory } from '../../src/memory/shared.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
+import { sharedHome } from '../harness/system/shared-home.ts';
 
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 40);
 const minute = 60_000;
@@ -145,19 +143,10 @@ function answerAlike(
 ): () => Promise<void> {
   return async () => {
     const server = await start();
-    const shared: SharedMemory[] = [];
+    const shared: Awaited<ReturnType<typeof sharedHome>>[] = [];
     try {
       for (let relay = 0; relay < relays; relay += 1) {
-        const link = createLink(await createConnection({ address: server.address }), {
-          command: () => {},
-          garbage: () => expect.fail('garbage'),
-          away: (reason) => expect.fail(reason),
-          back: () => {},
-        });
-        await link.untilBack();
-        const memory = createSharedMemory(link, () => {});
-        memory.configure(keys, 1000);
-        shared.push(memory);
+        shared.push(await sharedHome(server.address, keys, { fail: (why) => expect.fail(why) }));
       }
       await fc.assert(
         fc.asyncProperty(
@@ -166,7 +155,7 @@ function answerAlike(
           async (history, fails) => {
             const run = randomBytes(8).toString('hex');
             const alone = memoriesOf({ now: Date.now }, run);
-            const together = shared.map((one) => memoriesOf({ now: Date.now, shared: one }, run));
+            const together = shared.map((one) => memoriesOf(one, run));
             const [expected, given] = await Promise.all([
               answersOf(run, history, fails, () => alone),
               answersOf(run, history, fails, (turn) => together[turn % relays] ?? alone),

@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
-import { createConnection } from '../../src/memory/connection.ts';
-import { createCounters, type Home } from '../../src/memory/home.ts';
-import { createLink } from '../../src/memory/link.ts';
-import { createSharedMemory } from '../../src/memory/shared.ts';
+import { createCounters } from '../../src/memory/home.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
+import { sharedHome } from '../harness/system/shared-home.ts';
 
 const keys = [randomBytes(32)] as const;
 const refresh = {
@@ -18,26 +16,12 @@ const refresh = {
   scope: undefined,
 };
 
-/** @param callTime milliseconds. Locks last for five seconds longer */
-async function homeAt(address: string, callTime = 1000): Promise<Home & { close(): void }> {
-  const link = createLink(await createConnection({ address }), {
-    command: () => {},
-    garbage: () => {},
-    away: () => {},
-    back: () => {},
-  });
-  await link.untilBack();
-  const shared = createSharedMemory(link, () => {});
-  shared.configure(keys, callTime);
-  return { now: Date.now, shared, close: () => void shared.close() };
-}
-
 describe('a relay that shares a memory', function () {
   this.timeout(60_000);
   let server: MemoryServerHere;
-  const homes: { close(): void }[] = [];
-  const start = async (...given: Parameters<typeof homeAt>) => {
-    const home = await homeAt(...given);
+  const homes: Awaited<ReturnType<typeof sharedHome>>[] = [];
+  const start = async (address: string, callTime = 1000) => {
+    const home = await sharedHome(address, keys, { callTime });
     homes.push(home);
     return home;
   };
@@ -45,7 +29,7 @@ describe('a relay that shares a memory', function () {
     server = await MemoryServerHere.start();
   });
   afterEach(async () => {
-    for (const home of homes.splice(0)) home.close();
+    for (const home of homes.splice(0)) await home.close();
     await server.stop();
   });
 

@@ -6,10 +6,10 @@ import {
   type Codes,
   createCodes,
   createRedeemedCodes,
-  type RedeemedCodes,
 } from '../../src/grants/codes.ts';
 import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
 import type { KeyRing } from '../../src/keys.ts';
+import { keyOf } from '../../src/recent.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 const keys: KeyRing = [randomBytes(32)];
@@ -88,7 +88,7 @@ describe('a code of the relay', () => {
 
 describe('the redemption of a code', () => {
   let time: number;
-  let codes: RedeemedCodes;
+  let codes: ReturnType<typeof createRedeemedCodes>;
   let exchanged: number;
   beforeEach(() => {
     time = 1_800_000_000_000;
@@ -103,7 +103,7 @@ describe('the redemption of a code', () => {
     { isSent = true, registration = 'provider' } = {},
   ): Promise<string> {
     return codes
-      .redeem({ registration, providerCode }, (sent) => {
+      .run(keyOf(registration, providerCode), (sent) => {
         exchanged += 1;
         if (isSent) sent();
         return result;
@@ -148,7 +148,7 @@ describe('the redemption of a code', () => {
   });
 
   it('can be retried after an error that is thrown at once', async () => {
-    const broken = codes.redeem({ registration: 'provider', providerCode: 'a' }, () => {
+    const broken = codes.run(keyOf('provider', 'a'), () => {
       throw new RelayError('overloaded');
     });
     expect(await broken.catch((error: RelayError) => error.code)).to.equal('overloaded');

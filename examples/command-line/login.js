@@ -5,6 +5,10 @@ import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 
+process.on('uncaughtException', ({ message }) => {
+  console.error(`You are not logged in: ${message}`);
+  process.exit(1);
+});
 const [relay, client_id = await register()] = process.argv.slice(2);
 const [state, code_verifier] = [1, 2].map(() => randomBytes(32).toString('base64url'));
 const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
@@ -31,24 +35,23 @@ const code = await new Promise((resolve, reject) => {
 server.close();
 
 const form = { grant_type: 'authorization_code', client_id, redirect_uri, code, code_verifier };
-const tokens = await answerOf('/token', new URLSearchParams(form));
-const headers = { Authorization: `Bearer ${tokens.access_token}` };
-const user = await fetch(new URL(`/api/user?provider=${relay.split('/').at(-1)}`, relay), {
-  headers,
-});
-console.log('You are', (await user.json()).login);
+const post = { method: 'POST', body: new URLSearchParams(form) };
+const { access_token } = await answerOf(`${relay}/token`, post);
+const lookup = new URL(`/api/user?provider=${relay.split('/').at(-1)}`, relay);
+const user = await answerOf(lookup, { headers: { Authorization: `Bearer ${access_token}` } });
+console.log('You are', user.login);
 
 /** Any port is good then. @see RFC 8252 §7.3 */
 async function register() {
   const metadata = { client_name: 'A command line', redirect_uris: ['http://127.0.0.1/callback'] };
   const headers = { 'Content-Type': 'application/json' };
-  const registered = await answerOf('/register', JSON.stringify(metadata), headers);
-  return registered.client_id;
+  const request = { method: 'POST', body: JSON.stringify(metadata), headers };
+  return (await answerOf(`${relay}/register`, request)).client_id;
 }
 
-async function answerOf(path, body, headers = {}) {
-  const response = await fetch(relay + path, { method: 'POST', body, headers });
+async function answerOf(url, request) {
+  const response = await fetch(url, request);
   const answer = await response.json();
   if (response.ok) return answer;
-  throw new Error(answer.error_description);
+  throw new Error(answer.error_description ?? answer.detail);
 }

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { clientId } from '../../src/cli/commands/client-id.ts';
@@ -11,11 +11,11 @@ import { ConfigError } from '../../src/start-errors.ts';
 import { oauthStart, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { clientsRelay, jsonOf } from './support/clients-relay.ts';
 
-const text = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
 const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
 after(() => rmSync(directory, { recursive: true }));
 
-const [, frontEnds = ''] = /```yaml\n[^`]*?front-ends:\n(.*?)```/s.exec(text) ?? [];
+const [, frontEnds = ''] = /```yaml\n[^`]*?front-ends:\n(.*?)```/s.exec(page) ?? [];
 
 describe('docs/clients.md', () => {
   const relay = clientsRelay(() => ({
@@ -24,20 +24,41 @@ describe('docs/clients.md', () => {
     files: { './previews-key': 'x'.repeat(32) },
   }));
 
-  it('has a command line that logs in', async () => {
+  it('has a command line that logs in, or says why not', async () => {
     const file = fileURLToPath(new URL('../../examples/command-line/login.js', import.meta.url));
     const issuer = `${relay().address}/auth/provider`;
-    const program = spawn(process.execPath, [file, issuer, 'cli'], { env: {}, stdio: 'pipe' });
-    const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
-    const { value } = await lines.next();
-    const back = await relay().visit(`${value}`.replace('Open ', ''));
-    const [code, login] = await Promise.all([
-      once(program, 'exit').then(([exit]) => exit),
-      lines.next().then((next) => next.value),
-      fetch(back),
-    ]);
-    expect(code).to.equal(0);
-    expect(`${login}`).to.match(/^You are owner-of-/);
+    for (const [trouble, exit, says] of [
+      [undefined, 0, /^You are owner-of-\S+\n$/],
+      [500, 1, /^You are not logged in: .+\n$/],
+    ] as const) {
+      relay().provider.mood.trouble = trouble;
+      const program = spawn(process.execPath, [file, issuer, 'cli'], { env: {}, stdio: 'pipe' });
+      const exited = once(program, 'exit');
+      const [asks] = await once(program.stdout, 'data');
+      const said = text(exit === 0 ? program.stdout : program.stderr);
+      await fetch(await relay().visit(`${asks}`.trim().replace('Open ', '')));
+      expect(await said).to.match(says);
+      expect(await exited).to.deep.equal([exit, null]);
+    }
+  });
+
+  it('has a step of a workflow that makes a client_id, or fails', () => {
+    const [, step = ''] = /^- run: \|\n(.*?)^ *env:/ms.exec(page) ?? [];
+    const program = fileURLToPath(new URL('../../bin/login-relay.ts', import.meta.url));
+    const here = join(directory, 'login-relay');
+    writeFileSync(here, `#!/bin/sh\nexec ${process.execPath} ${program} "$@"`, { mode: 0o755 });
+    const GITHUB_ENV = join(directory, 'env');
+    const PATH = `${directory}:${process.env['PATH']}`;
+    const run = (KEY: string) => {
+      writeFileSync(GITHUB_ENV, '');
+      const env = { PATH, GITHUB_ENV, KEY, URL: 'https://pr-1.example.dev/' };
+      const { status } = spawnSync('bash', ['-e', '-c', step], { cwd: directory, env });
+      return { status, made: readFileSync(GITHUB_ENV, 'utf8') };
+    };
+    const { status, made } = run('x'.repeat(44));
+    expect(status).to.equal(0);
+    expect(made).to.match(/^CLIENT_ID=previews\.lr1_\S+\n$/);
+    expect(run('short')).to.deep.equal({ status: 2, made: '' });
   });
 });
 

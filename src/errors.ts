@@ -3,14 +3,12 @@ import { frontEndFailures } from './failures/front-end.ts';
 import { httpFailures } from './failures/http.ts';
 import { loginFailures } from './failures/login.ts';
 import { providerFailures } from './failures/provider.ts';
-import { sessionFailures } from './failures/session.ts';
 import { userFailures } from './failures/user.ts';
 import type { ProviderErrorCode } from './provider-error-codes.ts';
 
 const failures = {
   ...loginFailures,
   ...frontEndFailures,
-  ...sessionFailures,
   ...providerFailures,
   ...userFailures,
   ...httpFailures,

@@ -3,7 +3,7 @@ import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { answerWith } from '../http/error-responder.ts';
 import type { Delivery } from './delivery.ts';
-import { failureHeading, personIn } from './failure-page.ts';
+import { failureHeading, whatHappened } from './failure-page.ts';
 import { html, htmlPage, pagePolicy } from './html.ts';
 
 /**
@@ -101,7 +101,7 @@ function popupPage(
   const heading = failure ? failureHeading(failure.code) : 'Back to the CMS';
   const handedOver = failure ? 'The CMS shows this, too.' : 'You are logged in there.';
   const main = html`<h1>${heading}</h1>
-${failure ? html`${personIn(failure.person)}<p>${failure.detail}</p>` : ''}
+${failure && whatHappened(failure)}
 <p data-note id="waiting">Waiting for the CMS…</p>
 <p data-note id="handed-over" hidden>${handedOver} You can close this window.</p>
 <p data-note id="no-opener" hidden>${noOpener}</p>

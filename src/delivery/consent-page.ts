@@ -1,5 +1,5 @@
 import type { Client } from '../clients/client.ts';
-import { html, htmlPage, type Markup } from './html.ts';
+import { html, htmlPage } from './html.ts';
 
 /** What a person is asked. */
 interface Question {
@@ -26,23 +26,16 @@ export function consentPage({
   token,
 }: Question): string {
   const title = 'Let a program log in as you?';
-  const facts: readonly (readonly [term: string, fact: string | Markup])[] = [
-    [
-      'Program',
-      vouchedBy === 'host' ? new URL(id).host : 'It registered itself. Nobody checked it.',
-    ],
-    ...(name === undefined ? [] : [['It calls itself', html`<bdi>${name}</bdi>`] as const]),
-    ['The login goes to', destinationOf(redirectUri)],
-    ['Account at', provider],
-    ['It asks for', scope ?? 'what the provider gives to everyone'],
-  ];
-  const list = {
-    markup: facts.map(([term, fact]) => html`<dt>${term}<dd>${fact}`.markup).join('\n'),
-  };
+  const program =
+    vouchedBy === 'host' ? new URL(id).host : 'It registered itself. Nobody checked it.';
   const main = html`<h1>${title}</h1>
 <p>Continue only if you have just started this yourself, and know the program.</p>
 <dl>
-${list}
+<dt>Program<dd>${program}
+${name && html`<dt>It calls itself<dd><bdi>${name}</bdi>`}
+<dt>The login goes to<dd>${destinationOf(redirectUri)}
+<dt>Account at<dd>${provider}
+<dt>It asks for<dd>${scope ?? 'what the provider gives to everyone'}
 </dl>
 <form method="post" action="${action}">
 <input type="hidden" name="consent" value="${token}">

@@ -74,32 +74,28 @@ const headings: Readonly<Partial<Record<FailureCode, string>>> = {
   not_found: 'Page not found',
 };
 
-const loginAgain = (code: FailureCode) =>
-  code === 'access_refused' ? 'Log in with another account' : 'Log in again';
-
-/** Says to a person who they are, if the failure is about that. */
-export function personIn(person: string | undefined): Markup {
-  return person === undefined ? html`` : html`<p>You are logged in as <b>${person}</b>.</p>`;
+/** Says to a person who they are, if the failure is about that, and what happened. */
+export function whatHappened({ person, detail }: RelayError): Markup {
+  return html`${person && html`<p>You are logged in as <b>${person}</b>.</p>`}
+<p>${detail}</p>`;
 }
 
 function page(
-  { code, detail, person }: RelayError,
+  failure: RelayError,
   again: string | undefined,
   { frontendUrl, origin }: Targets,
   requestId: string,
 ): string {
+  const { code } = failure;
   const heading = failureHeading(code);
+  const words = code === 'access_refused' ? 'Log in with another account' : 'Log in again';
+  const login = again && html`<a href="${again}">${words}</a>`;
+  const back = frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`;
   // Otherwise the links would lead to another front end than the one that is gone.
-  const isGone = code === 'front_end_gone';
-  const links = [
-    again && html`<a href="${again}">${loginAgain(code)}</a>`.markup,
-    frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`.markup,
-  ].filter((link) => link !== undefined);
-  const nav = { markup: isGone || links.length === 0 ? '' : `<nav>${links.join(' ')}</nav>` };
+  const hasLinks = code !== 'front_end_gone' && (login || back);
   const main = html`<h1>${heading}</h1>
-${personIn(person)}
-<p>${detail}</p>
-${nav}
+${whatHappened(failure)}
+${hasLinks ? html`<nav>${[login, back]}</nav>` : undefined}
 <small>Request ID: ${requestId}</small>`;
   return htmlPage(heading, main);
 }

@@ -6,6 +6,9 @@ export interface Markup {
   readonly markup: string;
 }
 
+/** What a page may contain. Of a list, each item is on a line of its own; undefined is nothing. */
+type Content = string | Markup | undefined | readonly Content[];
+
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -20,12 +23,14 @@ export function escapeHtml(text: string): string {
 }
 
 /** Template tag that escapes every value except {@link Markup}. */
-export function html(strings: TemplateStringsArray, ...values: (string | Markup)[]): Markup {
-  const parts = strings.map((string, index) => {
-    const value = values[index] ?? '';
-    return string + (typeof value === 'string' ? escapeHtml(value) : value.markup);
-  });
-  return { markup: parts.join('') };
+export function html(strings: TemplateStringsArray, ...values: Content[]): Markup {
+  return { markup: strings.map((string, index) => string + markupOf(values[index])).join('') };
+}
+
+function markupOf(content: Content): string {
+  if (content === undefined) return '';
+  if (typeof content === 'string') return escapeHtml(content);
+  return 'markup' in content ? content.markup : content.map(markupOf).join('\n');
 }
 
 /** Colours, texts and the sheet of the relay's pages and the demo's front end. */
@@ -92,7 +97,7 @@ function sourceOf(text: string): string {
  *
  * @param scripts elements after the content
  */
-export function htmlPage(title: string, main: Markup, scripts: Markup = { markup: '' }): string {
+export function htmlPage(title: string, main: Markup, scripts?: Markup): string {
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -50,3 +50,13 @@ export function each<Name extends string>(
   for (const name in details) failures[name] = { ...answer, detail: details[name] };
   return failures as Readonly<Record<Name, Failure>>;
 }
+
+/**
+ * A failure that may be over in a moment. If a code may be spent, the login has to start again.
+ *
+ * @param what happened
+ */
+export function passing(status: number, what: string) {
+  const detail = `${what} Try again in a moment.`;
+  return { status, detail, detailOnceSpent: `${what} Start the login again.` };
+}

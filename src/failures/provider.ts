@@ -1,4 +1,4 @@
-import { each, type Failures } from './failure.ts';
+import { each, type Failures, passing } from './failure.ts';
 
 const codeRefused = { oauthError: 'invalid_grant' } as const;
 const operatorsFault = { oauthError: 'server_error' } as const;
@@ -24,17 +24,9 @@ export const providerFailures = {
       'Token retrieval failed: the provider reports an internal problem. Start the login again in a moment.',
     oauthError: 'temporarily_unavailable',
   },
-  provider_unreachable: {
-    status: 502,
-    detail: 'The provider could not be reached. Try again in a moment.',
-    detailOnceSpent: 'The provider could not be reached. Start the login again.',
-  },
-  provider_answer_unusable: {
-    status: 502,
-    detail: 'The provider sent a response that the relay cannot use. Try again in a moment.',
-    detailOnceSpent:
-      'The provider sent a response that the relay cannot use. Start the login again.',
-  },
+  provider_unreachable: passing(502, 'The provider could not be reached.'),
+  provider_answer_unusable: passing(502, 'The provider sent a response that the relay cannot use.'),
+  provider_timeout: passing(504, 'The provider took too long to answer.'),
   user_record_signed: {
     status: 502,
     detail:
@@ -52,10 +44,5 @@ export const providerFailures = {
       'The provider requires something that this relay does not support. Only the operators can fix this.',
     headers: { 'Retry-After': '60' },
     oauthError: 'server_error',
-  },
-  provider_timeout: {
-    status: 504,
-    detail: 'The provider took too long to answer. Try again in a moment.',
-    detailOnceSpent: 'The provider took too long to answer. Start the login again.',
   },
 } as const satisfies Failures;

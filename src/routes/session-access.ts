@@ -3,10 +3,11 @@ import type { Allow } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, readQuery } from '../http/context.ts';
-import { forbidReading } from '../http/cors.ts';
 import type { Registration } from '../login/registration.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
+import type { Query } from '../oauth/query.ts';
 import type { SessionContent, Sessions } from '../session/sessions.ts';
+import { expectOrigin } from './front-end-endpoint.ts';
 
 /** A front end that has sessions. */
 interface SessionFrontEnd {
@@ -45,19 +46,14 @@ export function createSessionAccess(
   const frontEndsByOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
   const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
 
-  function select(
-    ctx: Context,
-    origin: string | undefined,
-    name: string | undefined,
-  ): SessionFrontEnd {
-    const named = name ?? readQuery(ctx)['client_id'];
+  function select(named: Query[string], origin: string | undefined): SessionFrontEnd {
     if (named !== undefined) {
       const found = typeof named === 'string' ? frontEndsByName.get(named) : undefined;
       if (found === undefined) throw new RelayError('client_unknown');
       return found;
     }
-    const ofOrigin = origin === undefined ? frontEnds : frontEndsByOrigin.get(origin);
-    const [only, ...others] = ofOrigin ?? [];
+    const [only, ...others] =
+      (origin === undefined ? frontEnds : frontEndsByOrigin.get(origin)) ?? [];
     if (only === undefined) throw new RelayError('origin_foreign');
     if (others.length > 0) throw new RelayError('client_unknown', { detail: ambiguous });
     return only;
@@ -79,12 +75,9 @@ export function createSessionAccess(
     // Otherwise a name that an attacker points to this machine would be the page's own.
     if (!isHost(headers.host, base)) throw new RelayError('host_foreign');
     const origin = originOfPage(headers, base);
-    const frontEnd = select(ctx, origin, name);
+    const frontEnd = select(name ?? readQuery(ctx)['client_id'], origin);
     ctx.state.frontEnd = frontEnd.name;
-    if (origin !== undefined && origin !== frontEnd.origin) {
-      forbidReading(ctx);
-      throw new RelayError('origin_foreign');
-    }
+    if (origin !== undefined) expectOrigin(ctx, origin === frontEnd.origin);
     if (headers['x-login-relay'] !== '1') throw new RelayError('request_header_missing');
     return frontEnd;
   }

@@ -33,8 +33,6 @@ export class RelayError extends Error {
   readonly providerError: ProviderErrorCode | undefined;
   /** Who may not log in, for the person alone: pages show it. */
   readonly person: string | undefined;
-  /** Which of the rules refuses the person. */
-  readonly refusedBy: number | undefined;
 
   /**
    * @param code decides status, detail and headers
@@ -55,7 +53,6 @@ export class RelayError extends Error {
     this.oauthError = failure.oauthError ?? oauthErrorOf(this.status);
     this.providerError = more.providerError;
     this.person = more.person;
-    this.refusedBy = more.refusedBy;
   }
 
   /** The same failure with the detail for a code that may be spent. */
@@ -72,7 +69,7 @@ type More = {
   /** Milliseconds after which the caller may try again. */
   readonly retryIn?: number;
 } & {
-  readonly [Name in 'status' | 'detail' | 'headers' | 'providerError' | 'person' | 'refusedBy']?:
+  readonly [Name in 'status' | 'detail' | 'headers' | 'providerError' | 'person']?:
     | RelayError[Name]
     | undefined;
 };

@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../errors.ts';
 import { createJoint, type Home } from '../memory/home.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -51,27 +51,21 @@ export function createAccess(
     allows: readonly Allow[],
     observe: ObserveCall,
   ): Promise<Verdict> {
-    const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(), by.timeout);
+    const signal = AbortSignal.timeout(by.timeout);
     const asked = new Map<string, ReturnType<Ask>>();
     const ask: Ask = (path) => {
-      const answer = asked.get(path) ?? askAccess(accessToken, path, observe, stop.signal);
+      const answer = asked.get(path) ?? askAccess(accessToken, path, observe, signal);
       asked.set(path, answer);
       return answer;
     };
-    try {
-      const { status, body } = await ask('');
-      const record = status === 200 ? parseJsonObject(body) : undefined;
-      if (record === undefined) throw new RelayError('provider_answer_unusable');
-      const person = nameOf(record);
-      for (const [index, allow] of allows.entries()) {
-        const isMatch = await isAllowed(allow, by.provider().access, record, ask);
-        if (!isMatch) return { refusedBy: index, person };
-      }
-      return { refusedBy: undefined, person };
-    } finally {
-      clearTimeout(timer);
+    const record = parseJsonObject((await ask('')).body);
+    if (record === undefined) throw new RelayError('provider_answer_unusable');
+    const person = nameOf(record);
+    for (const [index, allow] of allows.entries()) {
+      const isMatch = await isAllowed(allow, by.provider().access, record, ask);
+      if (!isMatch) return { refusedBy: index, person };
     }
+    return { refusedBy: undefined, person };
   }
 
   return {
@@ -80,42 +74,36 @@ export function createAccess(
      *
      * @param allows all of them must match
      * @param observe gets each call to the provider
-     * @throws {RelayError} `access_refused`; `access_unchecked` if the provider did not say; `token_invalid`
+     * @throws {RelayError} `access_unchecked` if the provider did not say; `token_invalid`
      */
-    async expectAllowed(
+    async verdictOn(
       accessToken: string,
       allows: readonly Allow[],
       observe: ObserveCall,
-    ): Promise<void> {
+    ): Promise<Verdict> {
       const rules = JSON.stringify(allows);
       const key = keyOf(by.audience(), by.provider().userUrl, accessToken, rules);
-      let verdict = verdicts.get(key);
-      try {
-        verdict ??= await join(key, async () => {
-          const found = await findOut(accessToken, allows, observe);
-          // Not again if it is repeated: it must not outlive its time.
-          verdicts.set(key, found);
-          return found;
-        });
-      } catch (error) {
-        throw error instanceof RelayError && error.code !== 'token_invalid'
-          ? unchecked(error)
-          : error;
-      }
-      const { refusedBy, person } = verdict;
-      if (refusedBy === undefined) return;
-      throw new RelayError('access_refused', { person, refusedBy });
+      const known = verdicts.get(key);
+      if (known !== undefined) return known;
+      return await join(key, async () => {
+        const found = await findOut(accessToken, allows, observe).catch(failUnchecked);
+        // Not again if it is repeated: it must not outlive its time.
+        verdicts.set(key, found);
+        return found;
+      });
     },
   };
 }
 
-/** The failure of a question as the answer to a login or a refresh. */
-function unchecked({ code, headers }: RelayError): RelayError {
-  if (code === 'provider_timeout' || code === 'client_gone') {
-    return new RelayError('access_unchecked', { status: 504 });
+/** Throws the failure of a question as the answer to a login or a refresh. */
+function failUnchecked(error: unknown): never {
+  if (!(error instanceof RelayError) || error.code === 'token_invalid') throw error;
+  if (isFailure(error, 'provider_timeout', 'client_gone')) {
+    throw new RelayError('access_unchecked', { status: 504 });
   }
-  const isPostponed = code === 'overloaded' || code === 'lookup_postponed';
-  return new RelayError('access_unchecked', isPostponed ? { status: 503, headers } : {});
+  const isPostponed = isFailure(error, 'overloaded', 'lookup_postponed');
+  const { headers } = error;
+  throw new RelayError('access_unchecked', isPostponed ? { status: 503, headers } : {});
 }
 
 const nameFields = ['login', 'username', 'preferred_username', 'email', 'name', 'sub', 'id'];

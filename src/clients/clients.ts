@@ -5,7 +5,7 @@ import { type KeyRing, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { Secret } from '../secret.ts';
 import { type Client, createClientIds, nameOf, redirectUrisOf } from './client.ts';
-import { acceptsDocument, type DocumentRule, type Documents, documentUrl } from './documents.ts';
+import { type DocumentRule, type Documents, documentUrl } from './documents.ts';
 
 /** Where identifiers are good that are made offline: at every relay that has the key. */
 export const offlineAudience = 'offline';
@@ -79,7 +79,9 @@ export function createClients(
   function documentAt(id: string): URL | undefined {
     const { documents: rule } = open?.clients ?? {};
     const url = rule && documentUrl(id);
-    return rule && url && acceptsDocument(rule, url) ? url : undefined;
+    if (!rule || !url) return undefined;
+    const isAccepted = rule === 'any' || rule.hosts.includes(url.host) || rule.urls.includes(id);
+    return isAccepted ? url : undefined;
   }
 
   return {

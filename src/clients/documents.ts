@@ -35,11 +35,6 @@ export function documentUrl(id: string): URL | undefined {
   return isExact && !hasUser && url.pathname !== '/' ? url : undefined;
 }
 
-/** Whether a rule accepts a document. */
-export function acceptsDocument(rule: DocumentRule, { href, host }: URL): boolean {
-  return rule === 'any' || rule.hosts.includes(host) || rule.urls.includes(href);
-}
-
 /**
  * Fetches documents, each within 3 seconds, and keeps them for a minute to an hour, as their headers say. Calls the hosts
  * directly, because only then the address of the connection is known.

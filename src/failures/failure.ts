@@ -39,15 +39,16 @@ export type Failures = Readonly<Record<string, Failure | string>>;
 /**
  * Failures with the same answer.
  *
- * @param answer all but their details
+ * @param answer all but their details, or their OAuth error alone
  * @param details by their names
  */
 export function each<Name extends string>(
-  answer: Omit<Failure, 'detail'>,
+  answer: OAuthError | Omit<Failure, 'detail'>,
   details: Readonly<Record<Name, string>>,
 ) {
+  const common = typeof answer === 'string' ? { oauthError: answer } : answer;
   const failures: Partial<Record<Name, Failure>> = {};
-  for (const name in details) failures[name] = { ...answer, detail: details[name] };
+  for (const name in details) failures[name] = { ...common, detail: details[name] };
   return failures as Readonly<Record<Name, Failure>>;
 }
 

@@ -1,12 +1,8 @@
 import { each, type Failures } from './failure.ts';
 
-const unauthorizedClient = { oauthError: 'unauthorized_client' } as const;
-const invalidGrant = { oauthError: 'invalid_grant' } as const;
-const invalidProof = { oauthError: 'invalid_dpop_proof' } as const;
-
 /** Failures of a front end's OAuth requests to the relay. */
 export const frontEndFailures = {
-  ...each(unauthorizedClient, {
+  ...each('unauthorized_client', {
     client_unknown:
       'The client_id is missing or given more than once, or no front end of this relay has it.',
     client_unauthorized:
@@ -20,14 +16,12 @@ export const frontEndFailures = {
   request_invalid:
     'The authorization request is not valid. The error_description at the redirect URI says why.',
   cms_backend_wrong: 'The parameter provider does not name the backend of a CMS that logs in here.',
-  response_type_unsupported: {
-    detail: 'The response_type must be code.',
-    oauthError: 'unsupported_response_type',
-  },
-  scope_refused: {
-    detail: 'The scope goes beyond the one that is configured for this front end.',
-    oauthError: 'invalid_scope',
-  },
+  ...each('unsupported_response_type', {
+    response_type_unsupported: 'The response_type must be code.',
+  }),
+  ...each('invalid_scope', {
+    scope_refused: 'The scope goes beyond the one that is configured for this front end.',
+  }),
   pkce_required:
     'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
   token_request_invalid:
@@ -38,10 +32,9 @@ export const frontEndFailures = {
       'The Content-Type must be application/x-www-form-urlencoded or application/json, without a Content-Encoding.',
   },
   body_too_large: { status: 413, detail: 'The body is larger than 16 KiB.' },
-  client_id_wrong: {
-    detail: 'The client_id is missing, or no front end of this relay has it.',
-    oauthError: 'invalid_client',
-  },
+  ...each('invalid_client', {
+    client_id_wrong: 'The client_id is missing, or no front end of this relay has it.',
+  }),
   client_expired: {
     status: 401,
     headers: { 'WWW-Authenticate': 'Bearer' },
@@ -55,32 +48,28 @@ export const frontEndFailures = {
   },
   client_document_invalid:
     'The metadata document of this client cannot be used. It must be JSON of at most 5 KiB, with status 200, the same client_id, and redirect_uris that native clients may have.',
-  client_metadata_invalid: {
-    detail: 'The client metadata must be a JSON object that is not too long.',
-    oauthError: 'invalid_client_metadata',
-  },
-  redirect_uris_invalid: {
-    detail:
+  ...each('invalid_client_metadata', {
+    client_metadata_invalid: 'The client metadata must be a JSON object that is not too long.',
+  }),
+  ...each('invalid_redirect_uri', {
+    redirect_uris_invalid:
       'The redirect_uris must be a list of 1 to 20 addresses: https, http on 127.0.0.1, [::1] or localhost, or a scheme with a dot such as com.example.app:/callback.',
-    oauthError: 'invalid_redirect_uri',
-  },
-  resource_refused: {
-    detail: 'The resource must be a URL without a fragment, given once: the one of the login.',
-    oauthError: 'invalid_target',
-  },
-  consent_denied: {
-    detail: 'The login was cancelled before the provider was asked. Start it again.',
-    oauthError: 'access_denied',
-  },
+  }),
+  ...each('invalid_target', {
+    resource_refused:
+      'The resource must be a URL without a fragment, given once: the one of the login.',
+  }),
+  ...each('access_denied', {
+    consent_denied: 'The login was cancelled before the provider was asked. Start it again.',
+  }),
   origin_foreign: {
     status: 403,
     detail: 'The request comes from a page of another origin than the front end.',
   },
-  grant_unsupported: {
-    detail: 'This relay does not serve the grant_type.',
-    oauthError: 'unsupported_grant_type',
-  },
-  ...each(invalidGrant, {
+  ...each('unsupported_grant_type', {
+    grant_unsupported: 'This relay does not serve the grant_type.',
+  }),
+  ...each('invalid_grant', {
     grant_invalid:
       'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
     code_redeemed: 'The code is already redeemed. Log in again.',
@@ -89,14 +78,13 @@ export const frontEndFailures = {
       'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
     refresh_refused: 'The provider does not renew this login. Log in again.',
   }),
-  ...each(invalidProof, {
+  ...each('invalid_dpop_proof', {
     proof_missing: 'The refresh token is bound to a key. Send a DPoP proof of that key.',
     proof_invalid:
       'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
   }),
-  nonce_required: {
-    detail:
+  ...each('use_dpop_nonce', {
+    nonce_required:
       'The DPoP proof must have the nonce of the header DPoP-Nonce. Send another proof with it.',
-    oauthError: 'use_dpop_nonce',
-  },
+  }),
 } as const satisfies Failures;

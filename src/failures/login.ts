@@ -1,4 +1,4 @@
-import type { Failures } from './failure.ts';
+import { each, type Failures } from './failure.ts';
 
 /** Failures of a login: its start, its callback, its state. */
 export const loginFailures = {
@@ -25,23 +25,19 @@ export const loginFailures = {
     'The response comes from another provider than the one that the login was sent to. Start the login again.',
   issuer_missing: 'The response does not say which provider it comes from. Start the login again.',
   callback_framed: 'A login cannot be finished inside a frame. Open it in its own window.',
-  access_denied: {
-    detail: 'The login was cancelled or denied at the provider (access_denied). Start it again.',
-    oauthError: 'access_denied',
-  },
-  authorization_refused: {
-    detail: 'The provider did not authorize the login. Start the login again.',
-    oauthError: 'access_denied',
-  },
+  ...each('access_denied', {
+    access_denied:
+      'The login was cancelled or denied at the provider (access_denied). Start it again.',
+    authorization_refused: 'The provider did not authorize the login. Start the login again.',
+  }),
   access_refused: {
     status: 403,
     detail: 'This account may not use this application. Log in with another account.',
     oauthError: 'access_denied',
   },
-  access_ended: {
-    detail: 'This account may no longer use this application. Log in with another account.',
-    oauthError: 'invalid_grant',
-  },
+  ...each('invalid_grant', {
+    access_ended: 'This account may no longer use this application. Log in with another account.',
+  }),
   access_unchecked: {
     status: 502,
     detail:

@@ -1,17 +1,14 @@
 import { each, type Failures, passing } from './failure.ts';
 
-const codeRefused = { oauthError: 'invalid_grant' } as const;
-const operatorsFault = { oauthError: 'server_error' } as const;
-
 /** Failures of a call to the provider. */
 export const providerFailures = {
-  ...each(codeRefused, {
+  ...each('invalid_grant', {
     code_refused:
       'Token retrieval failed: the provider refused the authorization code. Start the login again.',
     token_refused:
       'Token retrieval failed: the provider refused the token request. Start the login again.',
   }),
-  ...each(operatorsFault, {
+  ...each('server_error', {
     client_refused:
       'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
     redirect_uri_refused:
@@ -19,11 +16,10 @@ export const providerFailures = {
     token_missing:
       "The access token is empty: the provider's response has no usable token. Start the login again.",
   }),
-  token_endpoint_failed: {
-    detail:
+  ...each('temporarily_unavailable', {
+    token_endpoint_failed:
       'Token retrieval failed: the provider reports an internal problem. Start the login again in a moment.',
-    oauthError: 'temporarily_unavailable',
-  },
+  }),
   provider_unreachable: passing(502, 'The provider could not be reached.'),
   provider_answer_unusable: passing(502, 'The provider sent a response that the relay cannot use.'),
   provider_timeout: passing(504, 'The provider took too long to answer.'),

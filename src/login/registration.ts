@@ -117,7 +117,7 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     expectRoom: () => client.expectRoom('token'),
     /** Who may log in. Undefined: everybody. */
     allow: registered.allow,
-    expectAllowed: access.expectAllowed,
+    verdictOn: access.verdictOn,
     /** A part of a scope, with the words by which the provider says who may log in at a front end. */
     scopeWithAccess: (
       part: string | undefined,

@@ -33,22 +33,18 @@ function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
   if (owners.length === 0) return undefined;
   const allows = owners.map(({ allow }) => allow);
   return async (tokens: Tokens): Promise<void> => {
-    try {
-      await registration.expectAllowed(tokens.accessToken, allows, (call) => {
-        // The record has room for one call: the one that decides.
-        const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
-        if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
-      });
-      ctx.state.access = 'allowed';
-    } catch (error) {
-      const refusedBy = error instanceof RelayError ? error.refusedBy : undefined;
-      ctx.state.access = refusedBy === undefined ? 'unchecked' : 'refused';
-      if (refusedBy !== undefined) {
-        ctx.state.refusedBy = owners[refusedBy]?.name;
-        revokeSilently(registration, tokens);
-      }
-      throw error;
-    }
+    ctx.state.access = 'unchecked';
+    const { accessToken } = tokens;
+    const { refusedBy, person } = await registration.verdictOn(accessToken, allows, (call) => {
+      // The record has room for one call: the one that decides.
+      const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
+      if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
+    });
+    ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
+    if (refusedBy === undefined) return;
+    ctx.state.refusedBy = owners[refusedBy]?.name;
+    revokeSilently(registration, tokens);
+    throw new RelayError('access_refused', { person });
   };
 }
 

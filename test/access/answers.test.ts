@@ -4,7 +4,7 @@ import { json, silence } from '../harness/provider/provider-behaviours.ts';
 import { asksProvider } from './support/asking.ts';
 
 const allowed = 'allowed';
-const refused = 'access_refused 403';
+const refused = 'refused';
 const user = 'GET /user';
 const membership = 'GET /user/memberships/orgs/example';
 const allow = { organizations: ['example'] };

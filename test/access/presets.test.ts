@@ -10,7 +10,7 @@ import { asksProvider } from './support/asking.ts';
 type Pages = Readonly<Record<string, Page>>;
 
 const allowed = 'allowed';
-const refused = 'access_refused 403';
+const refused = 'refused';
 
 /** What a rule meets at a provider. */
 interface Meeting {

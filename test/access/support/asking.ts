@@ -72,8 +72,8 @@ export class Asking {
       timeout: this.timeout,
     });
     try {
-      await access.expectAllowed(token, [allow].flat() as Allow[], () => {});
-      return 'allowed';
+      const { refusedBy } = await access.verdictOn(token, [allow].flat() as Allow[], () => {});
+      return refusedBy === undefined ? 'allowed' : 'refused';
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
       return `${error.code} ${error.status}`;

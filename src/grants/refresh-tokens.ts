@@ -7,14 +7,6 @@ import { createSeal } from '../sealed.ts';
 import { firstGeneration } from './generations.ts';
 import type { Refreshed } from './refreshes.ts';
 
-/** An access token of a provider that gives no refresh token. */
-const heldAccessToken = v.object({
-  accessToken: v.string(),
-  tokenType: v.optional(v.string()),
-  /** Seconds since 1970, if it is known. */
-  endsAt: v.optional(v.number()),
-});
-
 const content = v.object({
   /** The thumbprint of the key that the front end must prove. Without it, the token is unbound. */
   thumbprint: v.optional(v.string()),
@@ -30,14 +22,16 @@ const content = v.object({
   resource: v.optional(v.string()),
   /** Its place among those of its login. Without it, the relay does not replace the token. */
   generation: v.optional(v.object({ login: v.string(), number: v.number() })),
-  /** What the token renews. The access token is beside a refresh token if the provider revokes nothing else. */
-  providerToken: v.union([
-    v.object({ refreshToken: v.string(), accessToken: v.optional(v.string()) }),
-    heldAccessToken,
-  ]),
+  /** What the token renews. */
+  providerToken: v.object({
+    refreshToken: v.optional(v.string()),
+    /** There if the provider gives no refresh token, or revokes nothing else. */
+    accessToken: v.optional(v.string()),
+    tokenType: v.optional(v.string()),
+    /** Seconds since 1970, if it is known. */
+    endsAt: v.optional(v.number()),
+  }),
 });
-
-export type HeldAccessToken = v.InferOutput<typeof heldAccessToken>;
 
 /** What a refresh token of the relay holds. */
 export type RefreshTokenContent = v.InferOutput<typeof content>;
@@ -143,7 +137,7 @@ export function nextRefreshToken(
   now: Clock,
 ): RefreshTokenContent {
   const { loggedInAt, providerToken } = login;
-  const isSame = 'refreshToken' in providerToken && providerToken.refreshToken === refreshToken;
+  const isSame = providerToken.refreshToken === refreshToken;
   // The end in this response. If there is none, the end that was known of the same token.
   const given = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
   const providerEnd = given ?? (isSame ? login.endsAt : Number.POSITIVE_INFINITY);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
-import { type FailureCode, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../errors.ts';
 import {
   type Context,
   clientGone,
@@ -12,12 +12,6 @@ import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
 import type { SessionAccess } from './session-access.ts';
-
-const lookupFailures: ReadonlySet<FailureCode> = new Set([
-  'lookup_forbidden',
-  'lookup_postponed',
-  'lookup_failed',
-]);
 
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
@@ -59,7 +53,8 @@ async function recordOfToken(ctx: Context, accessToken: string, registration: Re
     return registration.lookUpUser(accessToken, recordCall(ctx), gone);
   };
   return await registration.limitLookup(ctx.req, accessToken, lookUp).catch((error: unknown) => {
-    if (!(error instanceof RelayError) || !lookupFailures.has(error.code)) throw error;
+    const isOfLookup = isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed');
+    if (!isOfLookup) throw error;
     // The contract. Without `error`, because the token may be valid. @see RFC 6750 §3.1
     const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
     throw new RelayError(error.code, { status: 401, headers });

@@ -1,14 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import {
-  type HeldAccessToken,
   isStillGranted,
   nextRefreshToken,
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
 import { refreshScope } from '../oauth/scope.ts';
 import { renew } from './admission.ts';
-import { type EndpointRequest, expectResource, ownerOf, required } from './front-end-endpoint.ts';
+import { expectResource, ownerOf, required } from './front-end-endpoint.ts';
 import type { Served } from './front-ends.ts';
 import { proofOf, refreshPolicyAt, type ServeGrant, withRefreshToken } from './token.ts';
 
@@ -22,15 +21,6 @@ export function refreshLogin(served: Served): ServeGrant {
   const { now } = served;
   const { generations, refreshes, refreshTokens } = served.grants;
 
-  async function checkKey(
-    { ctx }: EndpointRequest,
-    { thumbprint }: RefreshTokenContent,
-  ): Promise<void> {
-    const proved = await proofOf(ctx, served);
-    if (thumbprint === undefined || thumbprint === proved) return;
-    throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
-  }
-
   return async (request) => {
     const { ctx, frontEnd, parameters, registration } = request;
     const policy = refreshPolicyAt(request);
@@ -41,7 +31,10 @@ export function refreshLogin(served: Served): ServeGrant {
       throw new RelayError('grant_invalid');
     }
     // Before the memory of refreshes gives tokens without a call.
-    await checkKey(request, login);
+    const proved = await proofOf(ctx, served);
+    if (login.thumbprint !== undefined && login.thumbprint !== proved) {
+      throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
+    }
     expectResource(request, login);
     const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
     const part = refreshScope(parameters.scope, granted);
@@ -51,7 +44,7 @@ export function refreshLogin(served: Served): ServeGrant {
     /** Replaces the refresh token, if it is the last one of its login and the provider did not. */
     const replaced = async (next: RefreshTokenContent): Promise<RefreshTokenContent> => {
       const isLast = last !== undefined && last.number === generation?.number;
-      if (!isLast || refreshTokenOf(next) !== refreshTokenOf(login)) {
+      if (!isLast || next.providerToken.refreshToken !== providerToken.refreshToken) {
         return { ...next, generation: last };
       }
       const lifetime = next.endsAt * 1000 - now();
@@ -59,24 +52,17 @@ export function refreshLogin(served: Served): ServeGrant {
     };
     const renewal = { ...owner, thumbprint, scope };
     const renewed = await renew(request, ctx, refreshes, providerToken, renewal);
-    if (renewed === undefined) {
-      const token = { ...again(providerToken, now), scope: login.scope };
-      return withRefreshToken(served, request, token, await replaced(login));
-    }
-    const next = nextRefreshToken(policy, login, renewed, now);
-    return withRefreshToken(served, request, renewed, await replaced(next));
+    const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
+    const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
+    return withRefreshToken(served, request, token, await replaced(next));
   };
 }
 
-/** The provider's refresh token in one of the relay, if there is one. */
-function refreshTokenOf({ providerToken }: RefreshTokenContent): string | undefined {
-  return 'refreshToken' in providerToken ? providerToken.refreshToken : undefined;
-}
-
-type MaybeHeld = { readonly [Name in keyof HeldAccessToken]?: HeldAccessToken[Name] | undefined };
-
 /** The access token as it was granted, with the seconds that it has left. */
-function again({ accessToken = '', tokenType, endsAt }: MaybeHeld, now: Clock) {
+function again(
+  { accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'],
+  now: Clock,
+) {
   const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
   // The end may be between the opening of the refresh token and this moment.
   const expiresIn = left && Math.max(left, 0);

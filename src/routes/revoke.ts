@@ -21,11 +21,11 @@ export function revocationEndpoint(served: Served): Middleware<RequestState> {
     const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, owner);
     if (login !== undefined) {
-      const { thumbprint, providerToken: held } = login;
-      const { refreshToken } = 'refreshToken' in held ? held : {};
+      const { thumbprint, providerToken } = login;
+      const { refreshToken } = providerToken;
       // Another tab may have refreshed the login a moment ago: that must not save it.
       const newest = refreshToken && (await refreshes.end({ ...owner, thumbprint, refreshToken }));
-      const tokens = newest || held;
+      const tokens = newest || providerToken;
       await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.

@@ -16,14 +16,12 @@ import {
 } from './front-end-endpoint.ts';
 import type { FrontEnds, Place, Served } from './front-ends.ts';
 
-/** Serves the token requests of one `grant_type`. */
-export type ServeGrant = (request: EndpointRequest) => Promise<GrantedToken>;
-
-/** A token for the front end. Its refresh token, if it has one, is one of the relay. */
-type GrantedToken = TokenResponse;
-
-/** The provider's own refresh token stays in the relay. */
-type WithoutRefreshToken = Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
+/**
+ * Serves the token requests of one `grant_type`.
+ *
+ * @returns a token for the front end. Its refresh token, if it has one, is one of the relay
+ */
+export type ServeGrant = (request: EndpointRequest) => Promise<TokenResponse>;
 
 type GrantType = NonNullable<RequestState['grant']>;
 
@@ -84,7 +82,7 @@ export function cmsTokenEndpoint(
   };
 }
 
-function answerWithToken(ctx: Context, token: GrantedToken): void {
+function answerWithToken(ctx: Context, token: TokenResponse): void {
   ctx.body = {
     access_token: token.accessToken,
     token_type: token.tokenType ?? 'bearer',
@@ -97,16 +95,17 @@ function answerWithToken(ctx: Context, token: GrantedToken): void {
 }
 
 /**
- * Grants a token, and a refresh token if there is one that is not over already, and not too long.
+ * Grants a token, and a refresh token if there is one that is not over already, and not too long. The provider's own
+ * one stays in the relay.
  *
  * @param content what the refresh token holds; undefined: there is none
  */
 export function withRefreshToken(
   { grants, now }: Served,
   place: Place,
-  token: WithoutRefreshToken,
+  token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>,
   content: RefreshTokenContent | undefined,
-): GrantedToken {
+): TokenResponse {
   const left = content === undefined ? 0 : Math.floor(content.endsAt - now() / 1000);
   const isGranted = content !== undefined && left > 0;
   const refreshToken = isGranted ? grants.refreshTokens.issue(content, ownerOf(place)) : undefined;
@@ -129,7 +128,7 @@ export function firstGrant(
   token: TokenResponse,
   thumbprint?: string,
   login: Pick<RefreshTokenContent, 'redirectUri' | 'resource'> = {},
-): GrantedToken {
+): TokenResponse {
   const policy = refreshPolicyAt(place);
   const content = policy && firstRefreshToken(policy, token, thumbprint, served.now);
   return withRefreshToken(served, place, token, content && { ...content, ...login });

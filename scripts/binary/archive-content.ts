@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 
-const forMaintainers = /^(?:architecture|benchmarks|design|release|reliability)\.md$|^soak\.svg$/;
+const forMaintainers = /^(?:architecture|benchmarks|design|release|reliability)\.md$/;
 
 /** The files of docs for users. */
 export const userDocuments: readonly string[] = readdirSync('docs').filter(

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { type RawAnswer, readAnswers } from '../../../fuzz/hostile/answer.ts';
 import { RawConnection } from './raw-connection.ts';
 
@@ -26,4 +27,11 @@ export async function pipelined(port: number, requests: readonly string[]): Prom
     answers.push(...read.slice(0, some.length));
   }
   return answers;
+}
+
+/** The value of a header, which may come once. */
+export function headerOf({ headers }: RawAnswer, name: string): string | undefined {
+  const values = headers.filter(([one]) => one === name);
+  expect(values.length).to.be.at.most(1);
+  return values[0]?.[1];
 }

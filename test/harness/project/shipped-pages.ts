@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 const projectFile = (path: string) =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -19,20 +18,6 @@ export function containerPage(relay: string): string {
   const page = projectFile('deploy/docker/front-end/index.html');
   const here = replaceOnce(page, `location.origin.replace('//app.', '//login.')`, `'${relay}'`);
   return replaceOnce(here, '/auth/github', '/auth/provider');
-}
-
-/**
- * The files of examples/oauth4webapi by their paths, and the library, for a relay at this address. No build is needed.
- */
-export function libraryExample(relay: string): ReadonlyMap<string, string> {
-  const files = new Map([['/oauth4webapi.js', readFileSync(library, 'utf8')]]);
-  for (const name of ['index.html', 'login.js', 'storage.js']) {
-    const text = projectFile(`examples/oauth4webapi/${name}`)
-      .replace("'oauth4webapi'", "'./oauth4webapi.js'")
-      .replaceAll('http://localhost:8000', relay);
-    files.set(name === 'index.html' ? '/' : `/${name}`, text);
-  }
-  return files;
 }
 
 /** The code of docs/front-end.md by its names. The first line of each snippet is its name. */
@@ -61,7 +46,6 @@ export function documentedConfig(): string {
 }
 
 const head = '<!doctype html><title>Front end</title><body>';
-const library = fileURLToPath(import.meta.resolve('oauth4webapi'));
 
 function replaceOnce(text: string, part: string, replacement: string): string {
   const [before, after, ...more] = text.split(part);

@@ -13,7 +13,8 @@ import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
 import { Steps } from '../../../src/demo/steps.ts';
 import { request } from '../client/request.ts';
-import { type HttpsProxy, startHttpsProxy } from '../provider/https-proxy.ts';
+import { serveTls } from '../provider/serve.ts';
+import { selfSignedCertificate } from '../system/certificate.ts';
 import { createRelayHere } from './relay-in-process.ts';
 
 const clientId = 'login-site';
@@ -70,14 +71,12 @@ export class LoginSite {
   #closeRelay = () => {};
 
   static async start(options: LoginSiteOptions = {}): Promise<LoginSite> {
-    const relay = await openPort(0, 'the relay');
     const site = new LoginSite(options, {
-      relay,
+      relay: await (options.https ? openTlsPort() : openPort(0, 'the relay')),
       frontEnd: await openPort(0, 'the front end'),
       provider: await openPort(0, 'the provider'),
       backChannel: await openPort(0, 'the back channel'),
       attacker: await openPort(0, 'the attacker'),
-      proxy: options.https ? await startHttpsProxy('relay.localhost', relay.port) : undefined,
     });
     await site.#serve();
     return site;
@@ -87,7 +86,7 @@ export class LoginSite {
     this.#options = options;
     this.#ports = ports;
     this.frontEnd = `http://front-end.localhost:${ports.frontEnd.port}`;
-    this.relay = ports.proxy?.url ?? `http://relay.localhost:${ports.relay.port}`;
+    this.relay = `http${options.https ? 's' : ''}://relay.localhost:${ports.relay.port}`;
     this.provider = `http://provider.localhost:${ports.provider.port}`;
     this.attacker = `http://attacker.localhost:${ports.attacker.port}`;
   }
@@ -141,10 +140,8 @@ export class LoginSite {
   }
 
   async close(): Promise<void> {
-    const { proxy, ...ports } = this.#ports;
-    await proxy?.close();
     this.#closeRelay();
-    await Promise.all(Object.values(ports).map((port) => port.close()));
+    await Promise.all(Object.values(this.#ports).map((port) => port.close()));
   }
 
   async #serve(): Promise<void> {
@@ -247,13 +244,21 @@ export class LoginSite {
   }
 }
 
-interface Ports {
-  readonly relay: OpenPort;
-  readonly frontEnd: OpenPort;
-  readonly provider: OpenPort;
-  readonly backChannel: OpenPort;
-  readonly attacker: OpenPort;
-  readonly proxy: HttpsProxy | undefined;
+type Ports = Readonly<
+  Record<
+    'relay' | 'frontEnd' | 'provider' | 'backChannel' | 'attacker',
+    Pick<OpenPort, 'port' | 'serve' | 'close'>
+  >
+>;
+
+/** A port with TLS, and a certificate that no client trusts. */
+async function openTlsPort(): Promise<Ports['relay']> {
+  const { promise: listener, resolve } = Promise.withResolvers<RequestListener>();
+  const pem = await selfSignedCertificate('relay.localhost');
+  const server = await serveTls(pem, async (request, response) => {
+    (await listener)(request, response);
+  });
+  return { port: server.port, serve: resolve, close: server.close };
 }
 
 /** One site for the enclosing `describe`. It is reset before each test. */

@@ -125,18 +125,4 @@ describe('bodies of 50 MiB between a page and the API', function () {
     });
     expect(grown).to.be.below(mostGrowth);
   });
-
-  it('go both ways at once', async () => {
-    api.answer = (request, answer) => {
-      answer.writeHead(200);
-      request.pipe(answer);
-    };
-    const grown = await growth(async () => {
-      const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
-      made().pipe(request);
-      const [answer] = await once(request, 'response');
-      expect(await counted(answer)).to.equal(size);
-    });
-    expect(grown).to.be.below(mostGrowth);
-  });
 });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { BrowserContextOptions, Page, Route } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import {
   lowContrastTexts,
   needsChromium,
@@ -7,78 +8,148 @@ import {
   scrollsSideways,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
-import { useDemo } from './support/demo.ts';
+import { authorize, startLogin } from '../../harness/relay/login-site.ts';
+import { RelayProcess } from '../../harness/relay/relay-process.ts';
 
 const { describe } = needsChromium();
 
-describe('the demo’s page with the token in the address, in Chromium', () => {
+async function stop(demo: RelayProcess): Promise<void> {
+  const { code, stderr } = await demo.stop('SIGINT');
+  expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+}
+
+/** What the page shows at the end of a login, and of a logout. */
+const deliveries = [
+  {
+    title: 'OAuth',
+    path: '/',
+    login: [
+      'GET /auth/provider',
+      'GET /auth/provider/callback',
+      // The first answer gives the nonce of the proof.
+      ...['POST /auth/provider/token', 'POST /auth/provider/token', 'GET /api/user'],
+    ],
+    // After a reload, the page still has its token. The logout revokes the login.
+    later: ['GET /api/user', 'POST /auth/provider/revoke'],
+  },
+  {
+    title: 'Session',
+    path: '/session',
+    login: [
+      ...['GET /auth/provider', 'GET /auth/provider/callback', 'GET /auth/session'],
+      'GET /api/user',
+    ],
+    later: ['GET /auth/session', 'GET /api/user', 'POST /auth/logout', 'GET /auth/session'],
+  },
+  {
+    title: 'Token in the address',
+    path: '/contract',
+    login: ['GET /auth/provider', 'GET /auth/provider/callback', 'GET /api/user'],
+    later: ['GET /api/user'],
+  },
+  {
+    title: 'Nobody registered it',
+    path: '/anyone',
+    isAsked: true,
+    login: [
+      ...['POST /auth/provider/register', 'GET /auth/provider', 'POST /auth/provider/consent'],
+      ...['GET /auth/provider/callback', 'POST /auth/provider/token', 'POST /auth/provider/token'],
+      'GET /api/user',
+    ],
+    later: ['GET /api/user', 'POST /auth/provider/revoke'],
+  },
+];
+
+describe('the demo in Chromium', () => {
   const openPage = useBrowser();
-  const demo = useDemo();
-  let frontEnd: string;
-  let contract: string;
+  let demo: RelayProcess;
+  let frontEnd = '';
 
-  before(() => {
-    ({ frontEnd } = demo());
-    contract = `${frontEnd}/contract`;
+  before('the demo starts', async () => {
+    demo = new RelayProcess({ words: ['demo'], flags: { port: '0' } });
+    frontEnd = await demo.output((text) => /^ *front end +(http:\S+)\n/m.exec(text)?.[1]);
   });
+  after('the demo stops', () => stop(demo));
 
-  async function openFrontEnd(options?: BrowserContextOptions, path = ''): Promise<Page> {
-    const page = await openPage(options);
-    await page.goto(contract + path);
-    return page;
+  const shows = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+  const steps = (page: Page) => page.locator('#steps li code').allTextContents();
+
+  async function expectReadable(page: Page, name: string): Promise<void> {
+    await screenshot(page, name);
+    expect(await scrollsSideways(page), name).to.equal(false);
+    expect(await lowContrastTexts(page), name).to.deep.equal([]);
   }
 
-  async function logIn(page: Page, name: string): Promise<void> {
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByLabel('Your name').fill(name);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await card(page).waitFor();
+  for (const { title, path, isAsked = false, login, later } of deliveries) {
+    it(`logs a person in and out by ${title}, and shows the steps`, async () => {
+      const page = await openPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        // The lookup of somebody who is not logged in, or a proof without a nonce may be refused.
+        if (!/40[01]/.test(message.text())) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      await page.goto(`${frontEnd}/contract`);
+      await page.getByRole('link', { name: title }).click();
+      await shows(page, 'Not logged in');
+      await page.getByRole('button', { name: 'Log in' }).click();
+      if (isAsked) await page.getByRole('button', { name: 'Continue' }).click();
+      await authorize(page, 'Ada Lovelace');
+      await shows(page, 'Ada Lovelace');
+      expect(page.url()).to.equal(frontEnd + path);
+      await page.locator(`#steps li:nth-child(${login.length})`).waitFor();
+      expect(await steps(page)).to.deep.equal(login);
+      await page.reload();
+      await shows(page, 'Ada Lovelace');
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await shows(page, 'Not logged in');
+      await page.reload();
+      await shows(page, 'Not logged in');
+      await page.locator(`#steps li:nth-child(${login.length + later.length})`).waitFor();
+      expect(await steps(page)).to.deep.equal([...login, ...later]);
+      expect(await page.locator('#steps .failed').count()).to.equal(0);
+      expect(complaints).to.deep.equal([]);
+    });
   }
 
-  const card = (page: Page) => page.getByRole('button', { name: 'Log out' });
-  const stored = (page: Page) => page.evaluate('({ ...sessionStorage })');
-
-  it('keeps the token if the lookup fails, and says why', async () => {
-    const page = await openFrontEnd();
-    await logIn(page, 'Ada Lovelace');
-    const before = await stored(page);
-    const detail = 'The provider could not be reached.';
-    const fail = (route: Route) => route.fulfill({ status: 502, json: { detail } });
-    await page.route('**/api/user*', fail);
-    await page.reload();
-    await page.getByText(detail).waitFor();
-    expect(await stored(page)).to.deep.equal(before);
-    await page.unroute('**/api/user*');
-    await page.reload();
-    await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
-    expect(await page.getByRole('alert').isVisible()).to.equal(false);
+  it('logs a person in and out through the popup of a CMS', async () => {
+    const page = await openPage();
+    await page.goto(`${frontEnd}/cms`);
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    const popup = await opened;
+    await authorize(popup, 'Ada Lovelace');
+    await shows(page, 'Ada Lovelace');
+    expect(popup.isClosed()).to.equal(true);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await shows(page, 'Not logged in');
   });
 
   it('works with only the keyboard', async () => {
-    const page = await openFrontEnd();
-    const focused = () => page.evaluate('document.activeElement.textContent.trim()');
-    const outline = () =>
-      page.evaluate('getComputedStyle(document.activeElement).outlineStyle !== "none"');
+    const page = await openPage();
+    await page.goto(`${frontEnd}/contract`);
     const tabTo = async (name: string) => {
       const passed: unknown[] = [];
       do {
         await page.keyboard.press('Tab');
-        expect(await outline(), name).to.equal(true);
-        passed.push(await focused());
+        const [text, outline] = Object(
+          await page.evaluate(`[document.activeElement.textContent.trim(),
+            getComputedStyle(document.activeElement).outlineStyle]`),
+        );
+        expect(outline, name).to.not.equal('none');
+        passed.push(text);
       } while (passed.at(-1) !== name && passed.length < 10);
       expect(passed.at(-1)).to.equal(name);
     };
     await tabTo('Log in');
-    await screenshot(page, 'keyboard-log-in');
     await page.keyboard.press('Enter');
     await page.getByLabel('Your name').waitFor();
     await page.keyboard.type('Ada Lovelace');
-    await screenshot(page, 'keyboard-provider');
     await page.keyboard.press('Enter');
-    await card(page).waitFor();
+    await shows(page, 'Ada Lovelace');
     await tabTo('Log out');
     await page.keyboard.press('Space');
-    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    await shows(page, 'Not logged in');
   });
 
   it('is readable in light and dark colours, 320 and 1280 pixels wide', async () => {
@@ -86,27 +157,57 @@ describe('the demo’s page with the token in the address, in Chromium', () => {
       ['light', 1280],
       ['dark', 320],
     ] as const) {
-      const page = await openFrontEnd({ colorScheme, viewport: { width, height: 740 } });
-      const check = async (step: string) => {
-        await screenshot(page, `${colorScheme}-${width}-${step}`);
-        expect(await scrollsSideways(page), step).to.equal(false);
-        expect(await lowContrastTexts(page), step).to.deep.equal([]);
-      };
-      await check('1-logged-out');
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByLabel('Your name').fill(' ');
-      await check('2-provider');
-      await page.getByRole('button', { name: 'Log in' }).click();
+      const page = await openPage({ colorScheme, viewport: { width, height: 740 } });
+      for (const path of ['/', '/session', '/members', '/cms', '/anyone', '/contract']) {
+        await page.goto(frontEnd + path);
+        await shows(page, 'Not logged in');
+        await expectReadable(page, `${colorScheme}-${width}${path.replace('/', '-')}`);
+      }
+      await startLogin(page);
+      await authorize(page, ' ');
       await page.getByRole('alert').waitFor();
-      await check('3-provider-refuses-the-name');
-      await page.getByLabel('Your name').fill('Ada Augusta King, Countess-of-Lovelace-née-Byron');
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await card(page).waitFor();
-      await check('4-logged-in');
+      await expectReadable(page, `${colorScheme}-${width}-provider-refuses-the-name`);
+      await authorize(page, 'Ada Augusta King, Countess-of-Lovelace-née-Byron');
+      await page.getByRole('button', { name: 'Log out' }).waitFor();
+      await expectReadable(page, `${colorScheme}-${width}-logged-in`);
       await page.evaluate(`sessionStorage.setItem('token', 'made-up')`);
       await page.reload();
       await page.getByRole('alert').waitFor();
-      await check('5-problem');
+      await expectReadable(page, `${colorScheme}-${width}-problem`);
     }
   });
 });
+
+for (const tokenDelivery of ['query', 'code', 'session']) {
+  describe(`a page of one’s own at the demo, with ${tokenDelivery}, in Chromium`, () => {
+    const openPage = useBrowser();
+    let demo: RelayProcess;
+    let own: OpenPort;
+
+    before('the demo and the page start', async () => {
+      own = await openPort(0, 'a test');
+      const flags = { port: '0', origin: own.url, 'token-delivery': tokenDelivery };
+      demo = new RelayProcess({ words: ['demo'], flags });
+      const lines = await demo.output(
+        (text) => /Put this into the page:\n\n(.*?)\n\n/s.exec(text)?.[1],
+      );
+      own.serve((_request, response) => {
+        response.setHeader('Content-Type', 'text/html; charset=utf-8');
+        response.end(`<!doctype html><title>My page</title>${lines}`);
+      });
+    });
+    after('both stop', async () => {
+      await own.close();
+      await stop(demo);
+    });
+
+    it('logs in with the lines that the demo prints', async () => {
+      const page = await openPage();
+      await page.goto(own.url);
+      await startLogin(page);
+      await authorize(page, 'Ada Lovelace');
+      await page.getByText('Hello, ada-lovelace').waitFor();
+      expect(page.url()).to.equal(`${own.url}/`);
+    });
+  });
+}

@@ -84,20 +84,6 @@ describe('a session on https in Chromium', () => {
     expect(new Set(used).size).to.equal(used.length);
   });
 
-  // The tests of the engines log out in another tab.
-  it('does not come back with the back button after a logout', async () => {
-    const page = await openPage();
-    await logIn(page);
-    await logOut(page);
-    await loggedOut(page);
-    await page.evaluate(`location.assign('/elsewhere')`);
-    await page.waitForURL('**/elsewhere');
-    await page.evaluate('void setTimeout(() => history.back())');
-    await page.waitForURL(`${site().frontEnd}/`);
-    await loggedOut(page);
-    expect(await page.evaluate('login.user()')).to.equal(null);
-  });
-
   it('works while the browser blocks third-party cookies', async () => {
     const thirdParty = `fetch('${site().frontEnd}/cookie', { credentials: 'include' })
       .then((response) => response.text())`;

@@ -30,36 +30,6 @@ describe('login-relay check, about the configuration', () => {
     expect(report.configuration).to.contain('client-secret: "[secret]" # --client-secret');
   });
 
-  it('names every fault at once, with exit code 2, and makes no call', async () => {
-    provider.forget();
-    const { code, report } = await check({
-      flags: {
-        ...flags,
-        origin: 'https://app.example/page',
-        'base-url': 'http://relay.example',
-        'client-id': undefined,
-        'client-secret-file': join(directory, 'missing'),
-      },
-      env: { HTTPS_PROXY: `${canary('secret')}@proxy` },
-    });
-    expect(code).to.equal(2);
-    expect(report.findings.map(({ subject, verdict }) => `${verdict} ${subject}`)).to.deep.equal(
-      Array(5).fill('problem configuration'),
-    );
-    const faults = report.findings.map(({ message }) => message).join('\n');
-    expect(faults).to.match(
-      /^--origin \(FRONTEND_ORIGIN\) "https:\/\/app.example\/page" must be an origin such as /m,
-    );
-    expect(faults).to.match(
-      /^--base-url \(BASE_URL\) "http:\/\/relay.example" must start with https:\/\//m,
-    );
-    expect(faults).to.match(/^--client-id \(PROVIDER_CLIENT_ID\) is required/m);
-    expect(faults).to.match(/^--client-secret-file .* names a file that does not exist/m);
-    expect(faults).to.match(/^HTTPS_PROXY must be the URL of a proxy/m);
-    expect(report.callbackUrl).to.equal(null);
-    expect(provider.asked).to.deep.equal([]);
-  });
-
   it('does not show a wrong value that may be a secret', async () => {
     const misplaced = canary('secret');
     const { code, report } = await check({

@@ -5,12 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { send } from '../../harness/client/http-client.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import {
-  expectError,
-  expectRedirect,
-  expectToken,
-  expectUser,
-} from '../../harness/expect/expectations.ts';
+import { expectError, expectRedirect, expectToken } from '../../harness/expect/expectations.ts';
 import { flagNames, variables } from '../../harness/project/option-names.ts';
 import { silence } from '../../harness/provider/provider-behaviours.ts';
 import { serveTcp } from '../../harness/provider/serve.ts';
@@ -23,7 +18,6 @@ import {
   RelayUnderTest,
   registration,
   secretFile,
-  withRelay as withQuietRelay,
 } from '../../harness/relay/relay-under-test.ts';
 import { needs } from '../../harness/system/needs.ts';
 
@@ -104,31 +98,6 @@ describe('configuration', () => {
     );
   });
 
-  it('prefers flags to the environment, and ignores variables of other programs', async () => {
-    await withRelay(
-      {},
-      (provider, file) => ({
-        flags: flagsFor(provider, file),
-        env: {
-          ...Object.fromEntries(Object.values(variables).map((name) => [name, ''])),
-          FRONTEND_ORIGIN: 'https://other.example',
-          PROVIDER_CLIENT_ID: 'other',
-          PROVIDER_CLIENT_SECRET_FILE: '/nowhere',
-          NODE_ENV: 'development',
-          HTTP_PROXY: 'http://127.0.0.1:1',
-          http_proxy: 'http://127.0.0.1:1',
-        },
-      }),
-      async (underTest) => {
-        const start = expectRedirect(await underTest.get(loginPath));
-        expect(start.searchParams.get('client_id')).to.equal('client-1');
-        expect(start.searchParams.has('scope')).to.equal(false);
-        expectToken(await underTest.logIn());
-        expectUser(await underTest.lookUp());
-      },
-    );
-  });
-
   it('may have the client secret in a flag, which is hidden in the list of processes', async () => {
     const secret = `${canary('secret')} & more = +%41 "quoted" ~`;
     const flags = { 'client-secret-file': undefined, 'client-secret': secret };
@@ -163,46 +132,6 @@ describe('configuration', () => {
         expectRedirect(await send(port, { path: loginPath, host: '::1' }));
       },
     );
-  });
-
-  it('allows plain http beyond loopback with --insecure-http', async () => {
-    await withRelay(
-      { redirectUri: 'http://relay.example/auth/provider/callback' },
-      (provider, file) => ({
-        words: ['--insecure-http'],
-        flags: {
-          ...flagsFor(provider, file),
-          origin: 'http://app.example',
-          'base-url': 'http://relay.example',
-          'authorize-url': 'http://provider.example/authorize',
-        },
-      }),
-      async (underTest) => {
-        const start = expectRedirect(await underTest.get(loginPath));
-        expect(start.origin).to.equal('http://provider.example');
-        expectToken(await underTest.logIn(), 'http://app.example/');
-      },
-    );
-  });
-
-  it('logs for people with --log-format pretty', async () => {
-    await withQuietRelay({ flags: { 'log-format': 'pretty' } }, async ({ port, process }) => {
-      await process.output((text) => text.includes('/auth/provider/callback') || undefined);
-      await send(port, { path: `/auth/provider/callback?code=${canary('code')}` });
-      const text = await process.output((text) => (text.includes('307') ? text : undefined));
-      expect(text).to.contain(`http://127.0.0.1:${port}`);
-      expect(text).not.to.match(/^\{/m);
-    });
-  });
-
-  it('logs no success at the levels error and silent', async () => {
-    for (const level of ['error', 'silent']) {
-      await withQuietRelay({ flags: { 'log-level': level } }, async (underTest) => {
-        expectToken(await underTest.logIn());
-        const { code, stdout, stderr } = await underTest.process.stop();
-        expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: '', stderr: '' });
-      });
-    }
   });
 
   it('has all faults reported at once, one per line, as flags and as variables', async () => {

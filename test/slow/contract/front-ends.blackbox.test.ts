@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RawAnswer } from '../../../fuzz/hostile/answer.ts';
-import { pipelined } from '../../harness/client/pipelined.ts';
+import { headerOf, pipelined } from '../../harness/client/pipelined.ts';
 import { plainPayloads, redirectPayloads } from '../../harness/client/redirect-payloads.ts';
 import { encoded, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
 import { baseUrl } from '../../harness/relay/relay-under-test.ts';
@@ -86,6 +86,7 @@ const plainStarts: Starts<string> = {
 };
 
 const shop = 'https://shop.example/in';
+const toShop = (redirect_uri: Parameters['redirect_uri']) => ({ client_id: 'shop', redirect_uri });
 const preview = (label: string, after = '') => `https://${label}.preview.shop.example/in${after}`;
 
 /** The parameters of OAuth requests. */
@@ -97,29 +98,25 @@ const oauthStarts: Starts<Parameters> = {
       client_id: ['shop', payload],
       redirect_uri: shop,
     }),
-    'the redirect_uri after a registered one': (payload) => ({
-      client_id: 'shop',
-      redirect_uri: [shop, payload],
-    }),
-    'the end of a registered redirect_uri': (payload) => ({
-      client_id: 'shop',
-      redirect_uri: `${shop}${payload}.`,
-    }),
-    'the end of another front end’s redirect_uri': (payload) => ({
-      client_id: 'shop',
-      redirect_uri: `https://app.example/${payload}`,
-    }),
+    'the redirect_uri after a registered one': (payload) => toShop([shop, payload]),
+    'the redirect_uri before a registered one': (payload) => toShop([payload, shop]),
+    'the end of a registered redirect_uri': (payload) => toShop(`${shop}${payload}.`),
+    'the fragment of a registered redirect_uri': (payload) => toShop(`${shop}#${payload}#`),
+    'the path of a redirect_uri': (payload) => toShop(`https://shop.example${payload}`),
+    'the beginning of the host': (payload) => toShop(`https://${payload}.shop.example/in`),
+    'the end of the host': (payload) => toShop(`https://shop.example.${payload}/in`),
+    'the scheme': (payload) => toShop(`${payload}://shop.example/in`),
+    'the user name of a registered redirect_uri': (payload) =>
+      toShop(`https://a${payload}@shop.example/in`),
+    'the end of another front end’s redirect_uri': (payload) =>
+      toShop(`https://app.example/${payload}`),
     'the redirect_uri of a preview': (payload) => ({
       client_id: 'previews',
       redirect_uri: payload,
     }),
-    'the user name of a registered redirect_uri': (payload) => ({
-      client_id: 'shop',
-      redirect_uri: `https://a${payload}@shop.example/in`,
-    }),
   },
   shop: {
-    'the redirect_uri': (payload) => ({ client_id: 'shop', redirect_uri: payload }),
+    'the redirect_uri': (payload) => toShop(payload),
     'other parameters': (payload) => ({
       client_id: 'shop',
       ...elsewhere(payload),
@@ -198,6 +195,7 @@ describe(`no payload leads a login of one of several front ends elsewhere: ${red
       const location = headerOf(answer, 'Location');
       if (location === undefined) {
         expect(answer.status, payloads[index]).to.be.oneOf([400, 404]);
+        expect(headerOf(answer, 'Set-Cookie')).to.equal(undefined);
       } else if (frontEnd === 'none' || providerOf(location) === undefined) {
         expectEnd(frontEnd, location, payloads[index]);
       }
@@ -274,10 +272,4 @@ function entriesOf<Start>(starts: Starts<Start>) {
     FrontEndName | 'none',
     Readonly<Record<string, (payload: string) => Start>>,
   ][];
-}
-
-function headerOf({ headers }: RawAnswer, name: string): string | undefined {
-  const values = headers.filter(([one]) => one === name);
-  expect(values.length).to.be.at.most(1);
-  return values[0]?.[1];
 }

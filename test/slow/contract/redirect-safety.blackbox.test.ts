@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import type { RawAnswer } from '../../../fuzz/hostile/answer.ts';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { keepAliveAgent, send } from '../../harness/client/http-client.ts';
-import { pipelined } from '../../harness/client/pipelined.ts';
+import { headerOf, pipelined } from '../../harness/client/pipelined.ts';
 import { plainPayloads, redirectPayloads } from '../../harness/client/redirect-payloads.ts';
+import { expectRedirect } from '../../harness/expect/expectations.ts';
+import { issuer, logInTo, oauthStart, openStart } from '../../harness/login/oauth-front-end.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import {
   callbackPath,
@@ -12,6 +13,8 @@ import {
   redirectUri,
   relayUnderTest,
 } from '../../harness/relay/relay-under-test.ts';
+
+const page = `${frontendOrigin}/signed-in?theme=dark`;
 
 // The payload in a query: only characters that are not allowed there are encoded.
 const asQuery = (payload: string) =>
@@ -167,8 +170,49 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
   }
 });
 
-function headerOf({ headers }: RawAnswer, name: string): string | undefined {
-  const values = headers.filter(([one]) => one === name);
-  expect(values.length).to.be.at.most(1);
-  return values[0]?.[1];
-}
+describe('a redirect_uri with a query', () => {
+  const underTest = relayUnderTest({ 'redirect-uri': `${page} ${frontendOrigin}/other` });
+
+  it('other spellings of a registered one lead to its registered spelling', async () => {
+    for (const spelling of [
+      page,
+      'HTTPS://APP.example:443/signed-in?theme=dark',
+      'https:\\\\app.example\\signed-in?theme=dark',
+      'https:app.example/signed-in?theme=dark',
+      'https:////app.example/./x/../signed-in?theme=dark',
+      ' https://app.ex\nample/sig\tned-in?theme=\rdark\0',
+      'https://:@app.example/signed-in?theme=dark',
+      'https://%61pp.example/signed-in?theme=dark',
+      'https://app\uff0eexample/signed-in?theme=dark',
+    ]) {
+      const start = oauthStart({ redirect_uri: spelling });
+      const { location } = await logInTo(new FakeBrowser(underTest), underTest(), start);
+      expect(location.href.startsWith(`${page}&code=`), JSON.stringify(spelling)).to.equal(true);
+    }
+  });
+
+  it("the front end's state adds no parameter and leads nowhere", async function () {
+    this.timeout(60_000);
+    const agent = keepAliveAgent(1);
+    for (const state of plainPayloads.map((payload) => payload.toWellFormed())) {
+      const browser = new FakeBrowser(underTest, { agent });
+      const start = oauthStart({ redirect_uri: page, state });
+      const { location } = await logInTo(browser, underTest(), start);
+      expectPage(location, 'code', state);
+      const failing = oauthStart({ redirect_uri: page, state, scope: state || 'x' });
+      expectPage(expectRedirect(await openStart(browser, failing)), 'error', state);
+    }
+    agent.destroy();
+  });
+
+  function expectPage(location: URL, outcome: 'code' | 'error', state: string): void {
+    const { href, hash, searchParams } = location;
+    expect(href.startsWith(`${page}&${outcome}=`), href).to.equal(true);
+    expect(hash).to.equal('');
+    expect(searchParams.get('state') ?? '').to.equal(state);
+    expect(searchParams.getAll('iss')).to.deep.equal([issuer]);
+    const names = { code: ['code'], error: ['error', 'error_description', 'request_id'] }[outcome];
+    const expected = ['theme', ...names, ...(state === '' ? [] : ['state']), 'iss'];
+    expect([...searchParams.keys()]).to.have.members(expected);
+  }
+});

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { LoginTraffic } from '../../harness/client/login-traffic.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
 import { canariesIn, expectNoneRemembered } from '../../harness/expect/canaries.ts';
@@ -65,40 +64,5 @@ describe('three replicas behind HAProxy', () => {
         `    ${restarts} restarts of each: ${figures}, ${traffic.finished} logins, ${lost.length} lost\n`,
       );
     }
-  });
-
-  it('lose no login between its start and its callback if one replica is killed', async () => {
-    for (const replica of replicas) {
-      const browsers = Array.from({ length: 6 }, () => new FakeBrowser(target));
-      const logins = await Promise.all(browsers.map((browser) => browser.start()));
-      await replica.process.stop('SIGKILL');
-      for (const [index, browser] of browsers.entries()) {
-        const login = logins[index];
-        if (login) expectLogin(target(), await browser.finish(login), login);
-      }
-      await replica.start();
-      await undrain(balancer, replica.name);
-    }
-  });
-
-  it('answer a callback in flight with an error, and a new login succeeds', async () => {
-    const [victim, ...others] = replicas;
-    if (victim === undefined) throw new Error('there is no replica');
-    const browser = new FakeBrowser(target);
-    const login = await browser.start();
-    for (const { name } of others) await drain(balancer, name);
-    provider.onToken = () => {};
-    const callback = browser.finish(login);
-    await provider.arrivals(1);
-    for (const { name } of others) await undrain(balancer, name);
-    await victim.process.stop('SIGKILL');
-    const { status, headers, body } = await callback;
-    expect(status).to.equal(502);
-    expect(headers['content-type']).to.equal('application/json');
-    expect(JSON.parse(`${body}`).detail).to.contain('Start the login again');
-
-    provider.onToken = provider.issueToken;
-    const again = await browser.start();
-    expectLogin(target(), await browser.finish(again), again);
   });
 });

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import {
-  needsChromium,
-  refuseOnce,
-  useBrowser,
-  wholeBrowser,
-} from '../../harness/browser/chromium.ts';
+import { needsChromium, useBrowser, wholeBrowser } from '../../harness/browser/chromium.ts';
 import {
   authorize,
   loggedIn,
@@ -18,8 +13,6 @@ import {
 import { useClientSite } from './support/client-site.ts';
 
 const { describe } = needsChromium();
-
-const lookUps = '**/api/user*';
 
 describe('the browser client in Chromium', () => {
   const openBrowser = useBrowser();
@@ -93,20 +86,6 @@ describe('the browser client in Chromium', () => {
     await page.getByRole('link', { name: 'Cancel' }).click();
     await shows(page, 'access_denied');
     expect(page.url()).to.equal(`${site().frontEnd}/list`);
-  });
-
-  it('keeps 20 tabs logged in that are loaded at once, and refresh at once', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const tabs = await Promise.all(Array.from({ length: 19 }, () => anotherTab(page)));
-    for (const tab of tabs) await loggedIn(tab);
-    for (const tab of [page, ...tabs]) {
-      await refuseOnce(tab, lookUps);
-    }
-    const users = await Promise.all(
-      [page, ...tabs].map((tab) => tab.evaluate('login.user().then(({ sub }) => sub)')),
-    );
-    expect(users).to.deep.equal(users.map(() => 'ada'));
   });
 
   it('keeps all tabs logged in while the user endpoint of the provider fails', async () => {

@@ -55,29 +55,3 @@ describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
     expect(await page.evaluate(storageKeys)).to.deep.equal([]);
   });
 });
-
-describe('oidc-client-ts in Chromium, shortly before the token expires', () => {
-  const openPage = useBrowser();
-  // The tokens of the provider last 600 seconds.
-  const site = useFrontEndSite({
-    library,
-    settings: 'accessTokenExpiringNotificationTimeInSeconds: 598,',
-  });
-
-  it('renews it by itself, without a redirect or a frame', async () => {
-    const page = await openPage();
-    await page.goto(site().frontEnd);
-    await logIn(page, 'ada');
-    await page.getByText('Hello, The person ada').waitFor();
-    const navigations: string[] = [];
-    page.on('framenavigated', (frame) => navigations.push(frame.url()));
-    const renewed = await page.waitForResponse(
-      (response) =>
-        response.url() === `${site().relayUrl}/auth/provider/token` &&
-        `${response.request().postData()}`.includes('grant_type=refresh_token'),
-    );
-    expect(renewed.status()).to.equal(200);
-    await page.getByText('Hello, The person ada').waitFor();
-    expect(navigations).to.deep.equal([]);
-  });
-});

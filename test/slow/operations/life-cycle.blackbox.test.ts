@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
-import { runRelay } from '../../harness/relay/relay-process.ts';
 import {
   callbackPath,
   loginPath,
@@ -131,22 +130,6 @@ describe('the life of a relay', () => {
       expect((await relay.get('/healthz')).status).to.equal(200);
       await relay.process.stop();
     });
-  });
-
-  it('with login-relay health, by its exit code', async () => {
-    const underTest = await startRelay();
-    const port = String(underTest.port);
-    const asked = await runRelay({ words: ['health', '--port', port] });
-    expect([asked.code, asked.stdout]).to.deep.equal([0, `ready at http://127.0.0.1:${port}\n`]);
-    await underTest.stop();
-    const gone = await runRelay({ words: ['health'], env: { PORT: port, HOST: '0.0.0.0' } });
-    expect([gone.code, gone.stdout]).to.deep.equal([
-      1,
-      `no answer from http://127.0.0.1:${port}\n`,
-    ]);
-    const nowhere = await runRelay({ words: ['health', '--port', 'eighty'] });
-    expect([nowhere.code, nowhere.stdout]).to.deep.equal([2, '']);
-    expect(nowhere.stderr).to.contain('must be a whole number');
   });
 
   it('without log lines for probes', async () => {

@@ -1,19 +1,15 @@
-import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { send } from '../../harness/client/http-client.ts';
+import { LoginTraffic } from '../../harness/client/login-traffic.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { expectToken } from '../../harness/expect/expectations.ts';
 import { type Invocation, runRelay } from '../../harness/relay/relay-process.ts';
 import {
   baseUrl,
-  callbackPath,
   frontendOrigin,
-  loginPath,
   type RelayUnderTest,
   startRelay,
-  userPath,
   withRelay,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
@@ -23,7 +19,6 @@ const supervisor = fileURLToPath(new URL('../../harness/relay/supervise.sh', imp
 // `make test-restarts` sets 20, and prints the figures.
 const restarts = Number(process.env['RESTARTS'] ?? 3);
 const requestsPerSecond = 200;
-const bearer: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
 
 /** A relay that systemd-socket-activate starts, on a port that is not configured. */
 async function withActivatedRelay(
@@ -42,17 +37,6 @@ async function withActivatedRelay(
       expect(underTest.provider.violations).to.deep.equal([]);
     },
   );
-}
-
-/** Sends a start of a login, a callback or a lookup, and checks the answer. */
-async function everyKind(port: number, index: number, how: { agent?: Agent }): Promise<void> {
-  const code = canary('code');
-  const kinds = [
-    async () => expectRedirect(await send(port, { path: loginPath, ...how })),
-    async () => expectToken(await send(port, { path: `${callbackPath}?code=${code}`, ...how })),
-    async () => expectUser(await send(port, { path: userPath, headers: bearer, ...how })),
-  ];
-  await kinds[index % kinds.length]?.();
 }
 
 const { describe } = needsPrograms('systemd-socket-activate');
@@ -86,19 +70,17 @@ describe('a relay on a socket that systemd has passed', () => {
 
   it('loses no request while it is stopped and started again and again', async function () {
     this.timeout(20_000 + restarts * 10_000);
-    const agent = new Agent({ keepAlive: true, maxSockets: 8, scheduling: 'fifo' });
     await withActivatedRelay(
-      async ({ port, process: supervised }) => {
+      async (underTest) => {
+        const { process: supervised } = underTest;
         const pids = () => supervised.logLines.flatMap(({ pid }) => (pid ? [Number(pid)] : []));
         const starts = () => supervised.logLines.filter(({ msg }) => msg === 'listening').length;
         const endLatest = () =>
           pids()
             .slice(-1)
             .map((pid) => process.kill(pid, 'SIGTERM'));
-        const load = loadSteadily(requestsPerSecond, (index) => {
-          // Every second request has a new connection.
-          return everyKind(port, Math.floor(index / 2), index % 2 === 0 ? {} : { agent });
-        });
+        const traffic = new LoginTraffic(() => underTest);
+        const load = loadSteadily(requestsPerSecond, traffic.request);
         try {
           for (let restart = 0; restart < restarts; restart += 1) {
             await load.progress(requestsPerSecond / 2);
@@ -111,6 +93,7 @@ describe('a relay on a socket that systemd has passed', () => {
             const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
             process.stdout.write(`    ${restarts} restarts: ${figures}, ${lost.length} lost\n`);
           }
+          await traffic.end();
           expect(lost).to.deep.equal([]);
           expect(answered).to.be.at.least((restarts * requestsPerSecond) / 2);
         } finally {
@@ -122,7 +105,6 @@ describe('a relay on a socket that systemd has passed', () => {
       },
       { launcher: [supervisor] },
     );
-    agent.destroy();
   });
 
   it('opens its own port if the socket was passed to another process', async () => {

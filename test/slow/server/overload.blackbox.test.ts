@@ -1,23 +1,13 @@
 import { expect } from 'chai';
 import { setCookies } from '../../harness/browser/cookie-jar.ts';
-import { callback, expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import { expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import type { Answer } from '../../harness/client/http-client.ts';
 import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import {
-  expectError,
-  expectRedirect,
-  expectToken,
-  expectUser,
-} from '../../harness/expect/expectations.ts';
+import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { reset } from '../../harness/provider/provider-behaviours.ts';
 import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
-import {
-  callbackPath,
-  loginPath,
-  relayUnderTest,
-  userPath,
-} from '../../harness/relay/relay-under-test.ts';
+import { callbackPath, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 
 /** The limit of calls to the provider in flight. */
 const limit = 256;
@@ -75,16 +65,6 @@ describe('overload', () => {
     expectUser(await underTest().lookUp());
   });
 
-  it('does not affect requests without a call to the provider', async () => {
-    const release = holdCalls();
-    const answers = await fill();
-    expectRedirect(await underTest().get(loginPath));
-    expectError(await underTest().get(userPath), 401);
-    expectError(await underTest().get('/unknown'), 404);
-    release();
-    await Promise.all(answers);
-  });
-
   it('does not end a login: cookie and code stay good for the next try', async () => {
     const release = holdCalls();
     const browser = new FakeBrowser(underTest);
@@ -96,17 +76,6 @@ describe('overload', () => {
     release();
     await Promise.all(answers);
     expectLogin(underTest(), await browser.finish(login), login);
-  });
-
-  it('does not replace the message that the login was cancelled', async () => {
-    const release = holdCalls();
-    const browser = new FakeBrowser(underTest);
-    const { state } = await browser.start();
-    const answers = await fill();
-    const cancelled = await browser.open(callback({ state, error: 'access_denied' }));
-    expect(expectError(cancelled, 400)).to.contain('access_denied');
-    release();
-    await Promise.all(answers);
   });
 
   it('of lookups leaves a quarter of the calls to logins', async () => {

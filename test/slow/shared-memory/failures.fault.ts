@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
+import { memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { aloneFor, contend, logged, pause, withServer } from './support/contention.ts';
-import { Relays, slowly } from './support/relays.ts';
-import { TcpProxy } from './support/tcp-proxy.ts';
+import { contend, logged, pause, withServer } from './support/contention.ts';
 
 const { describe } = needsPrograms(memoryProgram);
 
@@ -36,18 +34,6 @@ describe('relays whose shared memory', function () {
       }
     }));
 
-  it('is paused go on after a few seconds', () =>
-    withServer(async (relays, server) => {
-      server.pause();
-      expect(await aloneFor(relays)).to.be.below(8000);
-      await logged(relays, 'shared memory is away');
-      await pause(2000);
-      expect(await aloneFor(relays)).to.be.below(2000);
-      server.resume();
-      await logged(relays, 'shared memory is back');
-      expect(await contend(relays)).to.equal(1);
-    }));
-
   it('is paused again and again for 0.4 seconds log nobody out', () =>
     withServer(async (relays, server) => {
       let isOver = false;
@@ -63,19 +49,4 @@ describe('relays whose shared memory', function () {
       isOver = true;
       await hiccups;
     }));
-
-  it('is 0.4 seconds away log nobody out', async () => {
-    const server = await MemoryServer.start();
-    const proxy = await TcpProxy.start(server.port);
-    const relays = await Relays.start(3, { 'shared-memory': proxy.address });
-    try {
-      slowly(relays.provider);
-      proxy.delay = 400;
-      for (let turn = 0; turn < 4; turn += 1) expect(await contend(relays)).to.equal(1);
-    } finally {
-      await relays.stop();
-      await proxy.stop();
-      await server.stop();
-    }
-  });
 });

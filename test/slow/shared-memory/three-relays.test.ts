@@ -2,12 +2,7 @@ import { expect } from 'chai';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import type { Answer } from '../../harness/client/http-client.ts';
 import { expectRedirect } from '../../harness/expect/expectations.ts';
-import {
-  expectOAuthError,
-  logInTo,
-  redemption,
-  requestToken,
-} from '../../harness/login/oauth-front-end.ts';
+import { expectOAuthError, requestToken } from '../../harness/login/oauth-front-end.ts';
 import { type OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { expectSessionFailure, sessionOf } from '../../harness/login/session-page.ts';
 import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
@@ -94,26 +89,6 @@ describe('three relays that share a memory', () => {
     await expectAlive(relays(), page, got);
   });
 
-  it('follow a chain of refreshes to its newest token', async () => {
-    const page = await relays().page();
-    const first = await page.logIn();
-    const second = tokensOf(await page.refresh(first.refreshToken));
-    const third = tokensOf(await page.refresh(second.refreshToken));
-    for (const { refreshToken } of [first, second, first]) {
-      expect(tokensOf(await page.refresh(refreshToken)).accessToken).to.equal(third.accessToken);
-    }
-    await expectAlive(relays(), page, third);
-  });
-
-  it('exchange a code once that a page redeems twice, and the tokens are good', async () => {
-    const page = await relays().page();
-    const response = await logInTo(new FakeBrowser(relays), relays());
-    const answers = await Promise.all([1, 2].map(() => page.request(redemption(response))));
-    const [good, ...others] = answers.sort((one, other) => one.status - other.status);
-    expect(others.map(({ body }) => JSON.parse(`${body}`).error)).to.deep.equal(['invalid_grant']);
-    await expectAlive(relays(), page, tokensOf(good ?? expect.fail()));
-  });
-
   it('give both tabs the token if a callback is opened twice, and nobody later', async () => {
     const browser = new FakeBrowser(relays);
     const request = expectRedirect(await browser.open(loginPath));
@@ -145,16 +120,6 @@ describe('three relays that share a memory', () => {
       expectOAuthError(await page.refresh(refreshToken, { proof }), 'invalid_dpop_proof');
     }
     relays().provider.mood.rotation = 'rotates';
-  });
-
-  it('ask once for a login that the provider has ended, however often a page retries', async () => {
-    const page = await relays().page();
-    const { refreshToken } = await page.logIn();
-    relays().provider.revokeAll();
-    for (let retry = 0; retry < 12; retry += 1) {
-      expectOAuthError(await page.refresh(refreshToken), 'invalid_grant');
-    }
-    expect(refreshes()).to.equal(1);
   });
 
   it('revoke the newest token of a login, and repeat no result of it', async () => {

@@ -7,8 +7,6 @@ import { BootedSystem } from './booted-system.ts';
 /** The path of the configuration file. */
 export const config = '/etc/login-relay/config.yaml';
 
-/** The commands with which the manual moves the variables of 0.1 to the configuration file. */
-export const moveCommands = commandsOf('operations', /^sudo systemd-run --pipe [^`]*/m);
 const installCommands = commandsOf('install', /^sudo useradd [^`]*/m);
 
 const executable = process.env['LOGIN_RELAY'];

@@ -1,27 +1,20 @@
-import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { send } from '../../harness/client/http-client.ts';
+import { LoginTraffic } from '../../harness/client/login-traffic.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
 import { canariesIn, canary } from '../../harness/expect/canaries.ts';
-import {
-  expectError,
-  expectRedirect,
-  expectToken,
-  expectUser,
-} from '../../harness/expect/expectations.ts';
+import { expectError, expectRedirect, expectToken } from '../../harness/expect/expectations.ts';
 import { sealLogin } from '../../harness/login/sealed-login.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   baseUrl,
   callbackPath,
-  frontendOrigin,
   loginPath,
   registration,
-  userPath,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import type { BootedSystem } from './booted-system.ts';
-import { config, InstalledService, moveCommands } from './installed-service.ts';
+import { config, InstalledService } from './installed-service.ts';
 
 const restarts = 20;
 const key = 'the-key-of-this-very-service-00001';
@@ -82,18 +75,8 @@ describe('the service', function () {
 
   it(`loses no request in ${restarts} restarts at ${requestsPerSecond} requests a second`, async () => {
     const before = service.journal().split('"stopping"').length;
-    const agent = new Agent({ keepAlive: true, maxSockets: 8, scheduling: 'fifo' });
-    const load = loadSteadily(requestsPerSecond, async (index) => {
-      const how = index % 2 === 0 ? {} : { agent };
-      const token: [string, string] = ['Authorization', `Bearer ${canary('token')}`];
-      const code = canary('code');
-      const kinds = [
-        async () => expectRedirect(await send(port, { path: loginPath, ...how })),
-        async () => expectToken(await send(port, { path: `${callbackPath}?code=${code}`, ...how })),
-        async () => expectUser(await send(port, { path: userPath, headers: [token], ...how })),
-      ];
-      await kinds[Math.floor(index / 2) % kinds.length]?.();
-    });
+    const traffic = new LoginTraffic(() => ({ port, provider }));
+    const load = loadSteadily(requestsPerSecond, traffic.request);
     for (let restart = 0; restart < restarts; restart += 1) {
       // The unit allows fewer than ten starts within ten seconds.
       await load.progress(requestsPerSecond * 1.2);
@@ -101,7 +84,7 @@ describe('the service', function () {
     }
     await load.progress(requestsPerSecond);
     const { answered, lost, slowest, rate } = await load.stop();
-    agent.destroy();
+    await traffic.end();
     const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
     process.stdout.write(`    ${figures}, ${lost.length} lost\n`);
     expect(lost).to.deep.equal([]);
@@ -189,40 +172,6 @@ describe('the service', function () {
     system.run('systemctl reload login-relay');
     while (!service.journal().includes('"/etc/login-relay/key"')) await new Promise(setImmediate);
     expectToken(await send(port, { path, headers: [cookie] }));
-  });
-
-  describe('with the variables of 0.1', () => {
-    const variables = '/etc/default/login-relay';
-    const logsIn = async () =>
-      expectToken(await send(port, { path: `${callbackPath}?code=${canary('code')}` }));
-
-    it('runs as before, with a secret that only root can read', async () => {
-      const former = {
-        FRONTEND_ORIGIN: frontendOrigin,
-        BASE_URL: baseUrl,
-        PROVIDER_CLIENT_ID: provider.registration.clientId,
-        PROVIDER_AUTHORIZE_URL: provider.authorizeUrl,
-        PROVIDER_TOKEN_URL: provider.tokenUrl,
-        PROVIDER_USER_URL: provider.userUrl,
-        LOGIN_RELAY_CONFIG: '',
-      };
-      const lines = Object.entries(former).map(([name, value]) => `${name}=${value}\n`);
-      system.run(`
-        echo '${lines.join('')}' >${variables}
-        login-relay systemd --settings >${config}
-        chown root:root /etc/login-relay/client-secret
-        chmod 600 /etc/login-relay/client-secret
-        systemctl restart login-relay
-      `);
-      await logsIn();
-    });
-
-    it('moves to the configuration file as the manual says', async () => {
-      system.run(moveCommands.replace(/(?<=login-relay check .*)$/m, ' || true'));
-      expect(system.run(`ls ${variables} || true`)).to.equal('');
-      expect(system.run(`cat ${config}`)).to.contain(`base-url: ${baseUrl}`);
-      await logsIn();
-    });
   });
 
   it('shows no secret, code or token in journal, arguments, environment or title', () => {

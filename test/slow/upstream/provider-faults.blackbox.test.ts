@@ -16,7 +16,6 @@ import {
 } from '../../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../../harness/provider/strict-provider.ts';
 import { relayUnderTest } from '../../harness/relay/relay-under-test.ts';
-import { freePort } from '../../harness/system/free-port.ts';
 
 const mebibyte = 1024 * 1024;
 /** Valid JSON for both endpoints. */
@@ -158,27 +157,6 @@ describe('a provider that misbehaves', () => {
         expectError(lookUp, 401);
       }
     });
-  });
-
-  describe('because it is not reachable', () => {
-    const origins = {
-      'nothing listens': async () => `http://127.0.0.1:${await freePort()}`,
-      'its name does not resolve': async () => 'https://provider.invalid',
-    };
-    for (const [name, findOrigin] of Object.entries(origins)) {
-      describe(`because ${name}`, () => {
-        const underTest = relayUnderTest(async () => {
-          const origin = await findOrigin();
-          const endpoints = { 'token-url': `${origin}/token`, 'user-url': `${origin}/user` };
-          return { ...endpoints, 'provider-timeout': '30' };
-        });
-
-        it('answers 502 to both', async () => {
-          expectError(await underTest().logIn(), 502);
-          expectError(await underTest().lookUp(), 502);
-        }).timeout(60_000);
-      });
-    }
   });
 
   describe('because it does not speak TLS', () => {

@@ -13,6 +13,9 @@ import {
   signIn,
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
+import { metadata } from '../../harness/provider/metadata.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
+import { serve } from '../../harness/provider/serve.ts';
 import {
   callbackPath,
   loginPath,
@@ -50,6 +53,23 @@ describe('a provider that is down for a while', () => {
     provider = await startCertifiedProvider({ client, port });
     await relay.discoveryLine('discovered');
     await expectLogin(relay);
+  });
+
+  it('because it takes no client secret: 503 from the start on, and the relay is not ready', async () => {
+    const changes = { token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] };
+    const issuer = await serve(({ headers }, response) =>
+      json(metadata(`http://${headers.host}`, changes))(response),
+    );
+    const flags = { issuer: `http://127.0.0.1:${issuer.port}` };
+    const relay = await startRelay({ client, flags });
+    expect(await relay.discoveryLine('failed')).to.include({ reason: 'unsupported' });
+    expectFailedVisit(await new FakeBrowser(() => relay).visit(loginPath), 'provider_unsupported');
+    expectFailure(await relay.get(loginPath), 'provider_unsupported');
+    expectFailure(await relay.get(`${callbackPath}?code=any`), 'provider_unsupported');
+    const { status, body } = await relay.get('/readyz');
+    expect(status).to.equal(503);
+    expect(body.toString()).to.include('provider_unsupported');
+    await issuer.close();
   });
 
   it('at a callback: the callback can be retried', async () => {

@@ -5,7 +5,6 @@ import {
   type CertifiedProvider,
   startCertifiedProvider,
 } from '../../../harness/provider/certified-provider.ts';
-import { startHttpsProxy } from '../../../harness/provider/https-proxy.ts';
 import { serve } from '../../../harness/provider/serve.ts';
 import type { Flags } from '../../../harness/relay/relay-process.ts';
 import { type Relay, secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
@@ -22,8 +21,6 @@ export interface Site {
 export interface SiteOptions {
   /** Whether front end and relay are one site in a browser's eyes. */
   readonly isShared?: boolean;
-  /** Whether the relay is on https. */
-  readonly https?: boolean;
   /** The front end, for a relay at this address. */
   readonly pages: (relayUrl: string) => RequestListener | Promise<RequestListener>;
   readonly flags?: Flags | (() => Flags);
@@ -35,7 +32,7 @@ export interface SiteOptions {
 }
 
 /** One site for the `describe` that this is called in. */
-export function useSite({ isShared, https, pages, flags, balance }: SiteOptions): () => Site {
+export function useSite({ isShared, pages, flags, balance }: SiteOptions): () => Site {
   const startRelay = useRelays();
   const hostOf = (name: string) => (isShared ? 'localhost' : `${name}.localhost`);
   let site: Site | undefined;
@@ -43,13 +40,12 @@ export function useSite({ isShared, https, pages, flags, balance }: SiteOptions)
 
   before('start the provider, the relay and the front end', async () => {
     const port = await freePort();
-    const proxy = https ? await startHttpsProxy(hostOf('relay'), port) : undefined;
-    const relayUrl = proxy?.url ?? `http://${hostOf('relay')}:${port}`;
+    const relayUrl = `http://${hostOf('relay')}:${port}`;
     const redirectUri = `${relayUrl}/auth/provider/callback`;
     const client = { clientId: 'client-1', clientSecret: canary('secret'), redirectUri };
     const provider = await startCertifiedProvider({ client, refreshes: true });
     const served = await serve(await pages(relayUrl));
-    servings.push(provider, served, ...(proxy ? [proxy] : []));
+    servings.push(provider, served);
     const frontEnd = `http://${hostOf('front-end')}:${served.port}`;
     const keyFile = await secretFile('the-key-of-these-tests-and-no-others');
     const settings = {

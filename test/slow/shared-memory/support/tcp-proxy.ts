@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A network between relays and their server, which can be slow or broken. */
+/** A network between relays and their server, which can be broken. */
 export class TcpProxy {
-  /** Milliseconds until bytes of the server arrive. */
-  delay = 0;
   /** Whether nothing arrives at all, in either direction, and no connection breaks. */
   isPartitioned = false;
   readonly #sockets = new Set<Socket>();
@@ -45,8 +43,7 @@ export class TcpProxy {
         if (!this.isPartitioned) to.destroy();
       });
       from.on('data', (bytes) => {
-        if (this.isPartitioned) return;
-        setTimeout(() => to.write(bytes), from === far ? this.delay : 0);
+        if (!this.isPartitioned) to.write(bytes);
       });
     }
   }

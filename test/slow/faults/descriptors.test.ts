@@ -14,7 +14,7 @@ describe('descriptors that run out', () => {
   fault(
     '100 connections where 64 descriptors are allowed',
     'the relay stays, and serves once some are free',
-    async ({ happened, recovery }) => {
+    async () => {
       await withRelay({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
         const { provider, port, process: relay } = underTest;
         const sockets = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'));
@@ -27,15 +27,12 @@ describe('descriptors that run out', () => {
         }
         await Promise.all(sockets.map(settled));
         await eventually(async () => expect(refused).to.be.greaterThan(0));
-        happened(`${refused} of 100 connections closed at once`);
         expect(provider.calls).to.deep.equal([]);
         for (const socket of sockets) socket.destroy();
-        await recovery(() =>
-          eventually(async () => {
-            expectToken(await underTest.logIn());
-            expectUser(await underTest.lookUp());
-          }),
-        );
+        await eventually(async () => {
+          expectToken(await underTest.logIn());
+          expectUser(await underTest.lookUp());
+        });
         expect((await relay.stop()).code).to.equal(0);
       });
     },
@@ -51,7 +48,7 @@ describe('descriptors that run out', () => {
     fault(
       `no descriptor is left ${moment}`,
       '502 for clients that are connected, and service once one is free',
-      async ({ happened, recovery }) => {
+      async () => {
         await withRelay({ launcher: ['prlimit', '--nofile=64'] }, async (underTest) => {
           const { provider, process: relay } = underTest;
           await prepare(underTest);
@@ -68,14 +65,10 @@ describe('descriptors that run out', () => {
           await Promise.all(answers);
           for (const status of seen) expect(status).to.be.oneOf([0, 502]);
           provider.forget();
-          await recovery(() =>
-            eventually(async () => {
-              expectToken(await underTest.logIn());
-              expectUser(await underTest.lookUp());
-            }),
-          );
-          const failed = seen.filter((status) => status > 0).length;
-          happened(`${failed} answered so, ${60 - failed} connections closed`);
+          await eventually(async () => {
+            expectToken(await underTest.logIn());
+            expectUser(await underTest.lookUp());
+          });
           expect((await relay.stop()).code).to.equal(0);
         });
       },

@@ -68,36 +68,30 @@ describe('a log that cannot be written', () => {
     ['the device of the log is full', '>/dev/full'],
     ['standard output is closed', '>&-'],
   ] as const) {
-    fault(name, 'the relay serves on and ends well', async ({ happened }) => {
+    fault(name, 'the relay serves on and ends well', async () => {
       await withRelay({ launcher: redirected(redirection) }, async (underTest) => {
         await expectService(underTest);
         await startLogins(underTest, 100);
         await expectCleanEnd(underTest);
       });
-      happened('102 requests served, exit code 0');
     });
   }
 
-  fault(
-    'the reader of the log goes away',
-    'the relay serves on and ends well',
-    async ({ happened }) => {
-      await withPipe(async (underTest, reader) => {
-        await expectService(underTest);
-        reader.destroy();
-        await startLogins(underTest, 100);
-        await expectService(underTest);
-        await expectCleanEnd(underTest);
-      });
-      happened('104 requests served, exit code 0');
-    },
-  );
+  fault('the reader of the log goes away', 'the relay serves on and ends well', async () => {
+    await withPipe(async (underTest, reader) => {
+      await expectService(underTest);
+      reader.destroy();
+      await startLogins(underTest, 100);
+      await expectService(underTest);
+      await expectCleanEnd(underTest);
+    });
+  });
 
   fault(
     'nobody reads the pipe of the log',
     'the relay serves on, does not grow, and tells how many lines were lost once it is read',
-    async ({ happened, recovery }, context) => {
-      context.timeout(60_000);
+    async function () {
+      this.timeout(60_000);
       await withPipe(async (underTest, reader) => {
         await startLogins(underTest, 7000);
         const before = residentMebibytes(underTest);
@@ -110,16 +104,13 @@ describe('a log that cannot be written', () => {
         reader.setEncoding('utf8').on('data', (text: string) => {
           log += text;
         });
-        await recovery(() =>
-          eventually(async () => {
-            await underTest.get(loginPath);
-            expect(log).to.contain(lostLines);
-          }),
-        );
+        await eventually(async () => {
+          await underTest.get(loginPath);
+          expect(log).to.contain(lostLines);
+        });
         for (const line of log.split('\n').slice(0, -1)) JSON.parse(line);
-        const lost = /"lost":(\d+)/.exec(log)?.[1];
+        expect(log).to.match(/"lost":[1-9]/);
         await expectCleanEnd(underTest);
-        happened(`8,002 requests served, ${lost} lines lost`);
       });
     },
   );
@@ -127,37 +118,33 @@ describe('a log that cannot be written', () => {
   fault(
     'nobody reads the pipe of the log when the relay is told to end',
     'it ends well',
-    async ({ happened }) => {
+    async () => {
       await withPipe(async (underTest) => {
         await startLogins(underTest, 1000);
         await expectCleanEnd(underTest);
       });
-      happened('exit code 0');
     },
   );
 
   fault(
     'the disk of the log is full for a while',
     'the relay serves on, and logs whole lines again after that',
-    async ({ happened, recovery }) => {
+    async () => {
       const disk = new FullDisk(join(directory, 'log'));
       await withRelay({ launcher: disk.launcher }, async (underTest) => {
         await startLogins(underTest, 200);
         await expectService(underTest);
         disk.makeRoom(underTest);
-        await recovery(() =>
-          eventually(async () => {
-            await underTest.get(loginPath);
-            expect(disk.lines().join('\n')).to.contain(lostLines);
-          }),
-        );
+        await eventually(async () => {
+          await underTest.get(loginPath);
+          expect(disk.lines().join('\n')).to.contain(lostLines);
+        });
         await expectCleanEnd(underTest);
       });
       const lines = disk.lines();
       const torn = lines.filter((line) => !line.endsWith('}'));
       expect(torn.length).to.be.at.most(1);
       for (const line of lines) if (line !== torn[0]) JSON.parse(line);
-      happened(`202 requests served, ${lines.length} lines logged`);
     },
     ['prlimit'],
   );

@@ -26,8 +26,8 @@ describe('a provider that is far away', () => {
   fault(
     'the provider is behind 200 ms of latency and 2 % of loss each way',
     '300 logins and 300 lookups, 20 at a time, none fails, each code sent once',
-    async ({ happened }, context) => {
-      context.timeout(180_000);
+    async function () {
+      this.timeout(180_000);
       await withRelay(
         {
           providerHost: here,
@@ -53,12 +53,8 @@ describe('a provider that is far away', () => {
           });
           await Promise.all(people);
           expect(provider.credentials('token').toSorted()).to.deep.equal(codes.toSorted());
-          const sorted = times.toSorted((a, b) => a - b);
-          const [median, longest] = [sorted[sorted.length >> 1] ?? 0, sorted.at(-1) ?? 0];
+          const median = times.toSorted((a, b) => a - b)[times.length >> 1];
           expect(median).to.be.greaterThan(200);
-          happened(
-            `600 served in ${Math.round(median)} ms each (median; longest ${Math.round(longest)} ms)`,
-          );
           expect((await underTest.process.stop()).code).to.equal(0);
         },
       );

@@ -55,7 +55,8 @@ async function lose(send: (signal: AbortSignal) => Promise<Answer>): Promise<voi
   await sent;
 }
 
-describe('three relays that share a memory', () => {
+describe('three relays that share a memory', function () {
+  this.timeout(90_000);
   const relays = threeRelays();
   const refreshes = () => relays().provider.credentials('refresh').length;
 
@@ -200,7 +201,8 @@ describe('three relays that share a memory', () => {
   });
 });
 
-describe('three relays with sessions that share a memory', () => {
+describe('three relays with sessions that share a memory', function () {
+  this.timeout(90_000);
   const relays = threeRelays(withSessions);
 
   it('refresh once for twenty tabs, and the session lives on', async () => {

@@ -38,7 +38,7 @@ export class Relays {
       ...provider.flags,
       ...flags,
     });
-    await relays.add(count);
+    relays.#relays = await Promise.all(Array.from({ length: count }, () => relays.#start()));
     return relays;
   }
 
@@ -59,16 +59,10 @@ export class Relays {
     return relay;
   }
 
-  async add(count: number): Promise<void> {
-    const starts = Array.from({ length: count }, () => this.#start());
-    this.#relays.push(...(await Promise.all(starts)));
-  }
-
   /** Replaces each relay by a new one. */
   async restart(): Promise<void> {
     const before = this.#relays;
-    this.#relays = [];
-    await this.add(before.length);
+    this.#relays = await Promise.all(before.map(() => this.#start()));
     await Promise.all(before.map((relay) => relay.stop()));
   }
 

@@ -2,14 +2,15 @@ import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /**
- * A map that forgets each entry after a time, and the oldest one if it is full.
+ * A map whose entries have lifetimes of their own.
  *
- * @param lifetime milliseconds until an entry is forgotten
- * @param most entries
+ * @param most entries; beyond it, the oldest one is forgotten
+ * @param holdsSecrets whether no value stays in memory for longer than its time. Otherwise, one may stay until the next
+ *   change
  */
-export function createRecent<Value>(lifetime: number, most: number, now: Clock) {
+export function createLasting<Value>(most: number, now: Clock, holdsSecrets = false) {
   // Oldest first.
-  const entries = new Map<string, { value: Value; at: number; timer: NodeJS.Timeout }>();
+  const entries = new Map<string, { value: Value; end: number; timer?: NodeJS.Timeout }>();
 
   function forget(key: string): void {
     // A timer that stays would keep the entry in memory, beyond the limit.
@@ -18,48 +19,23 @@ export function createRecent<Value>(lifetime: number, most: number, now: Clock) 
   }
 
   return {
-    /** @returns undefined if there is no entry, or if it is too old */
-    get(key: string): Value | undefined {
-      const entry = entries.get(key);
-      return entry !== undefined && now() - entry.at < lifetime ? entry.value : undefined;
-    },
-    set(key: string, value: Value): void {
-      forget(key);
-      for (const oldest of entries.keys()) {
-        if (entries.size < most) break;
-        forget(oldest);
-      }
-      // The value may be a secret. So don't keep it until the next access.
-      const timer = setTimeout(forget, lifetime, key).unref();
-      entries.set(key, { value, at: now(), timer });
-    },
-    delete: forget,
-  };
-}
-
-/**
- * A map whose entries have lifetimes of their own. It may keep one until the next change: a value must not be secret.
- *
- * @param most entries; beyond it, the oldest one is forgotten
- */
-export function createLasting<Value>(most: number, now: Clock) {
-  // Oldest first.
-  const entries = new Map<string, { readonly value: Value; readonly end: number }>();
-  return {
+    /** @returns undefined if there is no entry, or if its time is over */
     get(key: string): Value | undefined {
       const entry = entries.get(key);
       return entry !== undefined && now() < entry.end ? entry.value : undefined;
     },
     /** @param lifetime milliseconds */
     set(key: string, value: Value, lifetime: number): void {
-      entries.delete(key);
+      forget(key);
       for (const [oldest, { end }] of entries) {
         if (entries.size < most && now() < end) break;
-        entries.delete(oldest);
+        forget(oldest);
       }
-      entries.set(key, { value, end: now() + lifetime });
+      const entry = { value, end: now() + lifetime };
+      if (!holdsSecrets) entries.set(key, entry);
+      else entries.set(key, { ...entry, timer: setTimeout(forget, lifetime, key).unref() });
     },
-    delete: (key: string): boolean => entries.delete(key),
+    delete: forget,
     /** What is there, with the milliseconds that it has left. */
     all(): { readonly key: string; readonly value: Value; readonly left: number }[] {
       const each = [...entries].map(([key, { value, end }]) => ({ key, value, left: end - now() }));
@@ -68,7 +44,18 @@ export function createLasting<Value>(most: number, now: Clock) {
   };
 }
 
-/** A key for a {@link createRecent} that does not tell its parts, which may be secret. */
+/**
+ * A map of what may be secret, whose entries have one lifetime.
+ *
+ * @param lifetime milliseconds until an entry is forgotten
+ * @param most entries; beyond it, the oldest one is forgotten
+ */
+export function createRecent<Value>(lifetime: number, most: number, now: Clock) {
+  const { get, set, delete: forget } = createLasting<Value>(most, now, true);
+  return { get, set: (key: string, value: Value) => set(key, value, lifetime), delete: forget };
+}
+
+/** A key for these maps that does not tell its parts, which may be secret. */
 export function keyOf(...parts: readonly (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

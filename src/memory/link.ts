@@ -33,7 +33,7 @@ export type ServerLink = ReturnType<typeof createLink>;
 /** Connects, and goes on trying for as long as the relay runs. */
 export function createLink(connection: Connection, observer: LinkObserver) {
   const returns: (() => string[][])[] = [];
-  let waiting: (() => void)[] = [];
+  let back = Promise.withResolvers<void>();
   let isOver = false;
   let isThere = false;
   /** Whether there was a connection before. */
@@ -70,6 +70,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   function lose(): void {
     if (!isThere || isOver) return;
     isThere = false;
+    back = Promise.withResolvers();
     lostAt = performance.now();
     observer.away(reason);
     void comeBack();
@@ -106,18 +107,15 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     if (isKnown) observer.back((performance.now() - lostAt) / 1000);
     isKnown = true;
     isThere = true;
-    for (const wake of waiting.splice(0)) wake();
+    back.resolve();
   }
 
   /** @returns whether the server is there, or comes back in time */
   async function untilBack(): Promise<boolean> {
     const left = lostAt + patience - performance.now();
     if (isThere || left <= 0) return isThere;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push(resolve);
     // At the start, nothing else may keep the process alive.
-    await Promise.race([promise, sleep(left)]);
-    waiting = waiting.filter((one) => one !== resolve);
+    await Promise.race([back.promise, sleep(left)]);
     return isThere;
   }
 

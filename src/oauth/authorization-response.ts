@@ -1,10 +1,6 @@
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import {
-  failureMeantBy,
-  type ProviderErrorCode,
-  providerErrorCode,
-} from '../provider-error-codes.ts';
+import { failureMeantBy, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Query, single } from './query.ts';
 
@@ -51,13 +47,12 @@ function authorizationRefused(error: string): RelayError {
   const meaning = failureMeantBy(providerError);
   const isAnswer = meaning === 'access_denied' || meaning === 'redirect_uri_refused';
   const code = isAnswer ? meaning : 'authorization_refused';
-  return new RelayError(code, { detail: detailOf(code, providerError), providerError });
-}
-
-function detailOf(code: FailureCode, error: ProviderErrorCode | undefined): string | undefined {
-  if (code === 'redirect_uri_refused') {
-    return `The provider refused the callback URL of this relay (${error}). Only its operator can fix this.`;
-  }
-  if (code === 'access_denied' || error === undefined || error === 'other') return undefined;
-  return `The provider did not authorize the login (${error}). Start the login again.`;
+  const isNamed = providerError !== undefined && providerError !== 'other';
+  const details: Partial<Record<FailureCode, string>> = {
+    redirect_uri_refused: `The provider refused the callback URL of this relay (${providerError}). Only its operator can fix this.`,
+    ...(isNamed && {
+      authorization_refused: `The provider did not authorize the login (${providerError}). Start the login again.`,
+    }),
+  };
+  return new RelayError(code, { detail: details[code], providerError });
 }

@@ -25,14 +25,18 @@ export function providerOf(
   const scopes = metadata['scopes_supported'];
   expectSupported(metadata, given);
   const speaksOpenId = kind === 'openid' || includes(scopes, 'openid');
-  const revocationUrl = optionalEndpoint('revocationUrl', metadata, context);
-  const revocation = revocationUrl
-    ? { url: revocationUrl, request: 'rfc7009' as const }
-    : undefined;
+  const required = (name: RequiredEndpoint) =>
+    given[name] ?? requiredEndpoint(name, metadata, context);
+  /** Logins work without it. So one that cannot be used counts as missing. */
+  const optional = (name: 'revocationUrl' | 'logoutUrl') => {
+    const url = usableUrl(name, metadata[fields[name]], context);
+    return typeof url === 'string' ? undefined : url.href;
+  };
+  const revocationUrl = optional('revocationUrl');
   return {
-    authorizeUrl: requiredEndpoint('authorizeUrl', metadata, context),
-    tokenUrl: requiredEndpoint('tokenUrl', metadata, context),
-    userUrl: requiredEndpoint('userUrl', metadata, context),
+    authorizeUrl: required('authorizeUrl'),
+    tokenUrl: required('tokenUrl'),
+    userUrl: required('userUrl'),
     scope: given.scope ?? (speaksOpenId ? 'openid' : undefined),
     scopesSupported: v.is(v.array(v.string()), scopes) ? scopes : undefined,
     clientAuthentication: given.clientAuthentication ?? authenticationOf(metadata, context),
@@ -41,8 +45,10 @@ export function providerOf(
     authorizeParameters: given.authorizeParameters,
     tokenParameters: given.tokenParameters,
     ...refreshOf(metadata),
-    revocation: given.revocation ?? revocation,
-    logoutUrl: optionalEndpoint('logoutUrl', metadata, context),
+    revocation:
+      given.revocation ??
+      (revocationUrl === undefined ? undefined : { url: revocationUrl, request: 'rfc7009' }),
+    logoutUrl: optional('logoutUrl'),
     // Every provider of OpenID Connect has it. @see OpenID Connect Core 1.0 §15.1
     accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
@@ -120,18 +126,12 @@ const flags = {
   userUrl: '--user-url',
 } as const satisfies Record<RequiredEndpoint, string>;
 
-/**
- * The URL of an endpoint that logins need: the configured one, else that of the metadata.
- *
- * @throws {DiscoveryError} if there is none, or none that can be used
- */
+/** @throws {DiscoveryError} if the metadata has no such endpoint, or none that can be used */
 function requiredEndpoint(
   name: RequiredEndpoint,
   metadata: Metadata,
   context: MetadataContext,
 ): string {
-  const given = context.given[name];
-  if (given !== undefined) return given;
   const value = metadata[fields[name]];
   if (value === undefined) {
     const explanation = `the metadata has no ${fields[name]}: give it by hand, with ${flags[name]}`;
@@ -140,16 +140,6 @@ function requiredEndpoint(
   const url = usableUrl(name, value, context);
   if (typeof url === 'string') throw new DiscoveryError(url);
   return url.href;
-}
-
-/** The URL of an endpoint that logins work without. So one that cannot be used counts as missing. */
-function optionalEndpoint(
-  name: 'revocationUrl' | 'logoutUrl',
-  metadata: Metadata,
-  context: MetadataContext,
-): string | undefined {
-  const url = usableUrl(name, metadata[fields[name]], context);
-  return typeof url === 'string' ? undefined : url.href;
 }
 
 /**

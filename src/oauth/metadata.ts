@@ -42,13 +42,10 @@ export function parseMetadata(bytes: Uint8Array, issuer: string): Metadata {
   const object = parseJsonObject(bytes);
   if (object === undefined) throw new DiscoveryError('not_json');
   const metadata = Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
-  if (metadata['issuer'] !== issuer) throw issuerMismatch(issuer, metadata['issuer']);
-  return metadata;
-}
-
-function issuerMismatch(issuer: string, metadataIssuer: unknown): DiscoveryError {
+  const { issuer: metadataIssuer } = metadata;
+  if (metadataIssuer === issuer) return metadata;
   // A provider behind a proxy that terminates TLS may build its name from the request that it gets.
-  return issuer.replace(/^https:/, 'http:') === metadataIssuer
+  throw issuer.replace(/^https:/, 'http:') === metadataIssuer
     ? new DiscoveryError('issuer_scheme')
     : new DiscoveryError('issuer_mismatch', { metadataIssuer });
 }

@@ -19,7 +19,7 @@ const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
  * @see RFC 3986 §6.2.2, CWE-22
  */
 export function proxiedUrl(target: string, prefix: string, base: URL): URL | undefined {
-  const { path, query } = splitTarget(target);
+  const [, path = '', query = ''] = /^([^?]*)(.*)$/s.exec(target) ?? [];
   const rest = path.slice(prefix.length);
   if (!path.startsWith(prefix) || !isPlain(rest) || !queryForm.test(query)) return undefined;
   const url = URL.parse(base.origin + base.pathname + rest + query);
@@ -46,14 +46,6 @@ export function relayedLocation(
   const isBelow = target?.origin === base.origin && target.pathname.startsWith(base.pathname);
   if (!isBelow || target.username !== '' || target.password !== '') return undefined;
   return mounted + target.pathname.slice(base.pathname.length) + target.search + target.hash;
-}
-
-/** Splits the target of a request before its query, without decoding anything. */
-function splitTarget(target: string): { readonly path: string; readonly query: string } {
-  const end = target.indexOf('?');
-  return end < 0
-    ? { path: target, query: '' }
-    : { path: target.slice(0, end), query: target.slice(end) };
 }
 
 /** Whether every server reads the path as the same segments. Only the last one may be empty. */

@@ -16,16 +16,13 @@ const hostName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?
 /** A page of a front end: a URL as `httpUrl` takes it, or one for each origin that a `*` stands for. */
 const pageUri = v.pipe(
   v.string(),
-  v.transform((text) => ({
-    text: text.replace(anyPort, '$1'),
-    port: anyPort.test(text) ? ':*' : '',
-  })),
   v.check(
-    ({ text }) => !text.includes('*') || noStarOrFirstLabel.test(text),
+    (text) => !text.includes('*') || noStarOrFirstLabel.test(text.replace(anyPort, '$1')),
     'must have * as the whole first label of the host name (https://*.preview.example.com) or as the port of this machine (http://localhost:*), and nowhere else in its origin',
   ),
   v.rawTransform(({ dataset, addIssue, NEVER }): RedirectUri => {
-    const { text, port } = dataset.value;
+    const text = dataset.value.replace(anyPort, '$1');
+    const port = text === dataset.value ? '' : ':*';
     const parsed = v.safeParse(httpUrl, text, { abortPipeEarly: true });
     const fault = parsed.success ? starFault(parsed.output) : parsed.issues[0].message;
     if (!parsed.success || fault !== undefined) {

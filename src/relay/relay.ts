@@ -36,8 +36,7 @@ export async function createRelay(
   surroundings: RelaySurroundings = {},
 ) {
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
-  const { now = Date.now, observers = [], resolve } = surroundings;
-  const { memory = createMemory(now) } = surroundings;
+  const { now = Date.now, memory = createMemory(now), observers = [], resolve } = surroundings;
   const { documentsHere = isLoopback(new URL(baseUrl)) } = surroundings;
   const sessions = await createRelaySessions(config, memory.logouts, now);
   const documents = createDocuments(documentsHere, now, resolve);

@@ -35,12 +35,19 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   const metricsPort = await openMetricsPort(metrics, config.metrics, logger);
   let relay = await create(config);
   let current = config;
-  situation = () => ({
-    callsInFlight: relay.callsInFlight(),
-    ready: relay.readiness.reasons().length === 0,
-    memoryIsUp: shared && !shared.isAway(),
-    providers: providersOf(current, relay.readiness.unavailable()),
-  });
+  situation = () => {
+    const unavailable = relay.readiness.unavailable();
+    const { registrations } = current;
+    return {
+      callsInFlight: relay.callsInFlight(),
+      ready: relay.readiness.reasons().length === 0,
+      memoryIsUp: shared && !shared.isAway(),
+      providers: registrations.map(({ name }) => ({
+        registration: registrations.length > 1 ? name : undefined,
+        isKnown: !unavailable.includes(name),
+      })),
+    };
+  };
   const server = await listen(
     relay.listener,
     socket ?? config,
@@ -111,16 +118,6 @@ function warnOfUnixSocket(
   logger.warn(
     '--trusted-proxies (TRUSTED_PROXIES) does not list unix: behind the Unix socket all clients share one rate limit, and refused exchanges are not limited',
   );
-}
-
-function providersOf(
-  { registrations }: Config,
-  unavailable: readonly string[],
-): Situation['providers'] {
-  return registrations.map(({ name }) => ({
-    registration: registrations.length > 1 ? name : undefined,
-    isKnown: !unavailable.includes(name),
-  }));
 }
 
 function serverObserver(

@@ -1,5 +1,6 @@
 import { RelayError } from '../errors.ts';
 import type { Home } from '../memory/home.ts';
+import { nameOf } from '../memory/shared.ts';
 import { createRecent } from '../recent.ts';
 import {
   aged,
@@ -60,7 +61,7 @@ export function keepRefreshes(refreshes: Refreshes, home: Home) {
 
   async function forget(key: string, isShared: boolean): Promise<void> {
     waiting.delete(key);
-    if (isShared) await shared?.unmark(kind, key);
+    if (isShared) await shared?.run(['DEL', nameOf(kind, key)]);
   }
 
   async function refreshed(

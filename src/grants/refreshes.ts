@@ -1,6 +1,6 @@
 import { RelayError } from '../errors.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
-import type { Found, Left } from '../memory/single.ts';
+import type { Found, Left } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRecent, keyOf } from '../recent.ts';

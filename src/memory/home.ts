@@ -1,8 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { createLasting } from '../recent.ts';
-import type { SharedMemory } from './shared.ts';
-import { type Found, memoryAway, type SharedCall } from './single.ts';
+import { type Found, memoryAway, nameOf, type SharedCall, type SharedMemory } from './shared.ts';
 
 /** Where a relay remembers earlier requests. */
 export interface Home {
@@ -22,7 +21,11 @@ export type Marks = ReturnType<typeof createMarks>;
 export function createMarks({ now, shared }: Home, kind: string, most: number, isKept = false) {
   const marks = createLasting<true>(most, now);
   const isMarkedHere = (key: string): boolean => marks.get(key) === true;
-  if (isKept) shared?.keepMarks(kind, marks.all);
+  const markAt = (key: string, lifetime: number, ...more: string[]) => {
+    const milliseconds = Math.max(1, Math.ceil(lifetime));
+    return ['SET', nameOf(kind, key), '1', ...more, 'PX', `${milliseconds}`];
+  };
+  if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markAt(key, left)));
   return {
     /** Whether this process has marked a key. */
     isMarkedHere,
@@ -34,10 +37,10 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
      */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
-      const isMarked = await shared.isMarked(kind, key);
-      if (isMarked === undefined && isStrict) throw memoryAway();
+      const answer = await shared.run(['EXISTS', nameOf(kind, key)]);
+      if (answer === undefined && isStrict) throw memoryAway();
       // This process may have marked it in the meantime.
-      return isMarked === true || isMarkedHere(key);
+      return answer?.reply === 1 || isMarkedHere(key);
     },
     /**
      * Marks a key.
@@ -48,12 +51,13 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
     async mark(key: string, lifetime: number): Promise<boolean> {
       if (isMarkedHere(key)) return false;
       marks.set(key, true, lifetime);
-      return (await shared?.mark(kind, key, lifetime)) ?? true;
+      const answer = await shared?.run(markAt(key, lifetime, 'NX'));
+      return answer?.reply !== null;
     },
     /** Forgets a key. */
     async unmark(key: string): Promise<void> {
       marks.delete(key);
-      await shared?.unmark(kind, key);
+      await shared?.run(['DEL', nameOf(kind, key)]);
     },
   };
 }
@@ -124,6 +128,10 @@ export async function lead(
 
 const mostCounters = 65_536;
 
+/** Counts up, from nothing if somebody else has written the counter, and says when the count starts anew. */
+const countUp =
+  "local n=redis.pcall('INCRBY',KEYS[1],ARGV[1]) if type(n)=='table' then n=tonumber(ARGV[1]) redis.call('SET',KEYS[1],n) end if redis.call('PTTL',KEYS[1])<0 then redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return {n,redis.call('PTTL',KEYS[1])}";
+
 /**
  * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter
  * is evicted, and clients cannot choose with whom they share one.
@@ -147,8 +155,11 @@ export function createCounters({ now, shared }: Home, kind: string, seconds: num
       counted.count += by;
       if (known === undefined && by > 0) counters.set(counter, counted, lifetime);
       const here = { count: counted.count, wait: counted.end - now() };
-      const everywhere = await shared?.count('n', `${kind} ${counter}`, by, lifetime);
-      return everywhere === undefined || everywhere.count < here.count ? here : everywhere;
+      const name = nameOf('n', `${kind} ${counter}`);
+      const answer = await shared?.run(['EVAL', countUp, '1', name, `${by}`, `${lifetime}`]);
+      const [count = 0, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
+      const areNumbers = Number.isSafeInteger(count) && Number.isSafeInteger(wait);
+      return areNumbers && wait !== undefined && count >= here.count ? { count, wait } : here;
     },
   };
 }

@@ -1,70 +1,231 @@
-import { hash, hkdfSync } from 'node:crypto';
+import { hash, hkdfSync, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import { failureCodes, RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
+import { createLasting } from '../recent.ts';
+import { createSeal } from '../sealed.ts';
 import type { ServerLink } from './link.ts';
-import { createSingle, type Leadership } from './single.ts';
 
-/** Counts up, from nothing if somebody else has written the counter, and says when the count starts anew. */
-const countUp =
-  "local n=redis.pcall('INCRBY',KEYS[1],ARGV[1]) if type(n)=='table' then n=tonumber(ARGV[1]) redis.call('SET',KEYS[1],n) end if redis.call('PTTL',KEYS[1])<0 then redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return {n,redis.call('PTTL',KEYS[1])}";
+/** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
+const lockMargin = 5_000;
+const shortestPause = 20;
+const longestPause = 150;
+/** Characters of a sealed result: with two tokens of the greatest length. */
+const longestResult = 64 * 1024;
+const mostRemembered = 4096;
+
+/** Sets a name that still has this value. */
+const replace =
+  "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
+
+const nothing = () => undefined;
+const maybeText = v.optional(v.string(), nothing);
+const maybeSeconds = v.optional(v.number(), nothing);
+const leftSchema = v.object({
+  /** The scope that was asked for. */
+  scope: v.optional(v.string()),
+  response: v.optional(
+    v.object({
+      accessToken: v.string(),
+      tokenType: maybeText,
+      expiresIn: maybeSeconds,
+      refreshToken: maybeText,
+      refreshExpiresIn: maybeSeconds,
+      scope: maybeText,
+    }),
+  ),
+  failure: v.optional(v.picklist(failureCodes)),
+});
+
+/** What a call has left for others: its response or its failure. */
+export type Left = Readonly<v.InferOutput<typeof leftSchema>>;
+
+/** A call that one relay makes for all. */
+export interface SharedCall {
+  call(): Promise<Left>;
+  /**
+   * Whether what another call has left is the answer. Otherwise, the call is made.
+   *
+   * @param hasWaited whether this relay has asked while that call was in flight
+   */
+  isAnswer(left: Left, hasWaited: boolean): boolean;
+  /** Milliseconds for which others find it, and whether it counts even if the lock is no longer held. */
+  keep(left: Left): { readonly lifetime: number; readonly always: boolean };
+}
+
+/** What was left. */
+export interface Found {
+  readonly left: Left;
+  /** Milliseconds since then. */
+  readonly age: number;
+  /** Whether this relay has made the call itself, or has waited for another one. Otherwise, it was there before. */
+  readonly how: 'led' | 'waited' | 'repeated';
+}
+
+/** How a relay came to the result of a call. */
+export type Leadership = Found['how'] | 'alone' | 'unclear';
 
 /** The memory that relays share, in a server that speaks the Redis protocol. */
 export type SharedMemory = ReturnType<typeof createSharedMemory>;
 
-/**
- * A name says nothing of what it stands for, each has an end, and each command has one: a cluster needs no more.
- *
- * @param observe called with each call that relays could have made twice
- */
+/** @param observe called with each call that relays could have made twice */
 export function createSharedMemory(link: ServerLink, observe: (how: Leadership) => void) {
-  const nameOf = (kind: string, key: string) =>
-    `login-relay:1:${kind}:${hash('sha256', key, 'base64url')}`;
-  const single = createSingle(link, nameOf, observe);
+  const now = () => performance.now();
+  let seal: ReturnType<typeof createSeal<Left>> | undefined;
+  let lockTime = 15_000;
   let seed = '';
+  const held = new Map<string, string>();
+  /** What this relay has left for others. */
+  const own = createLasting<string>(mostRemembered, now);
+  /** The locks of other relays that this one has seen, and when they are over at the latest. */
+  const foreign = createLasting<{ readonly lock: unknown; readonly end: number }>(
+    mostRemembered,
+    now,
+  );
+
+  link.onReturn(() => [
+    ...[...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
+    ...own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]),
+  ]);
+
+  function open(name: string, text: unknown): Left | undefined {
+    const left = typeof text === 'string' ? seal?.open(text, name) : undefined;
+    if (left === undefined) link.reportGarbage();
+    return left;
+  }
+
+  /** The age of a value, by the clock of the server. */
+  async function ageOf(name: string, lifetime: number): Promise<number> {
+    const answer = await link.run(['PTTL', name]);
+    const rest = Number(answer?.reply);
+    // A result that seems too old would be asked for again. It was found a moment ago.
+    return rest > 0 ? Math.max(0, lifetime - rest) : 0;
+  }
+
+  /** @throws {RelayError} `memory_away` if another relay may be at it */
+  function goAlone(name: string): undefined {
+    const wait = (foreign.get(name)?.end ?? 0) - now();
+    observe(wait > 0 ? 'unclear' : 'alone');
+    if (wait > 0) throw memoryAway(wait);
+  }
+
+  /**
+   * Takes the lock, or waits for what its holder leaves.
+   *
+   * @returns undefined if the call is this relay's
+   * @throws {RelayError} `memory_away` if the server does not answer, and another relay may be at it
+   */
+  async function awaitTurn(name: string, lock: string, { isAnswer, keep }: SharedCall) {
+    const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
+    for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
+      const answer = await link.runPatiently(take);
+      if (answer === undefined) return goAlone(name);
+      // This relay's own lock, if the server was late.
+      const reply = answer.reply === lock ? null : answer.reply;
+      const known = foreign.get(name);
+      const isKnown = known !== undefined && known.lock === reply;
+      const end = isKnown ? known.end : now() + lockTime;
+      // A lock that stays for longer is no relay's.
+      if (isLock(reply) && now() < end) {
+        foreign.set(name, { lock: reply, end }, 2 * lockTime);
+        await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
+        pause = Math.min(pause * 1.5, longestPause);
+        continue;
+      }
+      foreign.delete(name);
+      const left = reply === null ? undefined : open(name, reply);
+      if (left !== undefined && isAnswer(left, how === 'waited')) {
+        observe(how);
+        return { left, age: await ageOf(name, keep(left).lifetime), how };
+      }
+      const isFree = reply === null || left === undefined;
+      const taken = isFree ? answer : await link.run(replacing(name, `${reply}`, lock, lockTime));
+      if (taken === undefined) return goAlone(name);
+      // Otherwise, another relay was faster.
+      if (isFree || taken.reply !== null) return observe('led');
+    }
+  }
+
+  /** Leaves something for the other relays. */
+  async function leave(name: string, lock: string, left: Left, { keep }: SharedCall) {
+    const { lifetime, always } = keep(left);
+    const text = seal?.seal(left, name);
+    if (text === undefined) return;
+    if (always) own.set(name, text, lifetime);
+    const words = ['SET', name, text, 'PX', `${lifetime}`];
+    await link.run(always ? words : replacing(name, lock, text, lifetime));
+  }
 
   return {
     isAway: link.isAway,
     close: link.close,
-    peek: single.peek,
-    lead: single.lead,
+    run: link.run,
+    onReturn: link.onReturn,
     /** Uses the present keys. @param callTime milliseconds that a call takes at most */
     configure(keys: KeyRing, callTime: number): void {
-      single.configure(keys, callTime);
+      seal = createSeal('shared memory', keys, leftSchema, longestResult);
+      lockTime = callTime + lockMargin;
       seed = Buffer.from(hkdfSync('sha256', keys[0], '', 'counters', 16)).toString('hex');
     },
     /** What the counters of addresses are chosen with. */
     seed: () => seed,
-    /** @returns whether it was not marked; undefined: the server does not answer */
-    async mark(kind: string, key: string, lifetime: number): Promise<boolean | undefined> {
-      const words = ['SET', nameOf(kind, key), '1', 'NX', 'PX', whole(lifetime)];
-      const answer = await link.run(words);
-      return answer && answer.reply !== null;
-    },
-    async unmark(kind: string, key: string): Promise<void> {
-      await link.run(['DEL', nameOf(kind, key)]);
-    },
-    /** @returns undefined if the server does not answer */
-    async isMarked(kind: string, key: string): Promise<boolean | undefined> {
-      const answer = await link.run(['EXISTS', nameOf(kind, key)]);
-      return answer && answer.reply === 1;
-    },
-    /** Marks keys again when the server comes back. @param marks what is marked, with the milliseconds left */
-    keepMarks(kind: string, marks: () => readonly { key: string; left: number }[]): void {
-      link.onReturn(() =>
-        marks().map(({ key, left }) => ['SET', nameOf(kind, key), '1', 'PX', whole(left)]),
-      );
-    },
-    /** @returns as `add` of counters does; undefined: the server does not answer */
-    async count(kind: string, key: string, by: number, lifetime: number) {
+    /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
+    async peek(kind: string, key: string, lifetime: number): Promise<Found | 'locked' | undefined> {
       const name = nameOf(kind, key);
-      const answer = await link.run(['EVAL', countUp, '1', name, `${by}`, `${lifetime}`]);
-      const [count, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
-      const areNumbers = Number.isSafeInteger(count) && Number.isSafeInteger(wait);
-      return areNumbers && count !== undefined && wait !== undefined ? { count, wait } : undefined;
+      const answer = await link.run(['GET', name]);
+      if (answer === undefined || answer.reply === null) return undefined;
+      if (isLock(answer.reply)) return 'locked';
+      const left = open(name, answer.reply);
+      return left && { left, age: await ageOf(name, lifetime), how: 'repeated' };
+    },
+    /**
+     * Makes a call that no other relay makes at the same time, or gives what another one has left.
+     *
+     * @throws {RelayError} `memory_away` if the server does not answer and another relay may be at it, or why the call
+     *   of this relay failed
+     */
+    async lead(kind: string, key: string, shared: SharedCall): Promise<Found> {
+      const name = nameOf(kind, key);
+      const lock = `L${randomBytes(9).toString('base64url')}`;
+      const known = await awaitTurn(name, lock, shared);
+      if (known !== undefined) return known;
+      held.set(name, lock);
+      // Before the answer: a relay that stops then has left its result, not its lock.
+      const finish = async (left: Left) => {
+        await leave(name, lock, left, shared);
+        held.delete(name);
+      };
+      try {
+        const left = await shared.call();
+        await finish(left);
+        return { left, age: 0, how: 'led' };
+      } catch (error) {
+        await finish({ failure: error instanceof RelayError ? error.code : 'internal_error' });
+        throw error;
+      }
     },
   };
 }
 
-/** Milliseconds, as commands take them. */
-function whole(milliseconds: number): string {
-  return `${Math.max(1, Math.ceil(milliseconds))}`;
+function replacing(name: string, before: string, after: string, lifetime: number): string[] {
+  return ['EVAL', replace, '1', name, before, after, `${lifetime}`];
+}
+
+/**
+ * The name of a key at the server. It says nothing of what it stands for, and each command has one: a cluster needs no
+ * more.
+ */
+export function nameOf(kind: string, key: string): string {
+  return `login-relay:1:${kind}:${hash('sha256', key, 'base64url')}`;
+}
+
+/** Locks begin with a letter that no sealed text begins with. */
+function isLock(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('L');
+}
+
+/** @param wait milliseconds until nothing is unclear any more, if that is known */
+export function memoryAway(wait = 1000): RelayError {
+  return new RelayError('memory_away', { retryIn: wait });
 }

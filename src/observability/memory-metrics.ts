@@ -1,6 +1,6 @@
 import type { Counter, Histogram } from 'prom-client';
 import type { LinkObserver } from '../memory/link.ts';
-import type { Leadership } from '../memory/single.ts';
+import type { Leadership } from '../memory/shared.ts';
 
 /** Makes the metrics of the memory that relays share. */
 export function createMemoryMetrics(make: {

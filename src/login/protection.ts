@@ -11,6 +11,9 @@ import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
 const clockSkew = 60;
 const browserSecretLength = 32;
 
+/** What binds a login to its browser. */
+export type LoginProtection = ReturnType<typeof createLoginProtection>;
+
 /**
  * Binds every callback to the browser that started its login, without storing anything.
  *

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createAccess } from '../access/access.ts';
 import { type Allow, withNeededScopes } from '../access/allow.ts';
-import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
@@ -15,8 +14,7 @@ import type { ObserveCall } from '../upstream/messages.ts';
 import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import type { ClientLimits, LoginMemory } from './memory.ts';
-import { createLoginProtection } from './protection.ts';
-import type { States } from './state.ts';
+import type { LoginProtection } from './protection.ts';
 
 /** The relay as an OAuth client at one provider: all that a request needs of it. */
 export interface Registration extends ReturnType<typeof registrationOf> {
@@ -27,66 +25,57 @@ export interface Registration extends ReturnType<typeof registrationOf> {
   pinned(): Registration;
 }
 
-/** What the provider and the operator have agreed on. */
-interface RegisteredClient {
+/** What the provider and the operator have agreed on, and what the registration needs besides. */
+interface RegistrationSettings {
   readonly name: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly redirectUri: string;
-  readonly stateCheck: 'browsers' | 'always' | 'off';
   /** Who may log in. Undefined: everybody. */
   readonly allow: Allow | undefined;
-}
-
-/** What a registration needs besides. */
-interface RegistrationContext {
-  /** The relay's public address. */
-  readonly baseUrl: string;
+  /** Undefined: the state check is off. */
+  readonly protection: LoginProtection | undefined;
   /** What is known of the provider. */
   readonly source: ProviderSource;
   /** Makes the calls to the provider. */
   readonly client: UpstreamClient;
   /** What states, codes, refresh tokens and sessions are bound to at a provider. */
   readonly audienceAt: (provider: Provider) => string;
-  readonly states: States;
   readonly memory: LoginMemory;
   readonly limits: ClientLimits;
   /** Milliseconds that all questions about one person may take together. */
   readonly accessTime: number;
-  readonly now: Clock;
 }
 
-export function createRegistration(
-  registered: RegisteredClient,
-  by: RegistrationContext,
-): Registration {
+export function createRegistration(by: RegistrationSettings): Registration {
   return {
-    ...registrationOf(registered, by),
+    ...registrationOf(by),
     pinned: derivedFrom(by.source, (provider) =>
-      createRegistration(registered, { ...by, source: knownProvider(provider) }),
+      createRegistration({ ...by, source: knownProvider(provider) }),
     ),
   };
 }
 
-function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
-  const { baseUrl, source, client, states, limits, now } = by;
-  const { exchanges, goodTokens } = by.memory;
-  const { name, clientId, clientSecret, redirectUri, stateCheck } = registered;
+function registrationOf(by: RegistrationSettings) {
+  const { name, clientId, clientSecret, redirectUri, allow, protection } = by;
+  const { source, client, audienceAt, memory, limits, accessTime } = by;
+  const { exchanges, goodTokens } = memory;
   const endpoints = createProviderEndpoints(
     client,
     derivedFrom(source, (provider) => ({ ...provider, clientId, clientSecret, redirectUri })),
   );
-  const request = derivedFrom(source, (provider) => authorizationRequest(registered, provider));
+  const request = derivedFrom(source, (provider) => authorizationRequest(by, provider));
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
   const issued = (token: TokenResponse): TokenResponse => {
     rememberGood(keyOfToken(token.accessToken));
     return token;
   };
-  const access = createAccess(by.memory.access, endpoints, {
+  const audience = derivedFrom(source, audienceAt);
+  const access = createAccess(memory.access, endpoints, {
     provider: source.current,
-    audience: derivedFrom(source, by.audienceAt),
-    timeout: by.accessTime,
+    audience,
+    timeout: accessTime,
   });
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
   return {
@@ -97,12 +86,9 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
      * What states, codes, refresh tokens and sessions are bound to: its name, its client identifier, and the provider
      * that gets what they hold. Throws as `provider` does.
      */
-    audience: derivedFrom(source, by.audienceAt),
+    audience,
     /** Undefined: the state check is off. */
-    protection:
-      stateCheck === 'off'
-        ? undefined
-        : createLoginProtection({ stateCheck, baseUrl, redirectUri }, states, now),
+    protection,
     /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */
     provider: source.current,
     /**
@@ -116,14 +102,14 @@ function registrationOf(registered: RegisteredClient, by: RegistrationContext) {
     /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
     expectRoom: () => client.expectRoom('token'),
     /** Who may log in. Undefined: everybody. */
-    allow: registered.allow,
+    allow,
     verdictOn: access.verdictOn,
     /** A part of a scope, with the words by which the provider says who may log in at a front end. */
     scopeWithAccess: (
       part: string | undefined,
       whole: string | undefined,
       frontEnd: { readonly allow: Allow | undefined },
-    ) => withNeededScopes(part, whole, [registered.allow, frontEnd.allow], source.current().access),
+    ) => withNeededScopes(part, whole, [allow, frontEnd.allow], source.current().access),
     /** The exchanges of this process, one per login. */
     exchanges,
     limitExchange: limits.limitExchange,

@@ -60,10 +60,15 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   const states = createStates(keys.state, audience, registered.redirectUri);
   const grants = createGrants(keys, audience, memory.grants, now);
   const { baseUrl } = config;
-  const { name, redirectUri, provider } = registered;
+  const { name, redirectUri, provider, stateCheck } = registered;
   const issuer = `${baseUrl}/auth/${name}`;
+  const ofLogins = { baseUrl, redirectUri };
+  const protection =
+    stateCheck === 'off'
+      ? undefined
+      : createLoginProtection({ ...ofLogins, stateCheck }, states, now);
   const questions = createLoginProtection(
-    { stateCheck: 'always', baseUrl, redirectUri },
+    { ...ofLogins, stateCheck: 'always' },
     createStates(keys.consent, audience, redirectUri, 'consent'),
     now,
   );
@@ -89,16 +94,15 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   );
   if (first === undefined) throw new Error('no front end may use the registration');
   return {
-    registration: createRegistration(registered, {
-      baseUrl,
+    registration: createRegistration({
+      ...registered,
+      protection,
       source,
       client,
       audienceAt,
-      states,
       memory: memory.logins,
       limits: clientLimits,
       accessTime: config.providerTimeout,
-      now,
     }),
     frontEnds: createFrontEnds([first, ...others], clients),
     /** Ask people before clients log in that nobody registered. */

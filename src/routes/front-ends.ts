@@ -5,7 +5,7 @@ import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
-import type { createLoginProtection } from '../login/protection.ts';
+import type { LoginProtection } from '../login/protection.ts';
 import type { Registration } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
@@ -18,7 +18,7 @@ export interface Served {
   readonly grants: Grants;
   readonly states: States;
   /** Ask people before clients log in that nobody registered. */
-  readonly questions: ReturnType<typeof createLoginProtection>;
+  readonly questions: LoginProtection;
   /** The relay's name in `iss`, and the public address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */
   readonly issuer: string;
   readonly now: Clock;

@@ -47,7 +47,8 @@ a { color: var(--accent); text-underline-offset: 0.2em }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
 `;
 
-const style = `${commonStyle}
+/** The sheet of {@link htmlPage}. */
+export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }
 main { width: min(100%, 28rem) }
 p { margin-top: 1rem }
@@ -67,20 +68,23 @@ small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1
 /**
  * The Content-Security-Policy of a page of {@link htmlPage}.
  *
+ * @param allowed.sheet the only style sheet
  * @param allowed.script the only script that may run
  * @param allowed.sendsForms whether the page has a form. Browsers apply `form-action` to the redirects that follow, and
  *   nobody knows where the provider redirects to
  */
 export function pagePolicy({
+  sheet = pageStyle,
   script,
   sendsForms = false,
 }: {
+  readonly sheet?: string;
   readonly script?: string;
   readonly sendsForms?: boolean;
 } = {}): string {
   return [
     securityHeaders['Content-Security-Policy'],
-    `style-src ${sourceOf(style)}`,
+    `style-src ${sourceOf(sheet)}`,
     ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`]),
     "base-uri 'none'",
     ...(sendsForms ? [] : ["form-action 'none'"]),
@@ -97,13 +101,18 @@ function sourceOf(text: string): string {
  *
  * @param scripts elements after the content
  */
-export function htmlPage(title: string, main: Markup, scripts?: Markup): string {
+export function htmlPage(
+  title: string,
+  main: Markup,
+  scripts?: Markup,
+  sheet = pageStyle,
+): string {
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${{ markup: style }}</style>
+<style>${{ markup: sheet }}</style>
 <main>
 ${main}
 </main>

@@ -6,7 +6,7 @@ import { createFrontEnd } from './front-end.ts';
 import { type DemoOptions, openDemoPorts } from './ports.ts';
 import { createDemoProvider } from './provider.ts';
 import { createClient, readDemoConfig } from './setup.ts';
-import { Steps } from './steps.ts';
+import { createSteps } from './steps.ts';
 
 /** A demo that runs. */
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
@@ -27,7 +27,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const { relay, frontEnd, provider, movedOn } = ports;
     const { own } = options;
     const client = createClient(ports);
-    const steps = new Steps();
+    const steps = createSteps();
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
     const issuer = provider.url;
     provider.serve(createDemoProvider({ issuer, client, pkceRequired: true, onError }));

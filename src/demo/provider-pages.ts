@@ -1,25 +1,22 @@
-import { hash } from 'node:crypto';
-import { commonStyle, html, type Markup } from '../delivery/html.ts';
+import { html, htmlPage, type Markup, pagePolicy, pageStyle } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 
-const style = `${commonStyle}
-:root { --accent: #3346c4; --alarm: #a3201d }
-@media (prefers-color-scheme: dark) { :root { --accent: #a9b5ff; --alarm: #ffa49b } }
-main { width: min(100%, 25rem); margin: 0 auto; border-top: 0.3rem solid var(--accent) }
-main > *, form > * { margin-bottom: 1rem }
-label { display: block; font-weight: 600 }
-input, button { width: 100%; padding: 0.65rem 0.75rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--soft); border-radius: 0.375rem }
-button { font-weight: 600; cursor: pointer }
-button[value=login] { color: var(--on-accent); background: var(--accent) }
+const sheet = `${pageStyle}
+:root { --accent: #3346c4; --strong: #283794; --alarm: #a3201d }
+@media (prefers-color-scheme: dark) { :root { --accent: #a9b5ff; --strong: #c3cbff; --alarm: #ffa49b } }
+main { border-top: 0.3rem solid var(--accent) }
+main > p:first-child { margin: 0 }
+label { font-weight: 600 }
+input { width: 100%; padding: 0.65rem 0.75rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--soft); border-radius: 0.375rem }
+form p { margin: 0 }
 .alarm { color: var(--alarm) }
+.alarm:empty { display: none }
 `;
 
 /** The headers of all pages. */
 export const pageHeaders = {
   ...securityHeaders,
-  // No form-action: browsers apply it to redirects too, and the login form's answer leads on
-  // to the client and from there to wherever the client sends its users.
-  'Content-Security-Policy': `${securityHeaders['Content-Security-Policy']}; style-src 'sha256-${hash('sha256', style, 'base64')}'; img-src data:; base-uri 'none'`,
+  'Content-Security-Policy': pagePolicy({ sheet, sendsForms: true }),
 };
 
 /** The longest name that the login page takes, in UTF-16 code units. */
@@ -53,18 +50,6 @@ export const messagePage = (title: string, text: string) => page(title, html`<p>
 export const brokenPage = messagePage('The demo provider failed', 'Please start again.');
 
 function page(title: string, body: Markup): string {
-  return html`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – Demo provider</title>
-<link rel="icon" href="data:,">
-<style>${{ markup: style }}</style>
-<main>
-<p>Demo provider</p>
-<h1>${title}</h1>
-${body}
-</main>
-</html>
-`.markup;
+  const main = html`<p>Demo provider</p>\n<h1>${title}</h1>\n${body}`;
+  return htmlPage(`${title} – Demo provider`, main, undefined, sheet);
 }

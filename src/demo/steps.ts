@@ -2,8 +2,6 @@ import { effectOf, hasFailed, onToProvider } from '../observability/request-effe
 import type { RequestRecord } from '../observability/request-log.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 
-type Step = ReturnType<typeof stepOf>;
-
 /** The response to a page that shows the steps. */
 interface Follower {
   write(text: string): unknown;
@@ -13,34 +11,30 @@ interface Follower {
 const maxSteps = 30;
 
 /** The requests since the last login was started, for the pages that show them. */
-export class Steps {
-  #steps: Step[] = [];
+export type Steps = ReturnType<typeof createSteps>;
+
+export function createSteps() {
+  let steps: ReturnType<typeof stepOf>[] = [];
   /** The front end of the last login. Lookups and the like do not say whose they are. */
-  #frontEnd: string | undefined;
-  readonly #followers = new Set<Follower>();
-
-  /** Takes note of a request to the relay. */
-  readonly observe = (record: RequestRecord): void => {
-    if (!isShown(record)) return;
-    if (beginsLogin(record)) {
-      this.#frontEnd = undefined;
-      this.#steps = [];
-    }
-    this.#frontEnd = record.frontEnd ?? this.#frontEnd;
-    this.#steps = [...this.#steps, stepOf(record, this.#frontEnd)].slice(-maxSteps);
-    for (const follower of this.#followers) this.#send(follower);
+  let frontEnd: string | undefined;
+  const followers = new Set<Follower>();
+  const send = (to: Follower) => to.write(`data: ${JSON.stringify(steps)}\n\n`);
+  return {
+    /** Takes note of a request to the relay. */
+    observe(record: RequestRecord): void {
+      if (!isShown(record)) return;
+      const isFirst = beginsLogin(record);
+      frontEnd = record.frontEnd ?? (isFirst ? undefined : frontEnd);
+      steps = [...(isFirst ? [] : steps), stepOf(record, frontEnd)].slice(-maxSteps);
+      for (const follower of followers) send(follower);
+    },
+    /** Sends the steps, and each change of them, as server-sent events. */
+    follow(response: Follower): void {
+      followers.add(response);
+      response.once('close', () => followers.delete(response));
+      send(response);
+    },
   };
-
-  /** Sends the steps, and each change of them, as server-sent events. */
-  follow(response: Follower): void {
-    this.#followers.add(response);
-    response.once('close', () => this.#followers.delete(response));
-    this.#send(response);
-  }
-
-  #send(response: Follower): void {
-    response.write(`data: ${JSON.stringify(this.#steps)}\n\n`);
-  }
 }
 
 /** Preflights, scripts and probes are no steps of a login. */
@@ -48,15 +42,15 @@ function isShown({ method, route }: RequestRecord): boolean {
   return method !== 'OPTIONS' && route !== null && /^\/(auth|api)\b/.test(route);
 }
 
-/** A client that nobody registered registers itself first. A person may be asked then, so the start is no end. */
+/** A client that nobody registered begins with its registration. Its start leads to a question, not to the provider. */
 function beginsLogin(record: RequestRecord): boolean {
   const isStart = record.method === 'GET' && effectOf(record) === onToProvider;
   return isStart || record.route?.endsWith('/register') === true;
 }
 
 /** A request as the demo's pages show it. Like the record, it holds no secret. */
-function stepOf(record: RequestRecord, lastFrontEnd: string | undefined) {
-  const { method, route, status, provider, frontEnd = lastFrontEnd } = record;
+function stepOf(record: RequestRecord, frontEnd: string | undefined) {
+  const { method, route, status, provider } = record;
   return {
     request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,

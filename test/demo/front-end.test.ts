@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { deliveries } from '../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../src/demo/ports.ts';
-import { Steps } from '../../src/demo/steps.ts';
+import { createSteps } from '../../src/demo/steps.ts';
 import { projectRoot } from '../harness/project/run.ts';
 
 describe('demo front end', () => {
@@ -16,7 +16,7 @@ describe('demo front end', () => {
       createFrontEnd({
         relayUrl: 'https://relay.example/?a="&b',
         pages: Object.values(deliveries).map((delivery) => ({ ...delivery, name: 'shop' })),
-        steps: new Steps(),
+        steps: createSteps(),
       }),
     );
   });

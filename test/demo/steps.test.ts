@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
-import { Steps } from '../../src/demo/steps.ts';
+import { createSteps, type Steps } from '../../src/demo/steps.ts';
 import type { RequestRecord } from '../../src/observability/request-log.ts';
 
 const start = { route: '/auth/provider', status: 307, frontEnd: 'app' };
@@ -30,7 +30,7 @@ describe('the steps that the demo shows', () => {
   let steps: Steps;
 
   beforeEach(() => {
-    steps = new Steps();
+    steps = createSteps();
   });
 
   /** The texts of what a page has got, the latest last. */

@@ -11,7 +11,7 @@ import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
-import { Steps } from '../../../src/demo/steps.ts';
+import { createSteps } from '../../../src/demo/steps.ts';
 import { request } from '../client/request.ts';
 import { serveTls } from '../provider/serve.ts';
 import { selfSignedCertificate } from '../system/certificate.ts';
@@ -192,7 +192,7 @@ export class LoginSite {
       return createFrontEnd({
         relayUrl: this.relay,
         pages: [{ ...deliveries.contract, name: 'app', path: '/' }],
-        steps: new Steps(),
+        steps: createSteps(),
       });
     }
     return (_request, response) => sendPage(response, frontEnd(this.relay));

@@ -1,6 +1,3 @@
-/** A front end, as a configuration file describes it. */
-export type FrontEndSettings = Readonly<Record<string, unknown>>;
-
 /** A delivery as the demo shows it: a front end, with a page of its own. */
 export interface Delivery {
   /** The name of its front end at the relay. */
@@ -13,10 +10,10 @@ export interface Delivery {
   readonly lead: string;
   /** The document that says how to do this in a page of one's own. */
   readonly guide: string;
-  /** The script of its page, in `front-end/`. */
-  readonly script: string;
+  /** The script of its page, in `front-end/` (default: the one with the relay's client). */
+  readonly script?: string;
   /** What its front end has in the configuration file, besides origin and page. */
-  readonly settings: FrontEndSettings;
+  readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /** The deliveries that the demo shows, in the order of the links. */
@@ -27,7 +24,6 @@ export const deliveries = {
     title: 'OAuth',
     lead: 'The page gets a code, and trades it for the token. No token is ever in an address. This is for any page, with the relay’s client or any OAuth library.',
     guide: 'docs/front-end.md#log-in-with-the-client',
-    script: 'with-client.js',
     settings: { 'token-delivery': 'code' },
   },
   session: {
@@ -36,7 +32,6 @@ export const deliveries = {
     title: 'Session',
     lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
     guide: 'docs/front-end.md#sessions',
-    script: 'with-client.js',
     settings: { 'token-delivery': 'session' },
   },
   access: {
@@ -45,7 +40,6 @@ export const deliveries = {
     title: 'Who may log in',
     lead: 'Only Ada may log in here. Log in with another name to see what a refused person reads.',
     guide: 'docs/access.md#what-happens',
-    script: 'with-client.js',
     settings: {
       'token-delivery': 'session',
       'error-delivery': 'page',
@@ -76,13 +70,12 @@ export const deliveries = {
     title: 'Nobody registered it',
     lead: 'This page is no front end of the relay. It registers itself, and the relay asks you first. Command lines and MCP clients log in this way.',
     guide: 'docs/clients.md#programs-that-nobody-registered',
-    script: 'with-client.js',
     settings: { kind: 'native', clients: { registration: true } },
   },
 } as const satisfies Record<string, Delivery>;
 
 /** The front end of a delivery at that origin, as a configuration file describes it. */
-export function frontEndOf({ path, settings }: Delivery, origin: string): FrontEndSettings {
+export function frontEndOf({ path, settings }: Delivery, origin: string): Delivery['settings'] {
   if ('kind' in settings) return settings;
   return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };
 }

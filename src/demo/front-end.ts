@@ -56,7 +56,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 /** The HTML of a page. */
 function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): string {
-  const { name, path: ownPath, lead, guide, script, settings } = page;
+  const { name, path: ownPath, lead, guide, script = 'with-client.js', settings } = page;
   const links = pages.map(({ path, title }) => {
     const current = path === ownPath ? ' aria-current="page"' : '';
     return html`<a href="${path}"${{ markup: current }}>${title}</a>`.markup;

@@ -73,19 +73,14 @@ function followSteps() {
 }
 
 function stepItem({ request, status, effect, call, failed }) {
-  const item = document.createElement('li');
-  item.classList.toggle('failed', failed);
-  const code = document.createElement('code');
-  code.textContent = request;
-  item.append(code, ...[`${status}: ${effect}`, call].filter(Boolean).map(stepDetail));
+  const item = newElement('li', '', failed ? 'failed' : '');
+  const details = [`${status}: ${effect}`, call].filter(Boolean);
+  item.append(newElement('code', request), ...details.map((text) => newElement('p', text, 'soft')));
   return item;
 }
 
-function stepDetail(text) {
-  const detail = document.createElement('p');
-  detail.className = 'soft';
-  detail.textContent = text;
-  return detail;
+function newElement(name, textContent, className = '') {
+  return Object.assign(document.createElement(name), { textContent, className });
 }
 
 document.addEventListener('visibilitychange', () => document.hidden || followSteps());

@@ -101,12 +101,7 @@ function sourceOf(text: string): string {
  *
  * @param scripts elements after the content
  */
-export function htmlPage(
-  title: string,
-  main: Markup,
-  scripts?: Markup,
-  sheet = pageStyle,
-): string {
+export function htmlPage(title: string, main: Markup, scripts?: Markup, sheet = pageStyle): string {
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

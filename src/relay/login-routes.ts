@@ -12,12 +12,10 @@ import {
 import { createFrontEnds, type FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
-import { redeemCode } from '../routes/redeem-code.ts';
-import { refreshLogin } from '../routes/refresh-login.ts';
 import { registrationEndpoint } from '../routes/register.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
 import { consentEndpoint, startLogin } from '../routes/start-login.ts';
-import { cmsTokenEndpoint, type ServeGrant, tokenEndpoint } from '../routes/token.ts';
+import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './registrations.ts';
 
 /** What the routes of every registration need. */
@@ -91,7 +89,6 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
   const { registration, frontEnds } = served;
   const { name, protection } = registration;
   const path = `/auth/${name}`;
-  const refresh = refreshLogin(served);
   const startOf = (chosen: FrontEnds): Middleware<RequestState> => {
     const start = inOrder(
       allow('GET'),
@@ -100,7 +97,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
       ...(protection === undefined ? [] : [watchStarts]),
       startLogin(served, chosen),
     );
-    const ofCms = cmsTokenEndpoint(served, chosen, refresh);
+    const ofCms = cmsTokenEndpoint(served, chosen);
     const refreshCms = inOrder(answerOAuthErrors, allow('GET', 'POST'), ...limited, ofCms);
     return (ctx, next) => {
       const isRefreshed = ctx.method !== 'GET' && chosen.findCmsToRefresh(ctx) !== undefined;
@@ -121,7 +118,7 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
     [path]: start,
     [`${path}/callback`]: callback,
     // Without a state check, a code could be redeemed in another browser than the login's.
-    ...(protection && oauthEndpoints(served, path, refresh, dependencies)),
+    ...(protection && oauthEndpoints(served, path, dependencies)),
   };
   return {
     name,
@@ -143,16 +140,14 @@ type Routes = Readonly<Record<string, Middleware<RequestState>>>;
 function oauthEndpoints(
   served: ServedRegistration,
   path: string,
-  refresh: ServeGrant,
   { baseUrl, limited }: LoginDependencies,
 ): Routes {
   const { clients } = served.frontEnds;
-  const serveGrant = { authorization_code: redeemCode(served), refresh_token: refresh };
   const ofPrograms = (endpoint: Middleware<RequestState>) =>
     inOrder(answerOAuthErrors, allow('POST'), ...limited, endpoint);
   const describe = inOrder(allow('GET', 'HEAD'), serverMetadata(served));
   return {
-    [`${path}/token`]: ofPrograms(tokenEndpoint(served, serveGrant)),
+    [`${path}/token`]: ofPrograms(tokenEndpoint(served)),
     [`${path}/revoke`]: ofPrograms(revocationEndpoint(served)),
     ...(clients?.takesRegistrations && {
       [`${path}/register`]: ofPrograms(registrationEndpoint(clients, served)),

@@ -20,9 +20,10 @@ export interface EndpointRequest extends Place {
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
-  { registration, frontEnds, grants }: Served,
+  served: Served,
   serve: (request: EndpointRequest) => Promise<void>,
 ): Middleware<RequestState> {
+  const { registration, frontEnds, grants } = served;
   return async (ctx: Context) => {
     const { origin } = ctx.req.headers;
     if (origin !== undefined && !frontEnds.areAnywhere && !frontEnds.hasOrigin(origin)) {
@@ -35,7 +36,7 @@ export function frontEndEndpoint(
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only the front end that is named may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));
-    await serve({ ctx, frontEnd, parameters, registration: registration.pinned() });
+    await serve({ ...served, registration: registration.pinned(), frontEnd, ctx, parameters });
   };
 }
 
@@ -57,11 +58,6 @@ export function required(parameters: EndpointParameters, name: keyof EndpointPar
   throw new RelayError('token_request_invalid', { detail: `The ${name} is missing.` });
 }
 
-/** Whose codes and refresh tokens a front end may use. */
-export function ownerOf({ registration, frontEnd }: Place) {
-  return { registration: registration.audience(), frontEnd: frontEnd.audience };
-}
-
 /**
  * Expects that a request of a program names the resource of its login, if it names one.
  *
@@ -74,4 +70,23 @@ export function expectResource(
 ): void {
   const isOther = asked !== undefined && asked !== resource;
   if (frontEnd.isNative && isOther) throw new RelayError('resource_refused');
+}
+
+/**
+ * Verifies the DPoP proof of a request, if it has one.
+ *
+ * @returns the thumbprint of the proved key
+ * @throws {RelayError} `proof_invalid`, `nonce_required`
+ * @see RFC 9449 §4.3
+ */
+export async function proofOf({
+  ctx,
+  grants,
+  issuer,
+}: EndpointRequest): Promise<string | undefined> {
+  const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
+  if (others.length > 0) throw new RelayError('proof_invalid');
+  if (proof === undefined) return undefined;
+  const { proofs, nonces } = grants;
+  return await proofs.verify(proof, { method: ctx.method, url: `${issuer}/token`, nonces });
 }

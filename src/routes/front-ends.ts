@@ -24,9 +24,8 @@ export interface Served {
   readonly now: Clock;
 }
 
-/** Where a person logs in. */
-export interface Place {
-  readonly registration: Registration;
+/** A front end at a registration: where a person logs in. */
+export interface Place extends Served {
   readonly frontEnd: FrontEnd;
 }
 

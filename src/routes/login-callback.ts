@@ -11,7 +11,7 @@ import {
 import type { CodeGrant } from '../oauth/token-request.ts';
 import { admit } from './admission.ts';
 import type { Served } from './front-ends.ts';
-import { firstGrant } from './token.ts';
+import { firstGrant } from './granting.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(served: Served): Middleware<RequestState> {
@@ -25,7 +25,7 @@ export function loginCallback(served: Served): Middleware<RequestState> {
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
-    const place = { registration, frontEnd };
+    const place = { ...served, registration, frontEnd };
     const delivery = frontEnd.deliveryOf(login?.request);
     if (login !== undefined) {
       ctx.state.answerFailure = delivery.fail;
@@ -52,7 +52,7 @@ export function loginCallback(served: Served): Middleware<RequestState> {
       const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
       await delivery.succeed(ctx, {
         ...grant,
-        forFrontEnd: (token) => firstGrant(served, place, token),
+        forFrontEnd: (token) => firstGrant(place, token),
         exchange() {
           wantsExchange = true;
           if (login === undefined) return exchange(grant, () => {});

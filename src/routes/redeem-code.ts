@@ -3,12 +3,12 @@ import { isFailure, RelayError } from '../errors.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { keyOf } from '../recent.ts';
 import { admit } from './admission.ts';
-import { expectResource, required } from './front-end-endpoint.ts';
-import type { Served } from './front-ends.ts';
-import { firstGrant, proofOf, type ServeGrant } from './token.ts';
+import { type EndpointRequest, expectResource, proofOf, required } from './front-end-endpoint.ts';
+import { firstGrant } from './granting.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
@@ -16,43 +16,41 @@ import { firstGrant, proofOf, type ServeGrant } from './token.ts';
  *
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
-export function redeemCode(served: Served): ServeGrant {
-  const { codes, redeemedCodes } = served.grants;
-  return async (request) => {
-    const { ctx, frontEnd, parameters, registration } = request;
-    const login = codes.open(required(parameters, 'code'), frontEnd.audience);
-    // A reload may have removed the redirect URI since the login.
-    const isRegistered = login && findRedirectUri(login.redirectUri, frontEnd.redirectUris);
-    if (!isRegistered || !isSameRedirectUri(parameters, login)) {
-      throw new RelayError('grant_invalid');
-    }
-    if (!isVerifier(required(parameters, 'code_verifier'), login)) {
-      throw new RelayError('verifier_wrong');
-    }
-    expectResource(request, login);
-    const thumbprint = await proofOf(ctx, served);
+export async function redeemCode(request: EndpointRequest): Promise<TokenResponse> {
+  const { ctx, frontEnd, parameters, registration } = request;
+  const { codes, redeemedCodes } = request.grants;
+  const login = codes.open(required(parameters, 'code'), frontEnd.audience);
+  // A reload may have removed the redirect URI since the login.
+  const isRegistered = login && findRedirectUri(login.redirectUri, frontEnd.redirectUris);
+  if (!isRegistered || !isSameRedirectUri(parameters, login)) {
+    throw new RelayError('grant_invalid');
+  }
+  if (!isVerifier(required(parameters, 'code_verifier'), login)) {
+    throw new RelayError('verifier_wrong');
+  }
+  expectResource(request, login);
+  const thumbprint = await proofOf(request);
 
-    const { providerCode, codeVerifier, redirectUri, resource } = login;
-    // Not the relay's code: it may have another spelling.
-    const key = keyOf(registration.audience(), providerCode);
-    const token = await redeemedCodes.run(key, (sent) =>
-      registration.limitExchange(ctx.req, async () => {
-        registration.expectRoom();
-        const grant = { code: providerCode, codeVerifier };
-        return await registration.exchangeCode(grant, (call, isSent) => {
-          ctx.state.providerCall = call;
-          if (!isSent) return;
-          sent();
-          ctx.state.codeMayBeSpent = true;
-        });
-      }),
-    );
-    frontEnd.reportScope(token.scope, registration.provider().scope);
-    await admit(request, ctx, token).catch(asTokenError);
-    // Of a document, nothing else says later from where its client sends requests.
-    const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
-    return firstGrant(served, request, token, thumbprint, kept);
-  };
+  const { providerCode, codeVerifier, redirectUri, resource } = login;
+  // Not the relay's code: it may have another spelling.
+  const key = keyOf(registration.audience(), providerCode);
+  const token = await redeemedCodes.run(key, (sent) =>
+    registration.limitExchange(ctx.req, async () => {
+      registration.expectRoom();
+      const grant = { code: providerCode, codeVerifier };
+      return await registration.exchangeCode(grant, (call, isSent) => {
+        ctx.state.providerCall = call;
+        if (!isSent) return;
+        sent();
+        ctx.state.codeMayBeSpent = true;
+      });
+    }),
+  );
+  frontEnd.reportScope(token.scope, registration.provider().scope);
+  await admit(request, ctx, token).catch(asTokenError);
+  // Of a document, nothing else says later from where its client sends requests.
+  const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
+  return firstGrant(request, token, thumbprint, kept);
 }
 
 /** @see RFC 6749 §4.1.3 */

@@ -6,10 +6,10 @@ import {
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
 import { refreshScope } from '../oauth/scope.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import { renew } from './admission.ts';
-import { expectResource, ownerOf, required } from './front-end-endpoint.ts';
-import type { Served } from './front-ends.ts';
-import { proofOf, refreshPolicyAt, type ServeGrant, withRefreshToken } from './token.ts';
+import { type EndpointRequest, expectResource, proofOf, required } from './front-end-endpoint.ts';
+import { ownerOf, refreshPolicyAt, withRefreshToken } from './granting.ts';
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,
@@ -17,45 +17,41 @@ import { proofOf, refreshPolicyAt, type ServeGrant, withRefreshToken } from './t
  *
  * @see RFC 6749 §6, RFC 9449 §5
  */
-export function refreshLogin(served: Served): ServeGrant {
-  const { now } = served;
-  const { generations, refreshes, refreshTokens } = served.grants;
-
-  return async (request) => {
-    const { ctx, frontEnd, parameters, registration } = request;
-    const policy = refreshPolicyAt(request);
-    if (policy === undefined) throw new RelayError('grant_unsupported');
-    const owner = ownerOf(request);
-    const login = refreshTokens.open(required(parameters, 'refresh_token'), owner);
-    if (login === undefined || !isStillGranted(policy, login, now)) {
-      throw new RelayError('grant_invalid');
+export async function refreshLogin(request: EndpointRequest): Promise<TokenResponse> {
+  const { ctx, frontEnd, parameters, registration, now } = request;
+  const { generations, refreshes, refreshTokens } = request.grants;
+  const policy = refreshPolicyAt(request);
+  if (policy === undefined) throw new RelayError('grant_unsupported');
+  const owner = ownerOf(request);
+  const login = refreshTokens.open(required(parameters, 'refresh_token'), owner);
+  if (login === undefined || !isStillGranted(policy, login, now)) {
+    throw new RelayError('grant_invalid');
+  }
+  // Before the memory of refreshes gives tokens without a call.
+  const proved = await proofOf(request);
+  if (login.thumbprint !== undefined && login.thumbprint !== proved) {
+    throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
+  }
+  expectResource(request, login);
+  const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
+  const part = refreshScope(parameters.scope, granted);
+  const scope = registration.scopeWithAccess(part, granted, frontEnd);
+  const { generation, providerToken, thumbprint } = login;
+  const last = generation && (await generations.last(generation));
+  /** Replaces the refresh token, if it is the last one of its login and the provider did not. */
+  const replaced = async (next: RefreshTokenContent): Promise<RefreshTokenContent> => {
+    const isLast = last !== undefined && last.number === generation?.number;
+    if (!isLast || next.providerToken.refreshToken !== providerToken.refreshToken) {
+      return { ...next, generation: last };
     }
-    // Before the memory of refreshes gives tokens without a call.
-    const proved = await proofOf(ctx, served);
-    if (login.thumbprint !== undefined && login.thumbprint !== proved) {
-      throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
-    }
-    expectResource(request, login);
-    const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
-    const part = refreshScope(parameters.scope, granted);
-    const scope = registration.scopeWithAccess(part, granted, frontEnd);
-    const { generation, providerToken, thumbprint } = login;
-    const last = generation && (await generations.last(generation));
-    /** Replaces the refresh token, if it is the last one of its login and the provider did not. */
-    const replaced = async (next: RefreshTokenContent): Promise<RefreshTokenContent> => {
-      const isLast = last !== undefined && last.number === generation?.number;
-      if (!isLast || next.providerToken.refreshToken !== providerToken.refreshToken) {
-        return { ...next, generation: last };
-      }
-      const lifetime = next.endsAt * 1000 - now();
-      return { ...next, generation: await generations.replace(last, lifetime) };
-    };
-    const renewal = { ...owner, thumbprint, scope };
-    const renewed = await renew(request, ctx, refreshes, providerToken, renewal);
-    const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
-    const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
-    return withRefreshToken(served, request, token, await replaced(next));
+    const lifetime = next.endsAt * 1000 - now();
+    return { ...next, generation: await generations.replace(last, lifetime) };
   };
+  const renewal = { ...owner, thumbprint, scope };
+  const renewed = await renew(request, ctx, refreshes, providerToken, renewal);
+  const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
+  const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
+  return withRefreshToken(request, token, await replaced(next));
 }
 
 /** The access token as it was granted, with the seconds that it has left. */

@@ -3,8 +3,9 @@ import { isFailure, RelayError } from '../errors.ts';
 import { type RequestState, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
-import { frontEndEndpoint, ownerOf, required } from './front-end-endpoint.ts';
+import { frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { Served } from './front-ends.ts';
+import { ownerOf } from './granting.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be

@@ -30,7 +30,6 @@ import type { FrontEnds, Place, Served } from './front-ends.ts';
  * @param frontEnds those that may start a login at this address
  */
 export function startLogin(served: Served, frontEnds: FrontEnds): Middleware<RequestState> {
-  const { registration } = served;
   return async (ctx: Context) => {
     const query = readQuery(ctx);
     const isOAuth = isOAuthRequest(query);
@@ -40,7 +39,7 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Middleware<Req
       : { frontEnd: frontEnds.ofPlainStart(ctx), client: undefined };
     if (frontEnd === undefined) throw new RelayError('client_unknown');
     ctx.state.frontEnd = frontEnd.name;
-    const place = { registration, frontEnd };
+    const place = { ...served, frontEnd };
     if (!isOAuth) {
       redirectToProvider(ctx, place, plainStart(ctx, query, place));
       return;
@@ -48,7 +47,7 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Middleware<Req
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
     const isOpen = client !== undefined && client.vouchedBy !== 'operator';
     const start = oauthStart(ctx, query, place, isOpen);
-    if (isOpen) await askConsent(ctx, served, place, client, start);
+    if (isOpen) await askConsent(ctx, place, client, start);
     else redirectToProvider(ctx, place, start);
   };
 }
@@ -134,8 +133,7 @@ function scopeOf(
  */
 async function askConsent(
   ctx: Context,
-  { questions, issuer }: Served,
-  { registration, frontEnd }: Place,
+  { registration, frontEnd, questions, issuer }: Place,
   client: Client,
   { request, scope, otherAccount }: ReturnType<typeof oauthStart>,
 ): Promise<void> {
@@ -156,7 +154,7 @@ async function askConsent(
  * may log in. It counts once, and only in the browser that was asked.
  */
 export function consentEndpoint(served: Served): Middleware<RequestState> {
-  const { registration, frontEnds, questions, issuer } = served;
+  const { frontEnds, questions, issuer } = served;
   const { origin } = new URL(issuer);
   return async (ctx: Context) => {
     ctx.state.answerFailure = frontEnds.first.answerInPlace;
@@ -180,7 +178,7 @@ export function consentEndpoint(served: Served): Middleware<RequestState> {
     }
     const { scope, otherAccount, ...oauth } = request.oauth;
     const start = { request: { ...request, oauth }, scope, otherAccount };
-    redirectToProvider(ctx, { registration, frontEnd }, start);
+    redirectToProvider(ctx, { ...served, frontEnd }, start);
   };
 }
 

@@ -1,29 +1,17 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
-import { firstRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import {
-  type EndpointRequest,
-  expectOrigin,
-  frontEndEndpoint,
-  ownerOf,
-  required,
-} from './front-end-endpoint.ts';
-import type { FrontEnds, Place, Served } from './front-ends.ts';
+import { expectOrigin, frontEndEndpoint, required } from './front-end-endpoint.ts';
+import type { FrontEnds, Served } from './front-ends.ts';
+import { redeemCode } from './redeem-code.ts';
+import { refreshLogin } from './refresh-login.ts';
 
-/**
- * Serves the token requests of one `grant_type`.
- *
- * @returns a token for the front end. Its refresh token, if it has one, is one of the relay
- */
-export type ServeGrant = (request: EndpointRequest) => Promise<TokenResponse>;
-
-type GrantType = NonNullable<RequestState['grant']>;
+/** They give a token for the front end. Its refresh token, if it has one, is one of the relay. */
+const grants = { authorization_code: redeemCode, refresh_token: refreshLogin };
 
 /**
  * `POST /auth/<registration>/token`: gives the front end its token.
@@ -31,13 +19,9 @@ type GrantType = NonNullable<RequestState['grant']>;
  * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has one: oidc-client-ts takes any
  * other with a nonce for that one, sends the request again, and hides the error.
  *
- * @param serve by `grant_type`
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
-export function tokenEndpoint(
-  served: Served,
-  serve: Readonly<Record<GrantType, ServeGrant>>,
-): Middleware<RequestState> {
+export function tokenEndpoint(served: Served): Middleware<RequestState> {
   return frontEndEndpoint(served, async (request) => {
     const { ctx, frontEnd, parameters } = request;
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
@@ -46,7 +30,7 @@ export function tokenEndpoint(
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = type;
-    const token = await serve[type](request);
+    const token = await grants[type](request);
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
     answerWithToken(ctx, token);
   });
@@ -58,11 +42,7 @@ export function tokenEndpoint(
  *
  * @param frontEnds those that may start a login at this address. One is a CMS that gets refresh tokens there
  */
-export function cmsTokenEndpoint(
-  { registration }: Served,
-  frontEnds: FrontEnds,
-  refresh: ServeGrant,
-): Middleware<RequestState> {
+export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Middleware<RequestState> {
   return async (ctx: Context, next) => {
     const frontEnd = frontEnds.findCmsToRefresh(ctx);
     if (frontEnd === undefined) return next();
@@ -77,8 +57,9 @@ export function cmsTokenEndpoint(
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = 'refresh_token';
-    const request = { ctx, frontEnd, parameters, registration: registration.pinned() };
-    answerWithToken(ctx, await refresh(request));
+    const registration = served.registration.pinned();
+    const request = { ...served, registration, frontEnd, ctx, parameters };
+    answerWithToken(ctx, await refreshLogin(request));
   };
 }
 
@@ -92,67 +73,4 @@ function answerWithToken(ctx: Context, token: TokenResponse): void {
     // Some libraries guess an end if they are told none.
     refresh_token_expires_in: token.refreshExpiresIn,
   };
-}
-
-/**
- * Grants a token, and a refresh token if there is one that is not over already, and not too long. The provider's own
- * one stays in the relay.
- *
- * @param content what the refresh token holds; undefined: there is none
- */
-export function withRefreshToken(
-  { grants, now }: Served,
-  place: Place,
-  token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>,
-  content: RefreshTokenContent | undefined,
-): TokenResponse {
-  const left = content === undefined ? 0 : Math.floor(content.endsAt - now() / 1000);
-  const isGranted = content !== undefined && left > 0;
-  const refreshToken = isGranted ? grants.refreshTokens.issue(content, ownerOf(place)) : undefined;
-  return {
-    ...token,
-    refreshToken,
-    refreshExpiresIn: refreshToken === undefined ? undefined : left,
-  };
-}
-
-/**
- * Grants the token of a new login, with the first refresh token if the front end gets one.
- *
- * @param thumbprint that of the key that the front end proves, if it proves one
- * @param login what the refresh token has of the login besides
- */
-export function firstGrant(
-  served: Served,
-  place: Place,
-  token: TokenResponse,
-  thumbprint?: string,
-  login: Pick<RefreshTokenContent, 'redirectUri' | 'resource'> = {},
-): TokenResponse {
-  const policy = refreshPolicyAt(place);
-  const content = policy && firstRefreshToken(policy, token, thumbprint, served.now);
-  return withRefreshToken(served, place, token, content && { ...content, ...login });
-}
-
-/** @returns undefined if the front end gets no refresh tokens */
-export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
-  const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
-  return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
-}
-
-/**
- * Verifies the DPoP proof of a request, if it has one.
- *
- * @returns the thumbprint of the proved key
- * @throws {RelayError} `proof_invalid`, `nonce_required`
- * @see RFC 9449 §4.3
- */
-export async function proofOf(
-  ctx: Context,
-  { grants: { proofs, nonces }, issuer }: Served,
-): Promise<string | undefined> {
-  const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
-  if (others.length > 0) throw new RelayError('proof_invalid');
-  if (proof === undefined) return undefined;
-  return await proofs.verify(proof, { method: ctx.method, url: `${issuer}/token`, nonces });
 }

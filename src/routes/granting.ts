@@ -1,0 +1,54 @@
+import { firstRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import type { Place } from './front-ends.ts';
+
+/** Whose codes and refresh tokens a front end may use. */
+export function ownerOf({ registration, frontEnd }: Place) {
+  return { registration: registration.audience(), frontEnd: frontEnd.audience };
+}
+
+/**
+ * Grants a token, and a refresh token if there is one that is not over already, and not too long. The provider's own
+ * one stays in the relay.
+ *
+ * @param content what the refresh token holds; undefined: there is none
+ */
+export function withRefreshToken(
+  place: Place,
+  token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>,
+  content: RefreshTokenContent | undefined,
+): TokenResponse {
+  const { grants, now } = place;
+  const left = content === undefined ? 0 : Math.floor(content.endsAt - now() / 1000);
+  const isGranted = content !== undefined && left > 0;
+  const refreshToken = isGranted ? grants.refreshTokens.issue(content, ownerOf(place)) : undefined;
+  return {
+    ...token,
+    refreshToken,
+    refreshExpiresIn: refreshToken === undefined ? undefined : left,
+  };
+}
+
+/**
+ * Grants the token of a new login, with the first refresh token if the front end gets one.
+ *
+ * @param thumbprint that of the key that the front end proves, if it proves one
+ * @param login what the refresh token has of the login besides
+ */
+export function firstGrant(
+  place: Place,
+  token: TokenResponse,
+  thumbprint?: string,
+  login: Pick<RefreshTokenContent, 'redirectUri' | 'resource'> = {},
+): TokenResponse {
+  const policy = refreshPolicyAt(place);
+  const content = policy && firstRefreshToken(policy, token, thumbprint, place.now);
+  return withRefreshToken(place, token, content && { ...content, ...login });
+}
+
+/** @returns undefined if the front end gets no refresh tokens */
+export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
+  const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
+  return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
+}

@@ -48,7 +48,7 @@ export function createAccess(
 ) {
   async function findOut(
     accessToken: string,
-    allows: readonly Allow[],
+    allows: readonly (Allow | undefined)[],
     observe: ObserveCall,
   ): Promise<Verdict> {
     const signal = AbortSignal.timeout(by.timeout);
@@ -62,8 +62,8 @@ export function createAccess(
     if (record === undefined) throw new RelayError('provider_answer_unusable');
     const person = nameOf(record);
     for (const [index, allow] of allows.entries()) {
-      const isMatch = await isAllowed(allow, by.provider().access, record, ask);
-      if (!isMatch) return { refusedBy: index, person };
+      const isMatch = allow && (await isAllowed(allow, by.provider().access, record, ask));
+      if (isMatch === false) return { refusedBy: index, person };
     }
     return { refusedBy: undefined, person };
   }
@@ -72,13 +72,13 @@ export function createAccess(
     /**
      * Asks whether the person of an access token may log in. An answer is that of this token and these rules alone.
      *
-     * @param allows all of them must match
+     * @param allows all of them must match; undefined: everybody does
      * @param observe gets each call to the provider
      * @throws {RelayError} `access_unchecked` if the provider did not say; `token_invalid`
      */
     async verdictOn(
       accessToken: string,
-      allows: readonly Allow[],
+      allows: readonly (Allow | undefined)[],
       observe: ObserveCall,
     ): Promise<Verdict> {
       const rules = JSON.stringify(allows);

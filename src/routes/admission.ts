@@ -26,12 +26,9 @@ interface Tokens extends RevocableTokens {
  *   `token_invalid` if the provider does not know the access token
  */
 function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
-  const owners = [
-    { name: `providers.${registration.name}`, allow: registration.allow },
-    { name: `front-ends.${frontEnd.name}`, allow: frontEnd.allow },
-  ].flatMap(({ name, allow }) => (allow === undefined ? [] : [{ name, allow }]));
-  if (owners.length === 0) return undefined;
-  const allows = owners.map(({ allow }) => allow);
+  const allows = [registration.allow, frontEnd.allow];
+  const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`];
+  if (allows.every((allow) => allow === undefined)) return undefined;
   return async (tokens: Tokens): Promise<void> => {
     ctx.state.access = 'unchecked';
     const { accessToken } = tokens;
@@ -42,7 +39,7 @@ function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
     });
     ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
     if (refusedBy === undefined) return;
-    ctx.state.refusedBy = owners[refusedBy]?.name;
+    ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);
     throw new RelayError('access_refused', { person });
   };

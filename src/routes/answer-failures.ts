@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { RelayError } from '../errors.ts';
 import { type Context, claimedQuery, type RequestState } from '../http/context.ts';
-import { answerProgram } from '../http/error-responder.ts';
+import { type AnswerFailure, answerProgram } from '../http/error-responder.ts';
 import type { States } from '../login/state.ts';
 import type { FrontEnds, Served } from './front-ends.ts';
 
@@ -17,8 +17,9 @@ export const answerSessionFailures = answerPrograms(({ code: error, detail }) =>
 });
 
 function answerPrograms(bodyOf: (failure: RelayError) => object): Middleware<RequestState> {
+  const answer: AnswerFailure = (ctx, failure) => answerProgram(ctx, failure, bodyOf(failure));
   return (ctx: Context, next) => {
-    ctx.state.answerFailure = (_, failure) => answerProgram(ctx, failure, bodyOf(failure));
+    ctx.state.answerFailure = answer;
     return next();
   };
 }
@@ -29,14 +30,15 @@ function answerPrograms(bodyOf: (failure: RelayError) => object): Middleware<Req
  */
 export function deliverCallbackFailures({ frontEnds, states }: Served): Middleware<RequestState> {
   const { answerFailure, answerInPlace } = frontEnds.first;
+  const deliver: AnswerFailure = (ctx, failure) => {
+    const delivery = startedDelivery(ctx, frontEnds, states);
+    // Browsers keep a prefetched redirect, and would show its error instead of the login.
+    const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
+    const answer = isKept ? answerFailure : (delivery?.fail ?? answerInPlace);
+    answer(ctx, failure);
+  };
   return (ctx: Context, next) => {
-    ctx.state.answerFailure = (_, failure) => {
-      const delivery = startedDelivery(ctx, frontEnds, states);
-      // Browsers keep a prefetched redirect, and would show its error instead of the login.
-      const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
-      const answer = isKept ? answerFailure : (delivery?.fail ?? answerInPlace);
-      answer(ctx, failure);
-    };
+    ctx.state.answerFailure = deliver;
     return next();
   };
 }

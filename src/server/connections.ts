@@ -82,24 +82,10 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
         if (!socket.destroyed) startWaiting(connection);
       });
     },
-    /** Whether a request on this connection is in flight. */
-    isBusy: (socket: Socket): boolean => (connections.get(socket)?.responses.size ?? 0) > 0,
-    /** Whether a response on this connection has begun and not ended. */
-    isAnswering(socket: Socket): boolean {
-      const responses = connections.get(socket)?.responses ?? [];
-      return [...responses].some(({ headersSent }) => headersSent);
-    },
-    /**
-     * Calls back once every complete request on this connection has its response; at once if none is in
-     * flight.
-     */
-    afterAnswers(socket: Socket, act: () => void): void {
-      const responses = connections.get(socket)?.responses ?? [];
-      // Responses are sent in the order of their requests.
-      const last = [...responses].findLast(({ req, headersSent }) => req.complete || headersSent);
-      if (last === undefined) act();
-      else last.once('close', act);
-    },
+    /** The responses in flight on this connection, in the order in which they are sent. */
+    responsesOn: (socket: Socket): readonly ServerResponse[] => [
+      ...(connections.get(socket)?.responses ?? []),
+    ],
   };
 }
 

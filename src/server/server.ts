@@ -171,10 +171,11 @@ async function close(
 
 /** Closes a connection whose client has neither sent nor read anything for the time of an answer. */
 function closeIfSlow(socket: Socket, connections: Connections, observer: ServerObserver): void {
-  const answering = connections.isAnswering(socket);
+  const responses = connections.responsesOn(socket);
+  const isAnswering = responses.some(({ headersSent }) => headersSent);
   // A client that waits for its response may be idle.
-  if (connections.isBusy(socket) && !answering) return;
-  if (answering) observer.limitHit('answer_time');
+  if (responses.length > 0 && !isAnswering) return;
+  if (isAnswering) observer.limitHit('answer_time');
   socket.destroy();
 }
 
@@ -188,14 +189,20 @@ function refuseUnreadableRequests(
     const { remoteAddress } = socket;
     observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);
   };
+  // Complete requests on the same connection are answered first. @see RFC 9112 §9.3.2
+  const afterResponses = (socket: Socket, act: () => void) => {
+    const responses = connections.responsesOn(socket);
+    const last = responses.findLast(({ req, headersSent }) => req.complete || headersSent);
+    if (last === undefined) act();
+    else last.once('close', act);
+  };
   // After the first parse error, every further byte raises the same error again.
   const refused = new WeakSet<Socket>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
     if (refused.has(socket)) return;
     refused.add(socket);
-    // Earlier requests on the same connection are answered first. @see RFC 9112 §9.3.2
-    connections.afterAnswers(socket, () => {
+    afterResponses(socket, () => {
       // Don't answer a client that has closed the connection or has sent nothing.
       const silent = socket.bytesRead === 0 || !connections.has(socket);
       const deaf = !socket.writable || error.code === 'ECONNRESET';
@@ -206,7 +213,7 @@ function refuseUnreadableRequests(
   // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy());
-    connections.afterAnswers(socket, () => {
+    afterResponses(socket, () => {
       if (socket.writable) refuse('CONNECT', socket);
     });
   });

@@ -1,6 +1,6 @@
 import { isFailure, RelayError } from '../errors.ts';
 import { createJoint, type Home } from '../memory/home.ts';
-import { parseJsonObject } from '../oauth/json.ts';
+import { isCredential } from '../oauth/authorization-header.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createRecent, keyOf } from '../recent.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
@@ -39,7 +39,7 @@ export function createAccessMemory({ now }: Home) {
  */
 export function createAccess(
   { verdicts, join }: AccessMemory,
-  { askAccess }: Pick<ProviderEndpoints, 'askAccess'>,
+  { lookUpUser, askAccess }: Pick<ProviderEndpoints, 'lookUpUser' | 'askAccess'>,
   by: {
     readonly provider: () => Provider;
     readonly audience: () => string;
@@ -51,6 +51,7 @@ export function createAccess(
     allows: readonly (Allow | undefined)[],
     observe: ObserveCall,
   ): Promise<Verdict> {
+    if (!isCredential(accessToken)) throw new RelayError('lookup_failed');
     const signal = AbortSignal.timeout(by.timeout);
     const asked = new Map<string, ReturnType<Ask>>();
     const ask: Ask = (path) => {
@@ -58,8 +59,7 @@ export function createAccess(
       asked.set(path, answer);
       return answer;
     };
-    const record = parseJsonObject((await ask('')).body);
-    if (record === undefined) throw new RelayError('provider_answer_unusable');
+    const { record } = await lookUpUser(accessToken, observe, signal, 'access');
     const person = nameOf(record);
     for (const [index, allow] of allows.entries()) {
       const isMatch = allow && (await isAllowed(allow, by.provider().access, record, ask));

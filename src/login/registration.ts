@@ -148,9 +148,9 @@ function registrationOf(by: RegistrationSettings) {
     ): Promise<Uint8Array> {
       const key = keyOfToken(accessToken);
       try {
-        const record = await endpoints.lookUpUser(accessToken, observe, clientGone);
+        const { body } = await endpoints.lookUpUser(accessToken, observe, clientGone);
         rememberGood(key);
-        return record;
+        return body;
       } catch (error) {
         if (error instanceof RelayError && error.code === 'token_invalid') goodTokens.delete(key);
         throw error;

@@ -1,5 +1,4 @@
 import { RelayError } from '../errors.ts';
-import { isCredential } from '../oauth/authorization-header.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import {
   parseRevocationResponse,
@@ -84,8 +83,9 @@ export function createProviderEndpoints(
     /**
      * Asks for the record of the token's user.
      *
-     * @param clientGone cancels the lookup
-     * @returns the provider's JSON object, byte for byte
+     * @param signal cancels the lookup
+     * @param purpose whether the record is for the user, or says who may log in
+     * @returns the provider's JSON object, also byte for byte
      * @throws {RelayError} `token_invalid` if the provider itself says so, a `lookup_…` failure for every other
      *   status but 200, `user_record_signed` if its 200 is a JWT, or `provider_answer_unusable` if its 200 is
      *   not a JSON object
@@ -93,10 +93,11 @@ export function createProviderEndpoints(
     async lookUpUser(
       accessToken: string,
       observe: ObserveCall,
-      clientGone?: AbortSignal,
-    ): Promise<Uint8Array> {
+      signal?: AbortSignal,
+      purpose: 'user' | 'access' = 'user',
+    ) {
       const endpoint = provider();
-      const request = { ...userRequest(endpoint, accessToken), signal: clientGone };
+      const request = { ...userRequest(endpoint, accessToken), endpoint: purpose, signal };
       const { status, headers, body } = await client.call(request, observe);
       if (status !== 200) throw refusal(status, headers['retry-after']);
       if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
@@ -105,15 +106,15 @@ export function createProviderEndpoints(
       const { userRejectedWhen: rejected } = endpoint;
       const isRejected = rejected && record[rejected.field] === rejected.equals;
       if (isRejected) throw new RelayError('token_invalid');
-      return body;
+      return { record, body };
     },
     /**
-     * Asks whether a person may log in.
+     * Asks another endpoint whether a person may log in.
      *
-     * @param path relative to the user URL; empty: the user record
+     * @param path relative to the user URL
      * @param signal cancels the call
      * @returns an answer with status 200, 204 or 404
-     * @throws {RelayError} `token_invalid`, or a `lookup_…` failure for every other status
+     * @throws {RelayError} a `lookup_…` failure for every other status
      */
     async askAccess(
       accessToken: string,
@@ -121,20 +122,16 @@ export function createProviderEndpoints(
       observe: ObserveCall,
       signal: AbortSignal,
     ): Promise<UpstreamResponse> {
-      const endpoint = provider();
-      if (!isCredential(accessToken)) throw new RelayError('lookup_failed');
-      const userUrl = path === '' ? endpoint.userUrl : new URL(path, endpoint.userUrl).href;
-      const request = userRequest({ ...endpoint, userUrl }, accessToken);
+      const { userUrl, requestHeaders } = provider();
+      const url = new URL(path, userUrl).href;
+      const request = userRequest({ userUrl: url, requestHeaders }, accessToken);
       const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
-      const { status, headers, body } = answer;
-      const isAnswer = status === 200 || (path !== '' && (status === 204 || status === 404));
-      // Another endpoint may refuse the request, not the token.
-      if (status === 401 && path !== '') throw new RelayError('lookup_failed');
-      if (!isAnswer) throw refusal(status, headers['retry-after']);
-      const { userRejectedWhen: rejected } = endpoint;
-      const isRejected = rejected && parseJsonObject(body)?.[rejected.field] === rejected.equals;
-      if (path === '' && isRejected) throw new RelayError('token_invalid');
-      return answer;
+      const { status, headers } = answer;
+      if (status === 200 || status === 204 || status === 404) return answer;
+      // It may refuse the request, not the token.
+      throw status === 401
+        ? new RelayError('lookup_failed')
+        : refusal(status, headers['retry-after']);
     },
     /** Passes a request on to the provider's API. */
     async callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {

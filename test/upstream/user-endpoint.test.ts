@@ -22,9 +22,8 @@ describe('the user lookup', () => {
       .get('/user')
       .reply(status, body, { 'Content-Type': contentType });
     try {
-      return Buffer.from(
-        await endpointsOf(client, quirks).lookUpUser('token', () => {}),
-      ).toString();
+      const { body: found } = await endpointsOf(client, quirks).lookUpUser('token', () => {});
+      return Buffer.from(found).toString();
     } catch (error) {
       return codeOf(error);
     }

@@ -60,13 +60,14 @@ export function createMetrics(situation: () => Situation) {
   ) => {
     const made: Gauge = new Gauge({ name, help, labelNames, registers, collect: () => set(made) });
   };
-  const outcomes = (name: string, help: string) => {
-    const made = counter(name, help, ['outcome']);
-    made.inc({ outcome: 'ok' }, 0);
-    return made;
-  };
   // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts, also at a
   // registration that a reload has added.
+  const counterBy = (label: string, name: string, help: string, values: readonly string[]) => {
+    const made = counter(name, help, [label]);
+    for (const value of values) made.inc({ [label]: value }, 0);
+    return made;
+  };
+  const outcomes = (name: string, help: string) => counterBy('outcome', name, help, ['ok']);
   const logins = (name: string, help: string, labels = {}) => {
     const labelNames = [...Object.keys(labels), 'registration'];
     const collect = () => {
@@ -166,12 +167,12 @@ export function createMetrics(situation: () => Situation) {
     'Revocation requests of front ends, by outcome.',
   );
   const logouts = outcomes('login_relay_logouts_total', 'Logouts of sessions, by outcome.');
-  const limits = counter(
+  const limits = counterBy(
+    'limit',
     'login_relay_limits_hit_total',
     'Requests and connections that were refused or closed because of a limit.',
-    ['limit'],
+    countedLimits,
   );
-  for (const limit of countedLimits) limits.inc({ limit }, 0);
   const countLimit = (outcome: Outcome) => {
     const limit = limitOf[outcome];
     if (limit !== undefined) limits.inc({ limit });
@@ -223,7 +224,7 @@ export function createMetrics(situation: () => Situation) {
       gauge('login_relay_memory_up', '1 if the shared memory answers; 0 if not.', (up) =>
         up.set(situation().memoryIsUp ? 1 : 0),
       );
-      return createMemoryMetrics({ counter, histogram });
+      return createMemoryMetrics(counterBy, histogram);
     },
     limitHit: (limit: CountedLimit): void => limits.inc({ limit }),
     observe(record: RequestRecord): void {

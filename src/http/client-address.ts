@@ -10,11 +10,11 @@ const forwardedFor = 'x-forwarded-for';
 const longestForwarded = 1024;
 
 /**
- * Resolves the address of a request through trusted proxies.
+ * Tells the clients of requests apart, through trusted proxies.
  *
- * @param trustedProxies addresses and networks, and `unix` for a Unix socket
+ * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` for a Unix socket
  */
-export function addressesBehind(trustedProxies: readonly string[]) {
+export function clientsBehind(trustedProxies: readonly string[]) {
   const addresses = trustedProxies.filter((entry) => entry !== unixSocket);
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
@@ -36,12 +36,44 @@ export function addressesBehind(trustedProxies: readonly string[]) {
     return ipaddr.isValid(told) ? told : socket.remoteAddress;
   }
 
-  return { addressOf, trusts };
+  return {
+    addressOf,
+    trusts,
+    /**
+     * Identifies a client: by its IPv4 address, or by the /64 network of its IPv6 address, the smallest that a
+     * subscriber gets. Clients without an address count as one: those behind an untrusted Unix socket, and those that
+     * have hung up.
+     */
+    keyOf(request: IncomingMessage): string {
+      const address = addressOf(request);
+      return address === undefined ? '' : subscriber(address);
+    },
+    /**
+     * The same if the address is known to be the client's own. It may belong to a proxy if it is a loopback address, if
+     * a trusted proxy names no client, or if the request comes through an untrusted Unix socket.
+     */
+    ownKeyOf(request: IncomingMessage): string | undefined {
+      const address = addressOf(request);
+      if (address === undefined) return isUnixSocket(request.socket) ? undefined : '';
+      const isProxy = ipaddr.process(address).range() === 'loopback' || trusts(address, 0);
+      return isProxy ? undefined : subscriber(address);
+    },
+  };
 }
 
 /** Whether a request came through a Unix socket. After a reset, a TCP socket has a local address but no remote one. */
-export function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boolean {
+function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boolean {
   return remoteAddress === undefined && localAddress === undefined && !destroyed;
+}
+
+function subscriber(address: string): string {
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  const bytes = parsed.toByteArray();
+  // In a network of IPv6 alone, a translator has one /64 for all of IPv4. @see RFC 6052 §2.2, RFC 7755
+  const isTranslated = parsed.range() === 'rfc6052' || parsed.range() === 'rfc6145';
+  if (isTranslated) return bytes.slice(-4).join('.');
+  return Buffer.from(bytes.slice(0, 8)).toString('hex');
 }
 
 // Some proxies add the client's port.
@@ -55,7 +87,7 @@ type Detail = 'off' | 'whole' | 'cut';
 /**
  * The addresses of clients, as the log shows them.
  *
- * @param settings.trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix`
+ * @param settings.trustedProxies as {@link clientsBehind} takes them
  */
 export function loggedAddresses(settings: {
   readonly trustedProxies: readonly string[];
@@ -63,7 +95,7 @@ export function loggedAddresses(settings: {
 }) {
   const { trustedProxies, logClientAddress: detail } = settings;
   if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
-  const { addressOf, trusts } = addressesBehind(trustedProxies);
+  const { addressOf, trusts } = clientsBehind(trustedProxies);
   const show = (address: string | undefined) =>
     address === undefined ? undefined : shown(address, detail);
   return {

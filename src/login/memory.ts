@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createAccessMemory } from '../access/access.ts';
-import { type CountRequest, createRequestCount, ownAddressBehind } from '../http/rate-limit.ts';
+import { clientsBehind } from '../http/client-address.ts';
+import { type CountRequest, createRequestCount } from '../http/rate-limit.ts';
 import { limits } from '../limits.ts';
 import type { Home } from '../memory/home.ts';
 import { createLasting } from '../recent.ts';
@@ -52,7 +53,9 @@ export function createClientLimits(
   memory: LoginMemory,
 ) {
   const { refusedExchanges: most, rateLimit, trustedProxies, behindUnknownProxy } = settings;
-  const ownAddressOf = behindUnknownProxy ? () => undefined : ownAddressBehind(trustedProxies);
+  const ownAddressOf = behindUnknownProxy
+    ? () => undefined
+    : clientsBehind(trustedProxies).ownKeyOf;
 
   /** Says to the call whether it is limited. */
   function limit(refusals: LoginMemory['refusedLookups'], count?: CountRequest) {

@@ -1,7 +1,7 @@
 import type { Middleware, Next } from 'koa';
 import type { Config } from '../config/config.ts';
+import { clientsBehind } from '../http/client-address.ts';
 import { type Context, inOrder, type RequestState } from '../http/context.ts';
-import { ownAddressBehind } from '../http/rate-limit.ts';
 import { allow } from '../http/request-guards.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { answerSessionFailures } from '../routes/answer-failures.ts';
@@ -28,7 +28,9 @@ export function createApiPaths(
   limited: readonly Middleware[],
 ) {
   if (access === undefined) return undefined;
-  const ownAddressOf = behindUnknownProxy ? () => undefined : ownAddressBehind(trustedProxies);
+  const ownAddressOf = behindUnknownProxy
+    ? () => undefined
+    : clientsBehind(trustedProxies).ownKeyOf;
   const byPath = new Map<string, ApiPath>();
   for (const { name, origin, apis } of frontEnds) {
     for (const { url, ...api } of apis) {

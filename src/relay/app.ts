@@ -3,11 +3,11 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { RelayError } from '../errors.ts';
 import { ignoreBody } from '../http/body.ts';
-import { loggedAddresses } from '../http/client-address.ts';
+import { clientsBehind, loggedAddresses } from '../http/client-address.ts';
 import { inOrder, type RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { errorResponder } from '../http/error-responder.ts';
-import { rateLimit, rateLimitKeyBehind } from '../http/rate-limit.ts';
+import { rateLimit } from '../http/rate-limit.ts';
 import type { Readiness } from '../http/readiness.ts';
 import { allow, checkHeaders, originForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
@@ -49,7 +49,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const limited =
     perMinute === undefined
       ? []
-      : [rateLimit(perMinute, rateLimitKeyBehind(config.trustedProxies), memory.home)];
+      : [rateLimit(perMinute, clientsBehind(config.trustedProxies).keyOf, memory.home)];
   const apiPaths = createApiPaths(config, sessionAccess, limited);
   const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { RelayError } from '../../src/errors.ts';
-import { loggedAddresses } from '../../src/http/client-address.ts';
-import { ownAddressBehind, rateLimit, rateLimitKeyBehind } from '../../src/http/rate-limit.ts';
+import { clientsBehind, loggedAddresses } from '../../src/http/client-address.ts';
+import { rateLimit } from '../../src/http/rate-limit.ts';
 
 interface Peer {
   remoteAddress: string | undefined;
@@ -32,7 +32,7 @@ function addressOf(
   forwardedFor?: string,
   trustedProxies: readonly string[] = [],
 ): string {
-  return rateLimitKeyBehind(trustedProxies)(requestFrom(peer, forwardedFor));
+  return clientsBehind(trustedProxies).keyOf(requestFrom(peer, forwardedFor));
 }
 
 describe('the address of a client', () => {
@@ -121,7 +121,7 @@ describe('an address that is known to be the client’s own', () => {
     peer: Peer | string,
     forwardedFor?: string,
     trustedProxies: readonly string[] = [],
-  ) => ownAddressBehind(trustedProxies)(requestFrom(peer, forwardedFor));
+  ) => clientsBehind(trustedProxies).ownKeyOf(requestFrom(peer, forwardedFor));
 
   it('is that of a connection from another machine', () => {
     expect(ownAddressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');

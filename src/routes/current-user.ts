@@ -40,7 +40,8 @@ export function currentUser(
       record = await recordOfToken(ctx, accessToken, registrationOf(provider, headers));
     }
     ctx.set('Content-Type', 'application/json');
-    ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+    // Node.js writes a text in one piece with the head. It is the same bytes: they are UTF-8.
+    ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
   };
 }
 

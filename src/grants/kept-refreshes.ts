@@ -64,19 +64,9 @@ export function keepRefreshes(refreshes: Refreshes, home: Home) {
     if (isShared) await shared?.run(['DEL', nameOf(kind, key)]);
   }
 
-  async function refreshed(
-    refresh: FrontEndRefresh,
-    known: Kept | undefined,
-    call: CallProvider,
-    isGood: IsGood | undefined,
-  ): Promise<Kept> {
-    const { scope, refreshToken } = refresh;
-    const isOver = known !== undefined && aged(known, now()).expiresIn === 0;
-    if (known && !known.isSpent && known.scope === scope && !isOver) return known;
-    const newest = { ...refresh, refreshToken: known?.response.refreshToken ?? refreshToken };
-    const response = await refreshes.join(newest, call, isGood);
-    return { scope, response, at: now() };
-  }
+  /** Whether a result still has a token, for the same scope, that its provider has not refused. */
+  const isUsable = (kept: Kept, scope: string | undefined): boolean =>
+    !kept.isSpent && kept.scope === scope && aged(kept, now()).expiresIn !== 0;
 
   return {
     /**
@@ -97,7 +87,13 @@ export function keepRefreshes(refreshes: Refreshes, home: Home) {
         return await refreshes.join(refresh, call, isGood);
       }
       const isHeld = known !== undefined && known !== passed.get(key);
-      const ended = await refreshed(refresh, known, call, isGood);
+      const { scope } = refresh;
+      const refreshToken = known?.response.refreshToken ?? refresh.refreshToken;
+      const newest = { ...refresh, refreshToken };
+      const ended =
+        known && isUsable(known, scope)
+          ? known
+          : { scope, response: await refreshes.join(newest, call, isGood), at: now() };
       // Before the check: it may take longer than a rotation is remembered.
       waiting.set(key, ended);
       try {

@@ -11,9 +11,6 @@ import {
 } from './client-authentication.ts';
 import { parseJsonObject } from './json.ts';
 
-/** The client as registered at the provider, and how the provider revokes. */
-export interface RevocationEndpoint extends ProviderClient, Pick<Provider, 'revocation'> {}
-
 /** The tokens of one login, as far as they are known. */
 export interface RevocableTokens {
   readonly refreshToken?: string | undefined;
@@ -46,7 +43,7 @@ export function revokesOnlyAccessTokens({ revocation }: Pick<Provider, 'revocati
  * @see RFC 7009 §2.1
  */
 export function revocationRequest(
-  endpoint: RevocationEndpoint,
+  endpoint: ProviderClient & Pick<Provider, 'revocation'>,
   tokens: RevocableTokens,
 ): ClientRequest | undefined {
   const { revocation } = endpoint;

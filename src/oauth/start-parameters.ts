@@ -43,14 +43,12 @@ export function registeredRedirectUri(query: Query, registered: readonly Redirec
 
 /** Names the origins where pages may be, if all are on this machine: their developers read it, and nobody else. */
 function unknownRedirectUri(registered: readonly RedirectUri[]): RelayError {
-  const { code, detail } = new RelayError('redirect_uri_unknown');
-  const origins = new Set(registered.map(originOf));
+  const failure = new RelayError('redirect_uri_unknown');
   const areHere = registered.every((uri) => isLoopback(new URL(examplePage(uri))));
-  if (origins.size === 0 || !areHere) return new RelayError(code);
-  const places = [...origins].join(', ');
-  return new RelayError(code, {
-    detail: `${detail} The pages of this front end are at ${places}.`,
-  });
+  if (registered.length === 0 || !areHere) return failure;
+  const places = [...new Set(registered.map(originOf))].join(', ');
+  const detail = `${failure.detail} The pages of this front end are at ${places}.`;
+  return new RelayError(failure.code, { detail });
 }
 
 /**

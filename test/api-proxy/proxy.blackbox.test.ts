@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import { expectSessionFailure, SessionPage, sessionOrigin } from '../harness/login/session-page.ts';
+import {
+  expectSessionFailure,
+  type SessionPage,
+  sessionOrigin,
+} from '../harness/login/session-page.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
-import { eventually } from '../harness/system/eventually.ts';
 import { apiPath, relayedApi } from './support/relayed-api.ts';
 
 describe("the provider's API through the relay", () => {
@@ -250,23 +253,6 @@ describe("the provider's API through the relay", () => {
     expect(line['level']).to.equal('info');
     expect(line['provider']).to.include({ endpoint: 'api', outcome: 'answered', status: 200 });
     expect(api.relay.process.stdout).not.to.match(/secret-(path|query)/);
-  });
-});
-
-describe("the provider's API with an access token that has expired", () => {
-  const api = relayedApi();
-
-  it('is not asked', async () => {
-    api.provider.mood.expiresIn = 1;
-    const page = new SessionPage(() => api.relay, api.provider);
-    await page.logIn();
-    const answer = await eventually(async () => {
-      const one = await page.send(`${apiPath}a`);
-      expect(one.status).to.equal(401);
-      return one;
-    });
-    expectSessionFailure(answer, 'session_token_expired');
-    expect(answer.headers['www-authenticate']).to.equal('Bearer error="invalid_token"');
   });
 });
 

@@ -151,23 +151,23 @@ describe('an origin with a *', () => {
   });
 });
 
-describe('--token-delivery code', () => {
-  const tokenDelivery = 'code';
-
-  it('checks the state of every callback', () => {
-    expect(read({ flags: { tokenDelivery } }).config.stateCheck).to.equal('always');
-    expect(read({ flags: { tokenDelivery, stateCheck: 'always' } }).warnings).to.deep.equal([]);
-    expect(read({}).config.stateCheck).to.equal('browsers');
-  });
-
-  it('refuses a weaker check, and says why', () => {
+for (const [tokenDelivery, why] of Object.entries({
+  code: ': otherwise anyone could exchange a leaked code at the callback',
+  session: ': ',
+  cms: ': ',
+})) {
+  it(`--token-delivery ${tokenDelivery} checks the state of every callback, and says why`, () => {
+    const flags = { tokenDelivery, scope: 'repo', origin: 'http://localhost:5173' };
+    expect(read({ flags }).config.stateCheck).to.equal('always');
+    expect(read({ flags: { ...flags, stateCheck: 'always' } }).warnings).to.deep.equal([]);
     for (const stateCheck of ['browsers', 'off']) {
-      expect(faults({ flags: { tokenDelivery, stateCheck } })).to.deep.equal([
-        `--state-check (STATE_CHECK) "${stateCheck}" must be always with --token-delivery (TOKEN_DELIVERY) code: otherwise anyone could exchange a leaked code at the callback`,
-      ]);
+      const [fault = ''] = faults({ flags: { ...flags, stateCheck } });
+      expect(fault).to.contain(
+        `--state-check (STATE_CHECK) "${stateCheck}" must be always with --token-delivery (TOKEN_DELIVERY) ${tokenDelivery}${why}`,
+      );
     }
   });
-});
+}
 
 describe('the refresh tokens', () => {
   const baseUrl = 'https://login.example.com';
@@ -228,16 +228,5 @@ describe('the refresh tokens', () => {
     ]);
     expect(warnings.join()).to.contain('--state-check (STATE_CHECK) off');
     expect(warningsOf(flags)).to.deep.equal([]);
-  });
-});
-
-describe('the revocation endpoint', () => {
-  const revocationUrl = 'https://provider.example/revoke';
-
-  it('causes a warning if the other endpoints are those of the default preset', () => {
-    expect(read({ flags: { revocationUrl } }).warnings).to.have.length(3);
-    expect(read({ flags: { revocationUrl, provider: 'github' } }).warnings).to.deep.equal([]);
-    const issuer = 'https://provider.example';
-    expect(read({ flags: { revocationUrl, issuer } }).warnings).to.deep.equal([]);
   });
 });

@@ -157,6 +157,9 @@ describe('the provider of the configuration', () => {
     }
     const issuer = 'https://provider.example';
     expect(read({ flags: { authorizeUrl, issuer } }).warnings).to.deep.equal([]);
+    const revocationUrl = 'https://provider.example/revoke';
+    expect(read({ flags: { revocationUrl } }).warnings).to.have.length(3);
+    expect(read({ flags: { revocationUrl, provider: 'github' } }).warnings).to.deep.equal([]);
   });
 
   it('warns that the secret is in the URL if the endpoints are given by hand, except at GitHub', () => {

@@ -40,41 +40,23 @@ describe('a configuration file with several registrations and front ends', () =>
   });
 
   it('gives each front end its origin, delivery, registrations and scope', () => {
-    const { frontEnds } = read(team).config;
-    expect(frontEnds).to.deep.equal([
-      {
-        name: 'app',
-        kind: 'page',
-        clients: undefined,
-        clientKeys: undefined,
-        origin: 'https://app.example.com',
-        frontendUrl: 'https://app.example.com/',
-        redirectUris: ['https://app.example.com/'],
-        tokenDelivery: 'code',
-        errorDelivery: 'json',
-        registrations: ['staff'],
-        scope: undefined,
-        refreshTokens: 'bound',
-        apis: [],
-        allow: undefined,
-      },
-      {
-        name: 'blog',
-        kind: 'page',
-        clients: undefined,
-        clientKeys: undefined,
-        origin: 'https://blog.example.com',
-        frontendUrl: 'https://blog.example.com/',
-        redirectUris: ['https://blog.example.com/'],
-        tokenDelivery: 'query',
-        errorDelivery: 'json',
-        registrations: ['github', 'staff'],
-        scope: 'repo user',
-        refreshTokens: 'bound',
-        apis: [],
-        allow: undefined,
-      },
-    ]);
+    const [app, blog] = read(team).config.frontEnds;
+    expect(app).to.deep.include({
+      name: 'app',
+      origin: 'https://app.example.com',
+      frontendUrl: 'https://app.example.com/',
+      redirectUris: ['https://app.example.com/'],
+      tokenDelivery: 'code',
+      registrations: ['staff'],
+      scope: undefined,
+    });
+    expect(blog).to.deep.include({
+      name: 'blog',
+      origin: 'https://blog.example.com',
+      tokenDelivery: 'query',
+      registrations: ['github', 'staff'],
+      scope: 'repo user',
+    });
   });
 
   it('gives each front end the refresh tokens that it says, or those of the relay', () => {

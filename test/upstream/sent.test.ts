@@ -68,7 +68,8 @@ describe('a call', () => {
     [
       'is sent if the provider does not answer in time',
       () => {},
-      ...[200, ['provider_timeout', true]],
+      // Long enough to connect on a busy machine.
+      ...[2000, ['provider_timeout', true]],
     ],
   ] as [string, Listener, number, [string, boolean]][]) {
     it(what, async () => {

@@ -56,7 +56,7 @@ describe('the revocation of a token', () => {
   }
 
   it('ends the login at the provider if it is a refresh token', async () => {
-    expectRevoked(await revoke(tokens.refreshToken));
+    for (const _ of ['once', 'again']) expectRevoked(await revoke(tokens.refreshToken));
     expect(provider.calls).to.have.lengthOf(1);
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
     expectOAuthError(await page.refresh(tokens.refreshToken), 'invalid_grant');

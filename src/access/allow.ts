@@ -8,7 +8,7 @@ import {
 } from '../providers/provider.ts';
 
 /** Who may log in: one match of any rule is enough. */
-export type Allow = Readonly<Partial<Record<AccessRule, readonly string[]>>> & {
+export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
   /** The claim of the user record that has the groups. */
   readonly groupsClaim?: string | undefined;
 };

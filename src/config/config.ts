@@ -1,7 +1,7 @@
 import { ConfigError } from '../start-errors.ts';
-import { allowOf, checkAllow } from './checks/allow.ts';
+import { readCertificate } from './certificate.ts';
+import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { checkApis } from './checks/apis.ts';
-import { checkOpenClients } from './checks/clients.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
 import {
@@ -9,14 +9,12 @@ import {
   checkClients,
   checkListening,
   checkMetrics,
-  reportPlainHttp,
-} from './checks/listening.ts';
-import {
   checkRefreshTokens,
   checkSessions,
   readStateCheck,
+  reportPlainHttp,
   warnOfMissingKey,
-} from './checks/protection.ts';
+} from './checks/relay.ts';
 import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
 import { type PlacedTexts, placedTexts } from './fault.ts';
 import { readConfigFile } from './file/read.ts';
@@ -72,7 +70,8 @@ export function readConfig(
     reading.require('clientId');
     return readClientSecret(reading);
   });
-  const certificate = checkListening(relay, baseUrl);
+  const certificate = readCertificate(relay, baseUrl);
+  checkListening(relay);
   const behindUnknownProxy = checkClients(relay, baseUrl);
   for (const reading of frontEnds) checkFrontEnd(reading, baseUrl);
   checkApis(frontEnds);
@@ -80,7 +79,7 @@ export function readConfig(
   const areRefreshTokensOff = frontEnds.every((reading) => refreshTokensOf(reading) === 'off');
   checkRefreshTokens(relay, areRefreshTokensOff);
   const providers = registrations.map((reading) => readProvider(reading, baseUrl));
-  checkAllow(registrations, providers, frontEnds);
+  checkAllow(readings, providers);
   const keyFile = readKeyFile(relay);
   const stateChecks = registrations.map((reading) =>
     readStateCheck(reading, describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name)),

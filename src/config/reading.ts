@@ -165,9 +165,11 @@ export function createReading(
     describeMissing: (name: SettingName) => placeOf(name)?.path ?? describeOption(name),
     /** Reports a fault: the message completes a sentence that begins with the setting. Returns undefined. */
     fault,
-    /** Reports a fault of the entry as a whole. */
+    /** Reports a fault of the entry as a whole: without a file, of its name. */
     faultOfEntry: (message: string) =>
-      entry && faults.add(`${describeMap(entry)} ${message}`, entry.position),
+      entry
+        ? faults.add(`${describeMap(entry)} ${message}`, entry.position)
+        : fault('pathName', message),
     /** Reports each of these settings that is missing. */
     require(...required: SettingName[]): void {
       for (const name of required) if (!isGiven(name)) fault(name, 'is required');

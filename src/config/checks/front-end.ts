@@ -8,7 +8,7 @@ import { numbered } from '../fault.ts';
 import { reportOwnParameters } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { type FrontEndReading, valuesAt } from '../readings.ts';
-import { allowOf } from './allow.ts';
+import { allowOf } from './access.ts';
 import { apiConfig } from './apis.ts';
 
 /** The parameters that a delivery adds to the front end's URL. */
@@ -45,6 +45,7 @@ export function frontEndConfig(reading: FrontEndReading) {
   const { tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
   // Undefined with a file only: flags always describe a page.
   const origin: OriginPattern = reading.values.origin ?? '';
+  const { kind = 'page' } = reading.values;
   const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
   const isUsable = origin !== '' && whyNoRedirectUri(values.frontendUrl) === undefined;
@@ -52,13 +53,16 @@ export function frontEndConfig(reading: FrontEndReading) {
   return {
     /** Its `client_id` towards the relay. */
     name,
-    kind: reading.values.kind ?? ('page' as const),
+    kind,
     /** Empty: it has no page of its own. */
     origin,
     /** Undefined: the front end has several origins or none, and takes OAuth logins only. */
     frontendUrl: origin === '' || isFamily(origin) ? undefined : page,
     /** The pages that an OAuth login may return to. The first one is the default. */
-    redirectUris: isCms || hasSessions ? [] : redirectUris.map(ofKind(reading.values.kind)),
+    redirectUris:
+      isCms || hasSessions
+        ? []
+        : redirectUris.map((uri) => (kind === 'native' ? v.parse(nativeRedirectUri, uri) : uri)),
     tokenDelivery,
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     /** The names of the registrations that it may use. */
@@ -84,11 +88,6 @@ export function refreshTokensOf({ values }: Reading): 'bound' | 'bearer' | 'off'
   const { frontEndRefreshTokens: kind = refreshTokens } = values;
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
   return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
-}
-
-/** A redirect URI as the clients of a front end may use it. */
-function ofKind(kind: 'page' | 'native' | undefined) {
-  return (uri: RedirectUri) => (kind === 'native' ? v.parse(nativeRedirectUri, uri) : uri);
 }
 
 /** Reports what does not fit an origin with a `*`. */
@@ -132,28 +131,27 @@ function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
 }
 
 function reportRedirectUris(reading: Reading): void {
-  const { values, fault } = reading;
-  const uris = values.redirectUri ?? [];
+  const { kind, redirectUri: uris = [] } = reading.values;
   for (const [index, uri] of uris.entries()) {
-    const report = (message: string) => fault('redirectUri', numbered(index, uris.length, message));
-    const found = values.kind === 'native' ? ofNativeUri(uri) : ofPageUri(reading, uri);
-    for (const message of found) report(message);
-    if (uris.indexOf(uri) < index) report('is the same as an earlier one');
+    const faults = kind === 'native' ? faultsOfNativeUri(uri) : faultsOfPageUri(reading, uri);
+    if (uris.indexOf(uri) < index) faults.push('is the same as an earlier one');
+    for (const fault of faults) reading.fault('redirectUri', numbered(index, uris.length, fault));
   }
 }
 
-/** What is wrong with a redirect URI of a native front end. */
-function ofNativeUri(uri: RedirectUri): string[] {
+function faultsOfNativeUri(uri: RedirectUri): string[] {
   return (v.safeParse(nativeRedirectUri, uri).issues ?? []).map(({ message }) => message);
 }
 
 /** What is wrong with a redirect URI inside an origin. */
-function* ofPageUri({ values: { origin }, describe }: Reading, uri: RedirectUri) {
+function faultsOfPageUri({ values: { origin }, describe }: Reading, uri: RedirectUri): string[] {
+  const faults: string[] = [];
   if (origin && originOf(uri) !== origin) {
-    yield `must be inside ${describe('origin')}${isFamily(origin) ? ', with its *' : ''}`;
+    faults.push(`must be inside ${describe('origin')}${isFamily(origin) ? ', with its *' : ''}`);
   }
   const taken = takenParameter(uri);
-  if (taken) yield `must not have ${taken} in its query: the relay adds it`;
+  if (taken) faults.push(`must not have ${taken} in its query: the relay adds it`);
+  return faults;
 }
 
 /** Checks a front end that may have no page of its own: native clients, or clients with identifiers made offline. */

@@ -3,7 +3,7 @@ import { sessionPaths } from '../../paths.ts';
 import type { ConfigFile } from '../file/entries.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import type { Shared } from '../reading.ts';
-import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
+import type { FrontEndReading, Readings } from '../readings.ts';
 import { describeOption, namesAt } from '../settings/settings.ts';
 import { givenBySources } from '../sources.ts';
 
@@ -28,46 +28,24 @@ export function describeDelivery(
 /** Checks what concerns several registrations or front ends. */
 export function checkSeveral(file: ReadConfigFile, readings: Readings): void {
   const { registrations, frontEnds } = readings;
-  reportSessionEndpoints(registrations, describeDelivery(frontEnds, ['session']));
-  if (file === undefined) return;
-  reportUnused(readings);
-  warnOfSharedScopes(readings);
-  if (!file.isPrivate) warnOfSecrets(registrations);
-  warnOfTokensBesideSessions(frontEnds);
-}
-
-/** Reports registrations whose paths are endpoints of sessions. */
-function reportSessionEndpoints(
-  registrations: readonly RegistrationReading[],
-  sessionDelivery: string | undefined,
-): void {
-  for (const { name, entryName, fault, faultOfEntry } of registrations) {
-    if (sessionDelivery === undefined || !sessionPaths.has(`/auth/${name}`)) continue;
-    const message = `has the name of an endpoint of ${sessionDelivery}: choose another name`;
-    if (entryName === undefined) fault('pathName', message);
-    else faultOfEntry(message);
-  }
-}
-
-/** Reports providers that no front end may use. */
-function reportUnused({ registrations, frontEnds }: Readings): void {
+  const sessionDelivery = describeDelivery(frontEnds, ['session']);
   const used = new Set(frontEnds.flatMap((one) => one.registrations));
-  for (const { entryName, faultOfEntry } of registrations) {
-    if (entryName !== undefined && !used.has(entryName)) faultOfEntry('is used by no front end');
-  }
-}
-
-/** Warns of secrets in a file that other users than its owner can read. */
-function warnOfSecrets(registrations: readonly RegistrationReading[]): void {
-  for (const { sourceOf, warn } of registrations) {
-    for (const name of ['clientSecret', 'tokenParams'] as const) {
-      if (sourceOf(name) !== 'file') continue;
+  for (const { name, sourceOf, warn, faultOfEntry } of registrations) {
+    if (sessionDelivery !== undefined && sessionPaths.has(`/auth/${name}`)) {
+      faultOfEntry(`has the name of an endpoint of ${sessionDelivery}: choose another name`);
+    }
+    if (file?.inside.providers && !used.has(name)) faultOfEntry('is used by no front end');
+    for (const secret of ['clientSecret', 'tokenParams'] as const) {
+      if (file?.isPrivate !== false || sourceOf(secret) !== 'file') continue;
       warn(
-        name,
+        secret,
         'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
       );
     }
   }
+  if (file === undefined) return;
+  warnOfSharedScopes(readings);
+  warnOfTokensBesideSessions(frontEnds);
 }
 
 /**

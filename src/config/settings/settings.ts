@@ -1,7 +1,6 @@
 import type * as v from 'valibot';
-import { allowRows } from './allow.ts';
+import { allowRows, clientRows } from './access.ts';
 import { apiRows } from './apis.ts';
-import { clientRows } from './clients.ts';
 import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
 import { protectionRows, providerRows, requiredProviderRows } from './provider.ts';
 import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } from './relay.ts';

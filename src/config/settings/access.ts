@@ -1,12 +1,13 @@
 import * as v from 'valibot';
-import { typed } from '../schemas.ts';
+import { documentUrl } from '../../clients/documents.ts';
+import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
 import { fileRowsOf } from './setting.ts';
 
 const longestName = 255;
 const visible = /^[^\p{C}]+$/u;
 
 /** Texts with line breaks between them. */
-function texts(pattern: RegExp, message: string) {
+function texts(pattern = /^/, message?: string) {
   return v.pipe(
     v.string(),
     v.transform((given) => given.split('\n')),
@@ -24,31 +25,32 @@ function texts(pattern: RegExp, message: string) {
 
 const word = '[A-Za-z0-9][A-Za-z0-9._-]*';
 const row = fileRowsOf('allow');
+const client = fileRowsOf('clients');
 const list = { otherwise: 'none', repeatable: 'lines', unquoted: true } as const;
 
 /** The settings of `allow`: who may log in. One match is enough. */
 export const allowRows = {
-  allowedUsers: row('users <names>', {
-    schema: texts(/./, ''),
+  users: row('users <names>', {
+    schema: texts(),
     help: 'users, by login name or by id; digits are always an id',
     ...list,
   }),
-  allowedOrganizations: row('organizations <names>', {
+  organizations: row('organizations <names>', {
     schema: texts(new RegExp(`^${word}$`), 'must be the names or ids of organizations'),
     help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
     ...list,
   }),
-  allowedTeams: row('teams <names>', {
+  teams: row('teams <names>', {
     schema: texts(new RegExp(`^${word}/${word}$`), 'must be organization/team'),
     help: 'members of these teams, each as organization/team',
     ...list,
   }),
-  allowedEmails: row('emails <addresses>', {
+  emails: row('emails <addresses>', {
     schema: texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'),
     help: 'people with one of these e-mail addresses, verified by the provider',
     ...list,
   }),
-  allowedEmailDomains: row('email-domains <domains>', {
+  emailDomains: row('email-domains <domains>', {
     schema: texts(
       /^([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+$/,
       'must be domains in ASCII, such as example.com, without @ and without *',
@@ -56,8 +58,8 @@ export const allowRows = {
     help: 'people with a verified e-mail address at exactly one of these domains',
     ...list,
   }),
-  allowedGroups: row('groups <names>', {
-    schema: texts(/./, ''),
+  groups: row('groups <names>', {
+    schema: texts(),
     help: 'people in one of these groups',
     ...list,
   }),
@@ -66,5 +68,47 @@ export const allowRows = {
     help: 'claim of the user record that has the groups; a dot leads into an object',
     otherwise: 'groups',
     unquoted: true,
+  }),
+};
+
+/** A host as a URL has it: in lower case, with a port only if it is not 443. */
+const isHost = (text: string) =>
+  URL.parse(`https://${text}/`)?.href === `https://${text}/` && !/[@*]/.test(text);
+
+/** `any`, or hosts and URLs of documents with spaces between them. */
+const documents = v.pipe(
+  v.string(),
+  v.transform((given) => given.split(' ')),
+  v.check(
+    (given) =>
+      given.join() === 'any' || given.every((one) => isHost(one) || documentUrl(one) !== undefined),
+    'must be hosts (claude.ai, or example.com:8443), URLs of documents (https://example.com/client.json), or any alone',
+  ),
+  v.transform((given) =>
+    given[0] === 'any'
+      ? ('any' as const)
+      : { hosts: given.filter(isHost), urls: given.filter((one) => !isHost(one)) },
+  ),
+  typed({ type: 'string' }),
+);
+
+/** The settings of `clients`: which programs may log in at a native front end without an entry of their own. */
+export const clientRows = {
+  documents: client('documents <hosts>', {
+    schema: documents,
+    help: 'hosts or URLs of client ID metadata documents: their clients may log in. any: all of them',
+    otherwise: 'none',
+    repeatable: true,
+    unquoted: true,
+  }),
+  registration: client('registration <true>', {
+    schema: trueOrFalse,
+    help: 'whether clients may register themselves (RFC 7591)',
+    default: 'false',
+  }),
+  days: client('days <number>', {
+    schema: wholeNumber(1, 400),
+    help: 'days after which such a registration ends',
+    default: '90',
   }),
 };

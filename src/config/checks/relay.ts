@@ -1,7 +1,5 @@
 import { exampleOf } from '../../origins/origin-pattern.ts';
-import type { Certificate } from '../../server/tls.ts';
 import { isLoopback } from '../../urls.ts';
-import { readCertificate } from '../certificate.ts';
 import type { Reading } from '../reading.ts';
 import { options } from '../settings/settings.ts';
 
@@ -14,9 +12,7 @@ export function baseUrlOf({ values }: Reading): string {
 }
 
 /** Checks where the relay listens, and under which address browsers see it. */
-export function checkListening(reading: Reading, baseUrl: string): Certificate | undefined {
-  const { values, environment, sourceOf, describe, fault } = reading;
-  const certificate = readCertificate(reading, baseUrl);
+export function checkListening({ values, environment, sourceOf, describe, fault }: Reading): void {
   const isUnset = sourceOf('baseUrl') === undefined;
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
@@ -29,7 +25,6 @@ export function checkListening(reading: Reading, baseUrl: string): Certificate |
   if (values.tlsCert !== undefined && values.baseUrl?.protocol === 'http:') {
     fault('baseUrl', `must start with https:// with ${describe('tlsCert')}`);
   }
-  return certificate;
 }
 
 /** Checks how clients are told apart. Returns whether a proxy that is not trusted hides them all. */
@@ -40,9 +35,8 @@ export function checkClients(
   const { rateLimit, refusedExchanges, trustedProxies, tlsCert, logClientAddress } = values;
   const used = rateLimit !== undefined || refusedExchanges !== 0 || logClientAddress !== 'off';
   if (!used) warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
-  const behindUnknownProxy =
-    trustedProxies === undefined && tlsCert === undefined && baseUrl.startsWith('https:');
-  if (!behindUnknownProxy) return false;
+  const isDirect = trustedProxies !== undefined || tlsCert !== undefined;
+  if (isDirect || !baseUrl.startsWith('https:')) return false;
   const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;
   if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
   if (logClientAddress !== 'off') {
@@ -57,7 +51,7 @@ export function checkClients(
 /** Checks the metrics port. */
 export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading): void {
   const { port, host, metricsPort, metricsHost } = values;
-  if (port !== undefined && port !== 0 && port === metricsPort && host === metricsHost) {
+  if (port && port === metricsPort && host === metricsHost) {
     fault('metricsPort', `must not be the port of ${describe('port')}`);
   }
   if (metricsPort === undefined) {
@@ -66,15 +60,9 @@ export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading)
 }
 
 const addresses = [
-  'baseUrl',
-  'origin',
-  'authorizeUrl',
-  'tokenUrl',
-  'userUrl',
-  'revocationUrl',
-  'issuer',
-  'url',
-] as const;
+  ...(['baseUrl', 'origin', 'authorizeUrl', 'tokenUrl', 'userUrl'] as const),
+  ...(['revocationUrl', 'issuer', 'url'] as const),
+];
 
 /** Reports http:// addresses beyond this machine, unless they are allowed. */
 export function reportPlainHttp({ values, describe, fault }: Reading): void {
@@ -88,4 +76,80 @@ export function reportPlainHttp({ values, describe, fault }: Reading): void {
       `must start with https://. http:// is only for this machine, unless ${describe('insecureHttp')} allows it`,
     );
   }
+}
+
+/**
+ * Reads which callbacks of a registration must have a state.
+ *
+ * @param guardedDelivery describes a front end of the registration that needs a state; undefined: none does
+ */
+export function readStateCheck(
+  { values, describe, fault, warn }: Reading,
+  guardedDelivery: string | undefined,
+) {
+  const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
+  if (guardedDelivery !== undefined && stateCheck !== 'always') {
+    fault(
+      'stateCheck',
+      `must be always with ${guardedDelivery}: otherwise anyone could exchange a leaked code at the callback`,
+    );
+  }
+  if (stateCheck === 'off') {
+    const message = `has no effect with ${describe('stateCheck')} off`;
+    if (values.keyFile !== undefined) warn('keyFile', message);
+    if (values.pkce === true) warn('pkce', message);
+  }
+  return stateCheck;
+}
+
+/**
+ * Checks what needs the state of a login, or refresh tokens.
+ *
+ * @param areOff whether no front end gets refresh tokens
+ */
+export function checkRefreshTokens(
+  { values: { stateCheck }, describe, warnOfUnused }: Reading,
+  areOff: boolean,
+): void {
+  const ofOAuth = ['redirectUri', 'refreshTokens', 'refreshLifetime', 'revocationUrl'] as const;
+  if (stateCheck === 'off') {
+    warnOfUnused(ofOAuth, ` with ${describe('stateCheck')} off: OAuth logins need a state`);
+  } else if (areOff) {
+    warnOfUnused(['refreshLifetime'], ': no front end gets refresh tokens');
+  }
+}
+
+/**
+ * Checks the settings of sessions.
+ *
+ * @param needing describes a front end that has sessions; undefined: none has
+ * @param hasKeyFile whether the keys come from a file, and not from the client secret
+ */
+export function checkSessions(
+  { fault, warnOfUnused }: Reading,
+  needing: string | undefined,
+  baseUrl: string,
+  hasKeyFile: boolean,
+): void {
+  if (needing === undefined) {
+    warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
+  } else if (!hasKeyFile && !isLoopback(new URL(baseUrl))) {
+    fault(
+      'keyFile',
+      `is required with ${needing}: otherwise anyone who knows the client secret could decrypt sessions`,
+    );
+  }
+}
+
+/** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */
+export function warnOfMissingKey(
+  { values, warn }: Reading,
+  areOff: boolean,
+  baseUrl: string,
+): void {
+  if (areOff || values.stateCheck === 'off' || isLoopback(new URL(baseUrl))) return;
+  warn(
+    'keyFile',
+    'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',
+  );
 }

@@ -1,11 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Option } from '../config/settings/setting.ts';
-import {
-  describeOption,
-  options,
-  type RelayOption,
-  relayOptions,
-} from '../config/settings/settings.ts';
+import { describeOption, namesAt, options } from '../config/settings/settings.ts';
 import { headerSizeFor } from '../relay/running-relay.ts';
 
 /**
@@ -18,18 +13,20 @@ export function restartWarnings(
   reloaded: Config,
   hasSocket: boolean,
 ): readonly string[] {
-  const hasChanged = (name: RelayOption) => {
+  const ofRelay = namesAt('relay');
+  type Name = (typeof ofRelay)[number];
+  const hasChanged = (name: Name) => {
     const { restart }: Option = options[name];
     const [before, after] = [started[name], reloaded[name]];
     if (restart === 'presence') return (before === undefined) !== (after === undefined);
     return restart === true && before !== after;
   };
-  const withoutEffect: RelayOption[] = [
+  const withoutEffect: Name[] = [
     ...(hasSocket ? (['port', 'host'] as const) : []),
     // Without a port, the host means nothing.
     ...(started.metrics && reloaded.metrics ? [] : (['metricsHost'] as const)),
   ];
-  const warnings = relayOptions
+  const warnings = ofRelay
     .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
     .map((name) => `${describeOption(name)} has changed: restart the relay to use it`);
   if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;

@@ -19,7 +19,7 @@ import { checkSeveral, describeDelivery, reportOutside } from './checks/several.
 import { type PlacedTexts, placedTexts } from './fault.ts';
 import { readConfigFile } from './file/read.ts';
 import type { NewFiles, ReadFile } from './files.ts';
-import { readKeyFile } from './key-file.ts';
+import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
 import type { Naming, Unseen } from './reading.ts';
 import { checked, createReadings, mapped, namingOf, valuesAt } from './readings.ts';
@@ -44,23 +44,21 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  * environment, which beats the file; a variable that is set but empty counts as unset.
  *
  * @param given.newFiles creates a missing key file. Undefined: a missing file is a fault
- * @param given.mayBeUnseen whether secrets that this user cannot read get stand-ins. Otherwise, they are faults
+ * @param given.unseen gets the secrets that this user cannot read, which have stand-ins. Undefined: they are faults
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
 export function readConfig(
   given: OptionSources & {
     readonly readFile: ReadFile;
     readonly newFiles?: NewFiles;
-    readonly mayBeUnseen?: boolean;
+    readonly unseen?: Unseen[];
   },
 ) {
   const { environment } = given;
   const faults = placedTexts();
   const warnings = placedTexts();
-  const unseen: Unseen[] = [];
   const file = readConfigFile(given, given.readFile, faults);
-  const whenUnseen = given.mayBeUnseen ? unseen : undefined;
-  const shared = { ...given, file, faults, warnings, unseen: whenUnseen };
+  const shared = { ...given, file, faults, warnings };
   if (file !== undefined) reportOutside(shared, file);
   const readings = createReadings(shared);
   const { relay, registrations, frontEnds } = readings;
@@ -80,12 +78,13 @@ export function readConfig(
   checkRefreshTokens(relay, areRefreshTokensOff);
   const providers = registrations.map((reading) => readProvider(reading, baseUrl));
   checkAllow(readings, providers);
-  const keyFile = readKeyFile(relay);
+  const { path: keyFile, secrets } = readKeyFile(relay);
+  const hasKeyFile = keyFile !== undefined;
   const stateChecks = registrations.map((reading) =>
     readStateCheck(reading, describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name)),
   );
-  checkSessions(relay, describeDelivery(frontEnds, ['session']), baseUrl, keyFile.isNamed);
-  const memory = readSharedMemory(relay, keyFile.isNamed);
+  checkSessions(relay, describeDelivery(frontEnds, ['session']), baseUrl, hasKeyFile);
+  const memory = readSharedMemory(relay, hasKeyFile);
   checkMetrics(relay);
   const apis = frontEnds.flatMap((reading) => reading.apis);
   for (const reading of [...registrations, ...frontEnds, ...apis]) reportPlainHttp(reading);
@@ -94,13 +93,14 @@ export function readConfig(
   const proxy = readEnvironment(environment, faults.add);
   expectNone(faults);
 
-  const keys = keyFile.settle();
-  if (keys.keySecrets === undefined) warnOfMissingKey(relay, areRefreshTokensOff, baseUrl);
+  const keySecrets = hasKeyFile ? (secrets ?? createKeyFile(relay, keyFile)) : undefined;
+  if (keySecrets === undefined) warnOfMissingKey(relay, areRefreshTokensOff, baseUrl);
   const settings = valuesAt('relay', relay);
   const { metricsPort: port, metricsHost: host } = settings;
   const config = Object.freeze({
     ...settings,
-    ...keys,
+    keyFile,
+    keySecrets,
     /** The relay's public address, without a final slash. */
     baseUrl,
     /** Undefined: plain http, behind a proxy that terminates TLS. */
@@ -136,8 +136,6 @@ export function readConfig(
     config,
     /** What works but should be fixed. */
     warnings: warnings.inOrder(),
-    /** What has a stand-in, because this command cannot read it. */
-    unseen,
     readings,
     /** Names the settings of a login at a registration, for a front end. */
     namingOf: (registration: string, frontEnd: string): Naming =>

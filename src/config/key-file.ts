@@ -13,32 +13,17 @@ export type KeySecrets = readonly [Secret, ...Secret[]];
 
 /**
  * Reads the file that the relay's keys come from: the one that the option names, else the systemd credential, else
- * `key` in systemd's state directory.
+ * `key` in systemd's state directory. Without a path, the keys are derived from the client secret; without secrets, the
+ * file is to be created.
  */
 export function readKeyFile(reading: Reading) {
-  const path = pathOf(reading);
-  const { newFiles, readFile } = reading;
+  const { values, newFiles, readFile } = reading;
+  const [state] = reading.environment['STATE_DIRECTORY']?.split(':') ?? [];
+  const inState = state ? `${state}/key` : undefined;
+  const path = values.keyFile ?? credentialPath(reading, 'key') ?? inState;
   const isNew = path !== undefined && newFiles !== undefined && isMissingFile(path, readFile);
   if (isNew) reportNoRoom(reading, path);
-  const there = isNew ? undefined : readSecrets(reading, path);
-  return {
-    /** Whether there will be one. Otherwise, the keys are derived from the client secret. */
-    isNamed: path !== undefined,
-    /**
-     * The values, to be called only if no fault was reported: creates a missing file, if this command creates files, and
-     * reports a fault if it cannot.
-     */
-    settle: () => ({
-      keyFile: path,
-      keySecrets: there ?? (path === undefined ? undefined : createSecrets(reading, path)),
-    }),
-  };
-}
-
-function pathOf(reading: Reading): string | undefined {
-  const { STATE_DIRECTORY: states } = reading.environment;
-  const inState = states ? `${states.split(':')[0]}/key` : undefined;
-  return reading.values.keyFile ?? credentialPath(reading, 'key') ?? inState;
+  return { path, secrets: isNew ? undefined : readSecrets(reading, path) };
 }
 
 /** Reports why a missing file cannot be created. */
@@ -56,7 +41,12 @@ function reportNoRoom(reading: Reading, path: string): void {
   }
 }
 
-function createSecrets(reading: Reading, path: string): KeySecrets | undefined {
+/**
+ * Creates a key file, if this command creates files. Call it only if no fault was reported, since it cannot be undone.
+ *
+ * @returns its secrets, or undefined after reporting a fault
+ */
+export function createKeyFile(reading: Reading, path: string): KeySecrets | undefined {
   const { newFiles, warn } = reading;
   const secret = new Secret(randomBytes(32).toString('base64url'));
   const advice = 'Replicas need a copy of it';

@@ -5,13 +5,11 @@ import { version } from '../version.ts';
 import type { Reading } from './reading.ts';
 import type { OptionName } from './settings/settings.ts';
 
-/** Configured values. They override the preset and the metadata. */
-type GivenProvider = Partial<Provider>;
-
 /** A provider whose metadata is fetched from its issuer. */
 interface DiscoveredProvider {
   readonly issuer: string;
-  readonly given: GivenProvider;
+  /** Configured values. They override the metadata. */
+  readonly given: Partial<Provider>;
   /** Whether its endpoints may be on plain http beyond this machine. */
   readonly insecureHttp: boolean;
 }
@@ -21,6 +19,8 @@ export type ProviderSettings =
   | { readonly known: Provider }
   | { readonly discovered: DiscoveredProvider };
 
+const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
+
 /**
  * Reads the provider of a registration. Undefined after reporting faults.
  *
@@ -28,11 +28,16 @@ export type ProviderSettings =
  */
 export function readProvider(reading: Reading, baseUrl: string): ProviderSettings | undefined {
   const provider = settingsOf(reading, baseUrl);
-  for (const setting of ['authorizeUrl', 'tokenUrl', 'userUrl', 'revocationUrl'] as const) {
+  const { values, describe, fault } = reading;
+  for (const setting of [...endpoints, 'revocationUrl'] as const) {
     reportOwnParameters(reading, setting, ownParameters[setting]);
   }
-  reportProtocolParameters(reading);
-  reportUnsendable(reading);
+  reportProtocolParameters(reading, 'authorizeParams', protocolParameters.authorizeUrl);
+  reportProtocolParameters(reading, 'tokenParams', protocolParameters.tokenUrl);
+  // Basic cannot carry such a client identifier. RFC 7617 §2
+  if (values.tokenRequest === 'basic-raw' && values.clientId?.includes(':')) {
+    fault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
+  }
   warnOfTwoProviders(reading);
   return provider;
 }
@@ -43,13 +48,13 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
   if (sourceOf('issuer') !== undefined) {
     const ofPreset = ['provider', 'providerHost', 'providerTenant'] as const;
     forbid(ofPreset, `and ${describe('issuer')} are both given: give only one`);
-    if (values.issuer === undefined) return undefined;
     const { issuer, insecureHttp = false } = values;
-    return { discovered: Object.freeze({ issuer, given, insecureHttp }) };
+    return issuer === undefined
+      ? undefined
+      : { discovered: Object.freeze({ issuer, given, insecureHttp }) };
   }
   if (values.provider === undefined && sourceOf('provider') === undefined) {
-    const known = withoutPreset(reading, given);
-    return known && { known };
+    return withoutPreset(reading, given);
   }
   const preset = presets.find(({ name }) => name === values.provider);
   if (preset === undefined) return undefined;
@@ -69,19 +74,19 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
 /** A provider of the file that gives its own endpoints. */
 function withoutPreset(
   { values, fault }: Reading,
-  { authorizeUrl, tokenUrl, userUrl, ...given }: GivenProvider,
-): Provider | undefined {
-  for (const name of ['authorizeUrl', 'tokenUrl', 'userUrl'] as const) {
+  { authorizeUrl, tokenUrl, userUrl, ...given }: Partial<Provider>,
+): ProviderSettings | undefined {
+  for (const name of endpoints) {
     if (values[name] === undefined) fault(name, 'is required beside the other endpoints');
   }
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
   const defaults = { clientAuthentication: 'body', pkce: true } as const;
-  return Object.freeze({ ...defaults, ...given, authorizeUrl, tokenUrl, userUrl });
+  return { known: Object.freeze({ ...defaults, ...given, authorizeUrl, tokenUrl, userUrl }) };
 }
 
 /** Drops what the preset knows of its own endpoints, if others are configured. */
 function atOtherEndpoints(
-  { authorizeUrl, tokenUrl, userUrl }: GivenProvider,
+  { authorizeUrl, tokenUrl, userUrl }: Partial<Provider>,
   isNamed: boolean,
 ): Partial<Provider> {
   const isOther = authorizeUrl !== undefined || userUrl !== undefined;
@@ -133,7 +138,7 @@ function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Prov
   );
 }
 
-function givenProvider(values: Reading['values']): GivenProvider {
+function givenProvider(values: Reading['values']): Partial<Provider> {
   const { revocationUrl: url } = values;
   const given = {
     authorizeUrl: values.authorizeUrl?.href,
@@ -151,42 +156,34 @@ function givenProvider(values: Reading['values']): GivenProvider {
 }
 
 /** The options that would give a provider by hand, with their texts. */
-export function providerValues(
-  provider: Provider,
-): Partial<Record<OptionName, string | undefined>> {
-  const { authorizeUrl, tokenUrl, userUrl, scope, revocation, clientAuthentication, pkce } =
-    provider;
+export function providerValues({
+  revocation,
+  clientAuthentication,
+  pkce,
+  ...provider
+}: Provider): Partial<Record<OptionName, string | undefined>> {
+  const { authorizeUrl, tokenUrl, userUrl, scope } = provider;
   return {
-    authorizeUrl,
-    tokenUrl,
-    userUrl,
+    ...{ authorizeUrl, tokenUrl, userUrl, scope },
     revocationUrl: revocation?.url,
-    scope,
     tokenRequest: clientAuthentication,
     pkce: pkce ? 'on' : 'off',
   };
 }
 
-/** Reports parameters that would change the meaning of the relay's own. */
-function reportProtocolParameters({ values, fault }: Reading): void {
-  const endpoints = { authorizeParams: 'authorizeUrl', tokenParams: 'tokenUrl' } as const;
-  for (const setting of ['authorizeParams', 'tokenParams'] as const) {
-    const names: readonly string[] = protocolParameters[endpoints[setting]];
-    const taken = values[setting]?.find(([name]) => names.includes(name));
-    if (taken) fault(setting, `must not have ${taken[0]}: it is a parameter of the protocol`);
-  }
-}
-
-/** Reports a client identifier that Basic cannot carry. @see RFC 7617 §2 */
-function reportUnsendable({ values, describe, fault }: Reading): void {
-  if (values.tokenRequest !== 'basic-raw' || !values.clientId?.includes(':')) return;
-  fault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
+/** Reports a parameter that would change the meaning of the relay's own. */
+function reportProtocolParameters(
+  { values, fault }: Reading,
+  setting: 'authorizeParams' | 'tokenParams',
+  names: readonly string[],
+): void {
+  const taken = values[setting]?.find(([name]) => names.includes(name));
+  if (taken) fault(setting, `must not have ${taken[0]}: it is a parameter of the protocol`);
 }
 
 /** Warns if only some endpoints are configured: secret or token would go to the preset's provider. */
 function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void {
   if (sourceOf('provider') ?? sourceOf('issuer')) return;
-  const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
   const byDefault = endpoints.filter((name) => values[name] === undefined);
   if (byDefault.length === endpoints.length && values.revocationUrl === undefined) return;
   for (const name of byDefault) {
@@ -200,7 +197,7 @@ function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void
 /** Reports a parameter in a URL's query that the relay itself adds: it must not be there twice. */
 export function reportOwnParameters(
   { values, fault }: Reading,
-  setting: 'authorizeUrl' | 'tokenUrl' | 'userUrl' | 'revocationUrl' | 'frontendUrl',
+  setting: (typeof endpoints)[number] | 'revocationUrl' | 'frontendUrl',
   parameters: readonly string[],
 ): void {
   const query = values[setting]?.searchParams;

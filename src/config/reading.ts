@@ -28,7 +28,7 @@ export interface Shared extends OptionSources {
   readonly faults: PlacedTexts;
   readonly warnings: PlacedTexts;
   /** Gets what this command cannot read, but the relay may. Undefined: that is a fault. */
-  readonly unseen?: Unseen[] | undefined;
+  readonly unseen?: Unseen[];
 }
 
 /** What this command cannot read, but the relay may. */

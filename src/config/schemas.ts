@@ -16,10 +16,8 @@ export interface ValueType {
 }
 
 /** Says what a value is. */
-export function typed<Input>(
-  type: ValueType,
-): v.MetadataAction<Input, { readonly [key: string]: unknown }> {
-  return v.metadata({ ...type });
+export function typed<Input>(type: ValueType) {
+  return v.metadata<Input, Readonly<Record<string, unknown>>>({ ...type });
 }
 
 /** What the schema of a setting says of its value. */

@@ -7,6 +7,7 @@ import { checkSharedMemory } from '../../check/shared-memory.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { printFile } from '../../config/file/print.ts';
 import { isMissingFile, type ReadFile } from '../../config/files.ts';
+import type { Unseen } from '../../config/reading.ts';
 import { options } from '../../config/settings/settings.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { ConfigError } from '../../start-errors.ts';
@@ -39,14 +40,10 @@ export async function diagnose(
   const sources = isPackaged ? { ...given, flags: { config: [packagedFile] } } : given;
   const chosen = isPackaged ? [ok(`no option is given, so this is ${packagedFile}`)] : [];
   const isFromFile = givenBySources('config', sources) !== undefined;
+  const unseen: Unseen[] = [];
   let reading: ConfigReading;
   try {
-    reading = readConfig({
-      ...sources,
-      readFile,
-      newFiles: { expect: expectCreatable },
-      mayBeUnseen: true,
-    });
+    reading = readConfig({ ...sources, readFile, newFiles: { expect: expectCreatable }, unseen });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = [...chosen, ...error.faults.map((fault) => problem(fault))];
@@ -63,7 +60,7 @@ export async function diagnose(
   const findings = [
     ...chosen,
     ...reading.warnings.map((message) => warning(message)),
-    ...reading.unseen.map(({ message, fix }) => notChecked(message, fix)),
+    ...unseen.map(({ message, fix }) => notChecked(message, fix)),
     ...checkCmsBaseUrl(config),
     ...checkAccess(config),
     ...(await checkSharedMemory(reading)),

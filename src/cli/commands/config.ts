@@ -2,6 +2,7 @@ import { describedProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
 import { migratedFile, printFile } from '../../config/file/print.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
+import type { Unseen } from '../../config/reading.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { print } from '../print.ts';
 import type { ConfigAction } from '../program.ts';
@@ -18,13 +19,10 @@ export async function config(action: ConfigAction, sources: OptionSources): Prom
     await print(`${JSON.stringify(configFileSchema(), null, 2)}\n`);
     return;
   }
-  const reading = readConfig({
-    ...sources,
-    readFile: readTextFile,
-    newFiles: { expect: expectCreatable },
-    mayBeUnseen: true,
-  });
-  const { config: read, readings, warnings, unseen } = reading;
+  const newFiles = { expect: expectCreatable };
+  const unseen: Unseen[] = [];
+  const reading = readConfig({ ...sources, readFile: readTextFile, newFiles, unseen });
+  const { config: read, readings, warnings } = reading;
   if (action === 'migrate') {
     await print(migratedFile(readings));
     return;

@@ -5,7 +5,7 @@ import { didYouMean, numbered, type Position, suggestion } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
 import { type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings, options, type SettingName } from '../settings/settings.ts';
-import { type Pair, pairsOf, positionOf, type ReportAt, resolved, type Yaml } from './yaml.ts';
+import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
 /** The settings of one map of a file: not yet checked by their schemas. */
 export interface FileSettings extends Place {
@@ -89,16 +89,16 @@ function readInside(
     readSettings(pairs, { level, prefix: `${path}.`, position: at }, source);
   const isList = shape === 'list';
   const items = isList && isSeq(value) ? value.items : [];
-  const pairs = isList ? [] : pairsOf(value, yaml, report);
+  const pairs = isList ? [] : yaml.pairsOf(value);
   if (isList ? !isSeq(value) : !isMap(value)) fault(otherShape);
   else if (empty !== undefined && items.length + pairs.length === 0) fault(empty);
   if (shape === 'map') return [read(pairs, position)];
   if (items.length > most) return fault(`has more than ${most} entries`);
   if (isList) {
     return items.flatMap((item) => {
-      const [map, at] = [resolved(item, yaml), positionOf(item, yaml)];
+      const [map, at] = [yaml.resolved(item), yaml.positionOf(item)];
       if (!isMap(map)) return fault('has an entry that is not a map', at);
-      return [read(pairsOf(map, yaml, report), at)];
+      return [read(yaml.pairsOf(map), at)];
     });
   }
   const beyond = pairs[most];
@@ -122,7 +122,7 @@ function readEntry(
   if (!isMap(value)) report(position, `${described} is not a map of settings`);
   const prefix = issue === undefined ? `${described}.` : `${level}: `;
   const place = { level, name, prefix, position };
-  const settings = readSettings(pairsOf(value, yaml, report), place, source);
+  const settings = readSettings(yaml.pairsOf(value), place, source);
   return level === 'providers' ? withPreset(name, settings) : settings;
 }
 
@@ -166,13 +166,14 @@ function textsOf(
   fault: (message: string) => undefined,
 ): readonly string[] | undefined {
   const isList = takesList(setting);
-  const items = isSeq(value) && isList ? value.items : undefined;
-  if (items?.length === 0) fault('is an empty list');
-  const texts = items?.map((item, index) =>
-    textOf(setting, resolved(item, yaml), 'one value', (message) =>
+  const items: readonly unknown[] = isList && isSeq(value) ? value.items : [value];
+  const expected = isList && !isSeq(value) ? 'one value or a list' : 'one value';
+  if (items.length === 0) fault('is an empty list');
+  const texts = items.map((item, index) =>
+    textOf(setting, yaml.resolved(item), expected, (message) =>
       fault(numbered(index, items.length, message)),
     ),
-  ) ?? [textOf(setting, value, isList ? 'one value or a list' : 'one value', fault)];
+  );
   if (!texts.every((text) => text !== undefined)) return undefined;
   // A secret in place of a path must not become the name of a new file.
   if (setting.name === 'keyFile' && texts[0]?.includes('/') === false) {

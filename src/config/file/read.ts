@@ -6,7 +6,7 @@ import { levels } from '../settings/setting.ts';
 import { describeOption, options } from '../settings/settings.ts';
 import { givenBySources, type OptionSources } from '../sources.ts';
 import { type ConfigFile, readSettings } from './entries.ts';
-import { pairsOf, parseYaml, positionOf, type ReportAt, resolved } from './yaml.ts';
+import { parseYaml, type ReportAt } from './yaml.ts';
 
 /** A configuration file that was read; undefined: there is none. */
 export type ReadConfigFile = ReturnType<typeof readConfigFile>;
@@ -67,11 +67,10 @@ export function parseConfigFile(
   };
   const yaml = parseYaml(text, report);
   if (yaml === undefined) return undefined;
-  const content = resolved(yaml.document.contents, yaml);
+  const { content, pairsOf, positionOf } = yaml;
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
-  if (!isMap(content) && !isBlank) giveUp(positionOf(content, yaml), levels.relay.otherShape);
+  if (!isMap(content) && !isBlank) giveUp(positionOf(content), levels.relay.otherShape);
   const place = { level: 'relay', prefix: '' } as const;
-  const source = { path, yaml, report, giveUp };
-  const file = { path, ...readSettings(pairsOf(content, yaml, report), place, source) };
-  return isClear ? file : undefined;
+  const file = readSettings(pairsOf(content), place, { path, yaml, report, giveUp });
+  return isClear ? { ...file, path } : undefined;
 }

@@ -2,8 +2,8 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isScalar,
-  isSeq,
   LineCounter,
   type Node,
   parseDocument,
@@ -14,19 +14,12 @@ import { limits } from '../../limits.ts';
 import type { Position } from '../fault.ts';
 
 /** A YAML document without faults of syntax. */
-export interface Yaml {
-  readonly document: Document.Parsed;
-  /** Where the character with this number is; 0 is the first. */
-  readonly positionAt: (offset: number) => Position;
-}
+export type Yaml = ReturnType<typeof readerOf>;
 
 /** Reports a fault at a place in the file. */
 export type ReportAt = (position: Position, message: string) => undefined;
 
 const start: Position = { line: 1, column: 1 };
-
-/** The most faults of syntax that are reported: one mistake can make all that follows wrong. */
-const mostFaults = 10;
 
 /**
  * Parses a YAML document. Nothing of its text gets into a fault: any part of it may be a secret.
@@ -35,8 +28,11 @@ const mostFaults = 10;
  * @see YAML 1.2.2
  */
 export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
-  const unreadable = whyUnreadable(text);
-  if (unreadable !== undefined) return report(start, unreadable);
+  if (Buffer.byteLength(text) > limits.configFileSize) {
+    return report(start, `is larger than ${limits.configFileSize / 1024} KiB`);
+  }
+  // In a text from a file, this character replaces bytes that are not UTF-8.
+  if (text.includes('\uFFFD')) return report(start, 'is not UTF-8');
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
@@ -52,16 +48,9 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
     lineCounter: lines,
   });
   const faults = syntaxFaults(document, text);
-  for (const [offset, message] of faults.slice(0, mostFaults)) report(positionAt(offset), message);
-  return faults.length > 0 ? undefined : { document, positionAt };
-}
-
-function whyUnreadable(text: string): string | undefined {
-  if (Buffer.byteLength(text) > limits.configFileSize) {
-    return `is larger than ${limits.configFileSize / 1024} KiB`;
-  }
-  // In a text from a file, this character replaces bytes that are not UTF-8.
-  return text.includes('\uFFFD') ? 'is not UTF-8' : undefined;
+  // One mistake can make all that follows wrong.
+  for (const [offset, message] of faults.slice(0, 10)) report(positionAt(offset), message);
+  return faults.length > 0 ? undefined : readerOf(document, positionAt, report);
 }
 
 /** What is wrong, and after how many characters. One fault a line: others only follow from it. */
@@ -77,19 +66,16 @@ function syntaxFaults(document: Document.Parsed, text: string): [offset: number,
     const [indent = ''] = /[ \t]*/y.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1)) ?? [];
     add(offset, indent.includes('\t') ? messages.TAB_AS_INDENT : messageOf(error));
   }
-  const aliases = faults.size === 0 ? aliasesOf(document) : [];
-  const beyond = aliases[limits.configFileAliases];
+  const aliases: number[] = [];
+  visit(document, { Alias: (_, { range }) => void aliases.push(range?.[0] ?? 0) });
+  const beyond = faults.size === 0 ? aliases[limits.configFileAliases] : undefined;
   if (beyond !== undefined) add(beyond, `has more than ${limits.configFileAliases} aliases`);
   const found = [...faults.values()];
   // After wrong indentation, the library takes the lines that follow for something else.
-  const indentation = found.findIndex(([, message]) => indentationFaults.has(message));
+  const indentation = found.findIndex(
+    ([, message]) => message === messages.TAB_AS_INDENT || message === messages.BAD_INDENT,
+  );
   return indentation === -1 ? found : found.slice(0, indentation + 1);
-}
-
-function aliasesOf(document: Document.Parsed): number[] {
-  const offsets: number[] = [];
-  visit(document, { Alias: (_, { range }) => void offsets.push(range?.[0] ?? 0) });
-  return offsets;
 }
 
 const messages = {
@@ -106,11 +92,6 @@ const messages = {
   TAG_RESOLVE_FAILED: 'has a tag: the file must have none',
 } satisfies Partial<Record<YAMLError['code'], string>>;
 
-const indentationFaults: ReadonlySet<string> = new Set([
-  messages.TAB_AS_INDENT,
-  messages.BAD_INDENT,
-]);
-
 function messageOf({ code }: YAMLError): string {
   return code in messages ? messages[code as keyof typeof messages] : 'is not valid YAML';
 }
@@ -123,32 +104,40 @@ export interface Pair {
   readonly value: Node | undefined;
 }
 
-/** What an alias stands for, or the node itself. Undefined: an alias of nothing. */
-export function resolved(node: unknown, { document }: Yaml): Node | undefined {
-  if (isAlias(node)) return node.resolve(document);
-  return isScalar(node) || isMap(node) || isSeq(node) ? node : undefined;
-}
-
-/** The pairs of a map; none if it is something else. Reports keys that are repeated, or that are not strings. */
-export function pairsOf(node: unknown, yaml: Yaml, report: ReportAt): readonly Pair[] {
-  const pairs = new Map<string, Pair>();
-  for (const { key: keyNode, value } of isMap(node) ? node.items : []) {
-    const position = positionOf(keyNode ?? node, yaml);
-    const key = isScalar(keyNode) ? keyNode.value : undefined;
-    const earlier = typeof key === 'string' ? pairs.get(key) : undefined;
-    if (typeof key !== 'string') {
-      report(position, 'is a key that is not a string: put it in quotes');
-    } else if (earlier !== undefined) {
-      report(position, `repeats a key of line ${earlier.position.line}`);
-    } else {
-      pairs.set(key, { key, position, value: resolved(value, yaml) });
-    }
-  }
-  return [...pairs.values()];
-}
-
-/** Where a node begins. */
-export function positionOf(node: unknown, { positionAt }: Yaml): Position {
-  const hasRange = isAlias(node) || isScalar(node) || isMap(node) || isSeq(node);
-  return positionAt((hasRange && node.range?.[0]) || 0);
+/** @param positionAt where the character with this number is; 0 is the first */
+function readerOf(
+  document: Document.Parsed,
+  positionAt: (offset: number) => Position,
+  report: ReportAt,
+) {
+  const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0);
+  const resolved = (node: unknown): Node | undefined => {
+    if (isAlias(node)) return node.resolve(document);
+    return isNode(node) ? node : undefined;
+  };
+  return {
+    /** What the document holds. Never an alias. */
+    content: resolved(document.contents),
+    /** Where a node begins. */
+    positionOf,
+    /** What an alias stands for, or the node itself. Undefined: an alias of nothing. */
+    resolved,
+    /** The pairs of a map; none if it is something else. Reports keys that are repeated, or that are not strings. */
+    pairsOf(node: unknown): readonly Pair[] {
+      const pairs = new Map<string, Pair>();
+      for (const { key: keyNode, value } of isMap(node) ? node.items : []) {
+        const position = positionOf(keyNode ?? node);
+        const key = isScalar(keyNode) ? keyNode.value : undefined;
+        const earlier = typeof key === 'string' ? pairs.get(key) : undefined;
+        if (typeof key !== 'string') {
+          report(position, 'is a key that is not a string: put it in quotes');
+        } else if (earlier !== undefined) {
+          report(position, `repeats a key of line ${earlier.position.line}`);
+        } else {
+          pairs.set(key, { key, position, value: resolved(value) });
+        }
+      }
+      return [...pairs.values()];
+    },
+  };
 }

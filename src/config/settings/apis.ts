@@ -8,17 +8,8 @@ import { fileRowsOf } from './setting.ts';
 const longestPath = 128;
 
 /** The endpoints of the relay, and what lies below them. */
-const { user, alive, ready, clientModule, clientTypes, clientPackage } = paths;
-const endpoints = [
-  '/auth',
-  user,
-  alive,
-  ready,
-  clientModule,
-  clientTypes,
-  clientPackage,
-  '/.well-known',
-];
+const others = Object.values(paths).filter((path) => !path.startsWith('/auth'));
+const endpoints = ['/auth', ...others, '/.well-known'];
 
 /** A path of the relay below which nothing else is, such as `/api/github/`. */
 const path = v.pipe(
@@ -69,40 +60,35 @@ const requestHeaders = v.pipe(
   ),
 );
 
-const api = fileRowsOf('proxy');
+const api = fileRowsOf('proxy', { unquoted: true });
 
 /** The settings of an entry of `proxy`: a part of a provider's API that a page with a session may use. */
 export const apiRows = {
-  path: api('path <path>', {
+  path: api('path', {
     schema: path,
     help: 'path of the relay; requests below it go to the provider with the access token of the session',
     otherwise: 'required',
-    unquoted: true,
   }),
-  url: api('url <url>', {
+  url: api('url', {
     schema: url,
     help: 'URL that takes the place of the path; it ends with a slash',
     otherwise: 'required',
-    unquoted: true,
   }),
-  methods: api('methods <methods>', {
+  methods: api('methods', {
     schema: methods,
     help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
     otherwise: 'GET and HEAD',
     repeatable: true,
-    unquoted: true,
   }),
-  requestHeaders: api('request-headers <names>', {
+  requestHeaders: api('request-headers', {
     schema: requestHeaders,
     help: 'further request headers that are passed on, such as X-Goog-Api-Key',
     otherwise: 'those that APIs usually need',
     repeatable: true,
-    unquoted: true,
   }),
-  apiProvider: api('provider <name>', {
+  apiProvider: api('provider', {
     schema: pathSegment,
     help: 'provider whose access tokens go to the URL',
     otherwise: 'required if the front end may use several providers',
-    unquoted: true,
   }),
 };

@@ -68,31 +68,31 @@ export const frontEndRows = group('Front end', {
 
 /** What a file can give a front end besides. */
 export const frontEndFileRows = {
-  kind: frontEndInFile('kind <kind>', {
+  kind: frontEndInFile('kind', {
     schema: oneOf(['page', 'native']),
     help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback',
     otherwise: 'page',
   }),
-  clientKeyFile: frontEndInFile('client-key-file <path>', {
+  clientKeyFile: frontEndInFile('client-key-file', {
     schema: schemas.filePath,
     help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',
     otherwise: 'none',
     secret: true,
   }),
-  providers: frontEndInFile('providers <names>', {
+  providers: frontEndInFile('providers', {
     schema: schemas.names,
     help: 'names of the providers that the front end may use',
     otherwise: 'all',
     repeatable: true,
     unquoted: true,
   }),
-  frontEndScope: frontEndInFile('scope <scopes>', {
+  frontEndScope: frontEndInFile('scope', {
     schema: schemas.scope,
     help: 'scopes that the front end may request, and gets if it requests none',
     otherwise: "the provider's",
     separator: ' ',
   }),
-  frontEndRefreshTokens: frontEndInFile('refresh-tokens <kind>', {
+  frontEndRefreshTokens: frontEndInFile('refresh-tokens', {
     schema: refreshTokenKinds,
     help: 'refresh tokens of the front end: bound, bearer or off',
     otherwise: "the relay's",

@@ -123,12 +123,9 @@ export function rowsOf<const At extends Level>(level: At) {
   };
 }
 
-/** Makes the rows of one level that only a file can give: `key <argument>`, and the rest. */
-export function fileRowsOf<const At extends Level>(level: At) {
-  return <const Given extends Row>(term: string, row: Given) => {
-    const [key = '', argument = ''] = term.split(' ');
-    return { key, argument, level, ...row };
-  };
+/** Makes the rows of one level that only a file can give: the key, and the rest. */
+export function fileRowsOf<const At extends Level>(level: At, shared: Partial<Row> = {}) {
+  return <const Given extends Row>(key: string, row: Given) => ({ key, level, ...shared, ...row });
 }
 
 /** Gives rows the heading under which help lists them. */

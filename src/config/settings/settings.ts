@@ -60,32 +60,19 @@ export type CompleteValues<At extends Level> = {
     | ((typeof settings)[Name] extends AlwaysThere ? never : undefined);
 };
 
-/** The name of an option of the relay as a whole. */
-export type RelayOption = NameAt<'relay'>;
-
-export const relayOptions = namesAt('relay');
-
 /** A setting as a file gives it. */
 export interface FileSetting extends Setting {
   readonly name: SettingName;
 }
 
 /** The settings that a file can give at each level, in the order of the help. */
-export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = {
-  relay: fileSettingsOf('relay'),
-  providers: fileSettingsOf('providers'),
-  'front-ends': fileSettingsOf('front-ends'),
-  proxy: fileSettingsOf('proxy'),
-  allow: fileSettingsOf('allow'),
-  clients: fileSettingsOf('clients'),
-};
-
-function fileSettingsOf(level: Level): FileSetting[] {
-  return namesAt(level).flatMap((name) => {
+export const fileSettings = Object.groupBy(
+  settingNames.flatMap((name): FileSetting[] => {
     const row: Setting = settings[name];
     return row.inFile === null ? [] : [{ ...row, ...row.inFile, name }];
-  });
-}
+  }),
+  ({ level }) => level,
+) as Readonly<Record<Level, readonly FileSetting[]>>;
 
 /** Names a setting for people: its flag and its variable, or its key if only a file can give it. */
 export function describeOption(name: SettingName): string {

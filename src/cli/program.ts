@@ -208,5 +208,5 @@ function addOptions(command: Command, taken: readonly Option[] = Object.values(o
 
 function helpOf({ help, variable, otherwise, default: value }: Option): string {
   const isRequired = otherwise?.startsWith('required');
-  return `${help} (${variable}; ${isRequired ? otherwise : `default: ${value ?? otherwise}`})`;
+  return `${help} (${variable}; ${isRequired ? otherwise : `default: ${value ?? otherwise ?? 'none'}`})`;
 }

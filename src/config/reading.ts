@@ -159,10 +159,11 @@ export function createReading(
     },
     /** What sets the setting; undefined: its default applies. */
     sourceOf: (name: SettingName) => given(name)?.source,
-    /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. */
+    /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. In a file, a missing one has the place of its map. */
     describe,
-    /** The same without its place in a file, if it is not there yet. */
-    describeMissing: (name: SettingName) => placeOf(name)?.path ?? describeOption(name),
+    /** The same without a place for a missing one. */
+    describeGiven: (name: SettingName) =>
+      isGiven(name) ? describe(name) : (placeOf(name)?.path ?? describeOption(name)),
     /** Reports a fault: the message completes a sentence that begins with the setting. Returns undefined. */
     fault,
     /** Reports a fault of the entry as a whole: without a file, of its name. */

@@ -79,10 +79,7 @@ export function namingOf(readings: Readings, registration: string, frontEnd: str
   const ownerOf = (name: SettingName) => owners[settings[name].level] ?? relay;
   return {
     sourceOf: (name) => ownerOf(name).sourceOf(name),
-    describe(name) {
-      const { sourceOf, describe, describeMissing } = ownerOf(name);
-      return sourceOf(name) === undefined ? describeMissing(name) : describe(name);
-    },
+    describe: (name) => ownerOf(name).describeGiven(name),
   };
 }
 

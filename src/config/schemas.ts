@@ -3,8 +3,6 @@ import * as v from 'valibot';
 import { parseAddress } from '../memory/connection.ts';
 import { redirectUri } from '../origins/schemas.ts';
 
-const secondsOf = { days: 24 * 3600, hours: 3600 };
-
 /** What a value is in YAML and JSON, as JSON Schema has it. Without one, it is a string. */
 export interface ValueType {
   readonly type?: 'boolean' | 'integer' | 'number' | 'string' | readonly string[];
@@ -55,13 +53,8 @@ export function textOrNumber(pattern: RegExp, message: string) {
   return v.pipe(text(pattern, message), typed({ type: ['string', 'number'] }));
 }
 
-function numberFrom(
-  what: string,
-  pattern: RegExp,
-  type: 'integer' | 'number',
-  min: number,
-  max: number,
-) {
+function numberFrom(type: 'integer' | 'number', pattern: RegExp, min: number, max: number) {
+  const what = type === 'integer' ? 'a whole number' : 'a number of seconds';
   const message = `must be ${what} from ${min} to ${max}`;
   return v.pipe(
     v.string(),
@@ -75,23 +68,27 @@ function numberFrom(
 
 /** A whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
-  return numberFrom('a whole number', /^\d{1,9}$/, 'integer', min, max);
+  return numberFrom('integer', /^\d{1,9}$/, min, max);
 }
 
 /** A number of seconds from `min` to `max`, decimals allowed; the result is in milliseconds. */
 export function seconds(min: number, max: number) {
-  const given = numberFrom('a number of seconds', /^\d{1,6}(\.\d{1,3})?$/, 'number', min, max);
   return v.pipe(
-    given,
+    numberFrom('number', /^\d{1,6}(\.\d{1,3})?$/, min, max),
     v.transform((value) => Math.round(value * 1000)),
   );
 }
 
-/** A whole number of days or hours from `min` to `max`; the result is in seconds. */
-export function wholeNumberOf(unit: keyof typeof secondsOf, min: number, max: number) {
+/** A whole number of days from `min` to `max`; the result is in seconds. */
+export const days = (min: number, max: number) => wholeNumberOf(24 * 3600, min, max);
+
+/** A whole number of hours from `min` to `max`; the result is in seconds. */
+export const hours = (min: number, max: number) => wholeNumberOf(3600, min, max);
+
+function wholeNumberOf(seconds: number, min: number, max: number) {
   return v.pipe(
     wholeNumber(min, max),
-    v.transform((number) => number * secondsOf[unit]),
+    v.transform((number) => number * seconds),
   );
 }
 

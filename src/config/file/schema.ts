@@ -58,16 +58,17 @@ function mapOf(level: Level): JsonSchema {
 function schemaOf(setting: FileSetting): JsonSchema {
   const description = describe(setting);
   const value = valueTypeOf(setting.schema);
-  const { schema, otherwise, default: text = '' } = setting;
-  const fallback = otherwise === undefined ? { default: typedValue(schema, text) } : {};
+  const { schema, otherwise, default: text } = setting;
+  const isFixed = otherwise === undefined && text !== undefined;
+  const fallback = isFixed ? { default: typedValue(schema, text) } : {};
   if (!takesList(setting)) return { description, ...value, ...fallback };
   const list = { type: 'array', minItems: 1, items: value };
   return { description, anyOf: [value, list], ...fallback };
 }
 
 /** What a setting means, and what happens without it: one paragraph for people. */
-function describe({ help, otherwise }: FileSetting): string {
-  if (otherwise === undefined) return sentence(help);
+function describe({ help, default: text, otherwise = 'none' }: FileSetting): string {
+  if (text !== undefined && otherwise === 'none') return sentence(help);
   const isRequired = otherwise.startsWith('required');
   return `${sentence(help)} ${isRequired ? sentence(otherwise) : `Default: ${otherwise}.`}`;
 }

@@ -24,47 +24,44 @@ function texts(pattern = /^/, message?: string) {
 }
 
 const word = '[A-Za-z0-9][A-Za-z0-9._-]*';
+const organizations = texts(new RegExp(`^${word}$`), 'must be the names or ids of organizations');
+const teams = texts(new RegExp(`^${word}/${word}$`), 'must be organization/team');
+const domains = texts(
+  /^([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+$/,
+  'must be domains in ASCII, such as example.com, without @ and without *',
+);
+const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
 const row = fileRowsOf('allow', { unquoted: true });
 const client = fileRowsOf('clients');
-const list = { otherwise: 'none', repeatable: 'lines' } as const;
+const list = { repeatable: 'lines' } as const;
 
 /** The settings of `allow`: who may log in. One match is enough. */
 export const allowRows = {
-  users: row('users', {
-    schema: texts(),
+  users: row('users', texts(), {
     help: 'users, by login name or by id; digits are always an id',
     ...list,
   }),
-  organizations: row('organizations', {
-    schema: texts(new RegExp(`^${word}$`), 'must be the names or ids of organizations'),
+  organizations: row('organizations', organizations, {
     help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
     ...list,
   }),
-  teams: row('teams', {
-    schema: texts(new RegExp(`^${word}/${word}$`), 'must be organization/team'),
+  teams: row('teams', teams, {
     help: 'members of these teams, each as organization/team',
     ...list,
   }),
-  emails: row('emails', {
-    schema: texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'),
+  emails: row('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
     help: 'people with one of these e-mail addresses, verified by the provider',
     ...list,
   }),
-  emailDomains: row('email-domains', {
-    schema: texts(
-      /^([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+$/,
-      'must be domains in ASCII, such as example.com, without @ and without *',
-    ),
+  emailDomains: row('email-domains', domains, {
     help: 'people with a verified e-mail address at exactly one of these domains',
     ...list,
   }),
-  groups: row('groups', {
-    schema: texts(),
+  groups: row('groups', texts(), {
     help: 'people in one of these groups',
     ...list,
   }),
-  groupsClaim: row('groups-claim', {
-    schema: v.pipe(v.string(), v.regex(visible, 'must be the name of a claim')),
+  groupsClaim: row('groups-claim', claim, {
     help: 'claim of the user record that has the groups; a dot leads into an object',
     otherwise: 'groups',
   }),
@@ -88,25 +85,20 @@ const documents = v.pipe(
       ? ('any' as const)
       : { hosts: given.filter(isHost), urls: given.filter((one) => !isHost(one)) },
   ),
-  typed({ type: 'string' }),
 );
 
 /** The settings of `clients`: which programs may log in at a native front end without an entry of their own. */
 export const clientRows = {
-  documents: client('documents', {
-    schema: documents,
+  documents: client('documents', documents, {
     help: 'hosts or URLs of client ID metadata documents: their clients may log in. any: all of them',
-    otherwise: 'none',
     repeatable: true,
     unquoted: true,
   }),
-  registration: client('registration', {
-    schema: trueOrFalse,
+  registration: client('registration', trueOrFalse, {
     help: 'whether clients may register themselves (RFC 7591)',
     default: 'false',
   }),
-  days: client('days', {
-    schema: wholeNumber(1, 400),
+  days: client('days', wholeNumber(1, 400), {
     help: 'days after which such a registration ends',
     default: '90',
   }),

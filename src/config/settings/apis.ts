@@ -64,30 +64,25 @@ const api = fileRowsOf('proxy', { unquoted: true });
 
 /** The settings of an entry of `proxy`: a part of a provider's API that a page with a session may use. */
 export const apiRows = {
-  path: api('path', {
-    schema: path,
+  path: api('path', path, {
     help: 'path of the relay; requests below it go to the provider with the access token of the session',
     otherwise: 'required',
   }),
-  url: api('url', {
-    schema: url,
+  url: api('url', url, {
     help: 'URL that takes the place of the path; it ends with a slash',
     otherwise: 'required',
   }),
-  methods: api('methods', {
-    schema: methods,
+  methods: api('methods', methods, {
     help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
     otherwise: 'GET and HEAD',
     repeatable: true,
   }),
-  requestHeaders: api('request-headers', {
-    schema: requestHeaders,
+  requestHeaders: api('request-headers', requestHeaders, {
     help: 'further request headers that are passed on, such as X-Goog-Api-Key',
     otherwise: 'those that APIs usually need',
     repeatable: true,
   }),
-  apiProvider: api('provider', {
-    schema: pathSegment,
+  apiProvider: api('provider', pathSegment, {
     help: 'provider whose access tokens go to the URL',
     otherwise: 'required if the front end may use several providers',
   }),

@@ -6,12 +6,13 @@ import { fileRowsOf, group, rowsOf } from './setting.ts';
 const relay = rowsOf('relay');
 const frontEnd = rowsOf('front-ends');
 const frontEndInFile = fileRowsOf('front-ends');
-const { oneOf, wholeNumberOf } = schemas;
+const { days, hours, oneOf } = schemas;
+const tokenDeliveries = oneOf(['query', 'fragment', 'code', 'session', 'cms']);
+const errorDeliveries = oneOf(['json', 'page', 'redirect']);
 const refreshTokenKinds = oneOf(['bound', 'bearer', 'off']);
 
 export const requiredFrontEndRows = group('Required', {
-  origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', {
-    schema: originPattern,
+  origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', originPattern, {
     help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port',
     otherwise: 'required',
     inFile: { otherwise: 'required, except with kind native or client-key-file' },
@@ -19,13 +20,11 @@ export const requiredFrontEndRows = group('Required', {
 });
 
 export const frontEndRows = group('Front end', {
-  frontendUrl: frontEnd('--frontend-url <url>', 'FRONTEND_URL', {
-    schema: httpUrl,
+  frontendUrl: frontEnd('--frontend-url <url>', 'FRONTEND_URL', httpUrl, {
     help: 'page that receives the token; it must be inside the origin',
     otherwise: 'the origin; /admin/ there with --token-delivery cms',
   }),
-  redirectUri: frontEnd('--redirect-uri <url>', 'FRONTEND_REDIRECT_URI', {
-    schema: schemas.redirectUris,
+  redirectUri: frontEnd('--redirect-uri <url>', 'FRONTEND_REDIRECT_URI', schemas.redirectUris, {
     help: 'page inside the origin that an OAuth login may return to; repeat the flag for several, or put spaces between them in the variable',
     otherwise: 'the front end URL',
     inFile: {
@@ -34,33 +33,27 @@ export const frontEndRows = group('Front end', {
     },
     repeatable: true,
   }),
-  tokenDelivery: frontEnd('--token-delivery <how>', 'TOKEN_DELIVERY', {
-    schema: oneOf(['query', 'fragment', 'code', 'session', 'cms']),
+  tokenDelivery: frontEnd('--token-delivery <how>', 'TOKEN_DELIVERY', tokenDeliveries, {
     help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (not at all: a cookie of the relay holds it), or cms (in the popup of Decap CMS or Sveltia CMS)',
     default: 'query',
   }),
-  errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', {
-    schema: oneOf(['json', 'page', 'redirect']),
+  errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', errorDeliveries, {
     help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (to the front end, with error, error_description and request_id)',
     otherwise: 'json; redirect with --token-delivery session',
   }),
-  refreshTokens: relay('--refresh-tokens <kind>', 'REFRESH_TOKENS', {
-    schema: refreshTokenKinds,
+  refreshTokens: relay('--refresh-tokens <kind>', 'REFRESH_TOKENS', refreshTokenKinds, {
     help: 'refresh tokens for OAuth logins: bound (only to pages that prove a key with DPoP), bearer (to all pages) or off',
     default: 'bound',
   }),
-  refreshLifetime: relay('--refresh-lifetime <days>', 'REFRESH_LIFETIME', {
-    schema: wholeNumberOf('days', 1, 3650),
+  refreshLifetime: relay('--refresh-lifetime <days>', 'REFRESH_LIFETIME', days(1, 3650), {
     help: 'days after which a login can no longer be refreshed',
     default: '30',
   }),
-  sessionLifetime: relay('--session-lifetime <days>', 'SESSION_LIFETIME', {
-    schema: wholeNumberOf('days', 1, 400),
+  sessionLifetime: relay('--session-lifetime <days>', 'SESSION_LIFETIME', days(1, 400), {
     help: 'days after which a session ends, however often it is refreshed',
     default: '7',
   }),
-  sessionIdle: relay('--session-idle <hours>', 'SESSION_IDLE', {
-    schema: wholeNumberOf('hours', 1, 9600),
+  sessionIdle: relay('--session-idle <hours>', 'SESSION_IDLE', hours(1, 9600), {
     help: 'hours after which a session ends if it is not refreshed',
     default: '24',
   }),
@@ -68,32 +61,26 @@ export const frontEndRows = group('Front end', {
 
 /** What a file can give a front end besides. */
 export const frontEndFileRows = {
-  kind: frontEndInFile('kind', {
-    schema: oneOf(['page', 'native']),
+  kind: frontEndInFile('kind', oneOf(['page', 'native']), {
     help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback',
     otherwise: 'page',
   }),
-  clientKeyFile: frontEndInFile('client-key-file', {
-    schema: schemas.filePath,
+  clientKeyFile: frontEndInFile('client-key-file', schemas.filePath, {
     help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',
-    otherwise: 'none',
     secret: true,
   }),
-  providers: frontEndInFile('providers', {
-    schema: schemas.names,
+  providers: frontEndInFile('providers', schemas.names, {
     help: 'names of the providers that the front end may use',
     otherwise: 'all',
     repeatable: true,
     unquoted: true,
   }),
-  frontEndScope: frontEndInFile('scope', {
-    schema: schemas.scope,
+  frontEndScope: frontEndInFile('scope', schemas.scope, {
     help: 'scopes that the front end may request, and gets if it requests none',
     otherwise: "the provider's",
     separator: ' ',
   }),
-  frontEndRefreshTokens: frontEndInFile('refresh-tokens', {
-    schema: refreshTokenKinds,
+  frontEndRefreshTokens: frontEndInFile('refresh-tokens', refreshTokenKinds, {
     help: 'refresh tokens of the front end: bound, bearer or off',
     otherwise: "the relay's",
   }),

@@ -7,7 +7,9 @@ import { group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
 const provider = rowsOf('providers');
-const { filePath, oneOf, parameters } = schemas;
+const { filePath: path, oneOf, parameters, visibleCharacters } = schemas;
+const tokenRequests = oneOf(['query', 'body', 'basic', 'basic-raw']);
+const timeout = schemas.seconds(0.1, 300);
 const byPreset = "the preset's or the issuer's";
 
 /** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */
@@ -53,20 +55,17 @@ const presetName = v.pipe(
 );
 
 export const requiredProviderRows = group('Required', {
-  clientId: provider('--client-id <id>', 'PROVIDER_CLIENT_ID', {
-    schema: schemas.visibleCharacters,
+  clientId: provider('--client-id <id>', 'PROVIDER_CLIENT_ID', visibleCharacters, {
     help: 'client identifier registered at the provider',
     otherwise: 'required',
   }),
-  clientSecretFile: provider('--client-secret-file <path>', 'PROVIDER_CLIENT_SECRET_FILE', {
-    schema: filePath,
+  clientSecretFile: provider('--client-secret-file <path>', 'PROVIDER_CLIENT_SECRET_FILE', path, {
     help: 'file that holds the client secret',
     otherwise: 'required, except with the systemd credential provider-client-secret',
     inFile: { otherwise: 'required, except with the systemd credential <name>-client-secret' },
     secret: true,
   }),
-  clientSecret: provider('--client-secret <secret>', 'PROVIDER_CLIENT_SECRET', {
-    schema: schemas.visibleCharacters,
+  clientSecret: provider('--client-secret <secret>', 'PROVIDER_CLIENT_SECRET', visibleCharacters, {
     help: 'the client secret itself; a file is safer',
     otherwise: 'required without a file',
     secret: true,
@@ -74,8 +73,7 @@ export const requiredProviderRows = group('Required', {
 });
 
 export const providerRows = group('Provider', {
-  provider: provider('--provider <name>', 'PROVIDER', {
-    schema: presetName,
+  provider: provider('--provider <name>', 'PROVIDER', presetName, {
     help: 'provider preset; see login-relay providers',
     default: 'github',
     inFile: {
@@ -83,75 +81,58 @@ export const providerRows = group('Provider', {
         'none with endpoints of its own, else the preset that has the name of the entry, else github',
     },
   }),
-  providerHost: provider('--provider-host <host>', 'PROVIDER_HOST', {
-    schema: providerHost,
+  providerHost: provider('--provider-host <host>', 'PROVIDER_HOST', providerHost, {
     help: 'host of your provider, for presets that need one',
     otherwise: "the preset's",
   }),
-  providerTenant: provider('--provider-tenant <name>', 'PROVIDER_TENANT', {
-    schema: tenant,
+  providerTenant: provider('--provider-tenant <name>', 'PROVIDER_TENANT', tenant, {
     help: 'tenant or realm, for presets that need one',
     otherwise: "the preset's",
   }),
-  issuer: provider('--issuer <url>', 'PROVIDER_ISSUER', {
-    schema: issuer,
+  issuer: provider('--issuer <url>', 'PROVIDER_ISSUER', issuer, {
     help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
-    otherwise: 'none',
   }),
-  authorizeUrl: provider('--authorize-url <url>', 'PROVIDER_AUTHORIZE_URL', {
-    schema: providerUrl,
+  authorizeUrl: provider('--authorize-url <url>', 'PROVIDER_AUTHORIZE_URL', providerUrl, {
     help: 'authorization endpoint',
     otherwise: byPreset,
   }),
-  tokenUrl: provider('--token-url <url>', 'PROVIDER_TOKEN_URL', {
-    schema: providerUrl,
+  tokenUrl: provider('--token-url <url>', 'PROVIDER_TOKEN_URL', providerUrl, {
     help: 'token endpoint',
     otherwise: byPreset,
   }),
-  userUrl: provider('--user-url <url>', 'PROVIDER_USER_URL', {
-    schema: providerUrl,
+  userUrl: provider('--user-url <url>', 'PROVIDER_USER_URL', providerUrl, {
     help: 'user lookup endpoint',
     otherwise: byPreset,
   }),
-  revocationUrl: provider('--revocation-url <url>', 'PROVIDER_REVOCATION_URL', {
-    schema: providerUrl,
+  revocationUrl: provider('--revocation-url <url>', 'PROVIDER_REVOCATION_URL', providerUrl, {
     help: 'revocation endpoint (RFC 7009)',
     otherwise: `${byPreset}, if they have one`,
   }),
-  scope: provider('--scope <scopes>', 'PROVIDER_SCOPE', {
-    schema: schemas.scope,
+  scope: provider('--scope <scopes>', 'PROVIDER_SCOPE', schemas.scope, {
     help: 'space-separated scopes to request',
     separator: ' ',
     otherwise: "the preset's; openid with an issuer that speaks OpenID Connect",
   }),
-  tokenRequest: provider('--token-request <how>', 'PROVIDER_TOKEN_REQUEST', {
-    schema: oneOf(['query', 'body', 'basic', 'basic-raw']),
+  tokenRequest: provider('--token-request <how>', 'PROVIDER_TOKEN_REQUEST', tokenRequests, {
     help: 'how the token request carries the client secret: query, body (client_secret_post), basic (client_secret_basic) or basic-raw (the same without form-encoding)',
     otherwise: byPreset,
   }),
-  pkce: provider('--pkce <how>', 'PROVIDER_PKCE', {
-    schema: schemas.onOrOff,
+  pkce: provider('--pkce <how>', 'PROVIDER_PKCE', schemas.onOrOff, {
     help: 'PKCE in logins with a state: on or off; off is for a provider that refuses it',
     otherwise: "the preset's; on with an issuer",
   }),
-  authorizeParams: provider('--authorize-params <query>', 'PROVIDER_AUTHORIZE_PARAMS', {
-    schema: parameters,
+  authorizeParams: provider('--authorize-params <query>', 'PROVIDER_AUTHORIZE_PARAMS', parameters, {
     help: 'further parameters of the authorization request, as in a URL: prompt=login&audience=api',
-    otherwise: 'none',
   }),
-  tokenParams: provider('--token-params <query>', 'PROVIDER_TOKEN_PARAMS', {
-    schema: parameters,
+  tokenParams: provider('--token-params <query>', 'PROVIDER_TOKEN_PARAMS', parameters, {
     help: 'further parameters of the token request, as in a URL',
-    otherwise: 'none',
     secret: true,
   }),
-  providerTimeout: relay('--provider-timeout <seconds>', 'PROVIDER_TIMEOUT', {
-    schema: schemas.seconds(0.1, 300),
+  providerTimeout: relay('--provider-timeout <seconds>', 'PROVIDER_TIMEOUT', timeout, {
     help: 'maximum time for one call to the provider',
     default: '10',
   }),
-  pathName: provider('--path-name <word>', 'PROVIDER_PATH_NAME', {
-    schema: schemas.pathSegment,
+  pathName: provider('--path-name <word>', 'PROVIDER_PATH_NAME', schemas.pathSegment, {
     help: 'the word in /auth/<word> and /auth/<word>/callback',
     default: 'provider',
     inFile: null,
@@ -159,8 +140,7 @@ export const providerRows = group('Provider', {
 });
 
 export const protectionRows = group('Login protection', {
-  stateCheck: provider('--state-check <who>', 'STATE_CHECK', {
-    schema: oneOf(['browsers', 'always', 'off']),
+  stateCheck: provider('--state-check <who>', 'STATE_CHECK', oneOf(['browsers', 'always', 'off']), {
     help: 'which callbacks must carry a state: browsers (those of browsers), always (all) or off (none: the bare protocol)',
     otherwise: 'browsers; always with --token-delivery code, session or cms',
     inFile: {
@@ -168,8 +148,7 @@ export const protectionRows = group('Login protection', {
         'browsers; always if a front end of the provider has the token delivery code, session or cms',
     },
   }),
-  keyFile: relay('--key-file <path>', 'KEY_FILE', {
-    schema: filePath,
+  keyFile: relay('--key-file <path>', 'KEY_FILE', path, {
     help: 'file with the secret (32 or more characters) of all keys; a second line may hold the previous secret; created if it does not exist',
     otherwise:
       'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',

@@ -3,75 +3,65 @@ import * as schemas from '../schemas.ts';
 import { group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
-const { filePath, listenHost, oneOf, sharedMemory, wholeNumber } = schemas;
+const { filePath, listenHost, oneOf, sharedMemory, trustedProxies, wholeNumber } = schemas;
+const [counts, countsOrNone] = [wholeNumber(1, 1_000_000), wholeNumber(0, 1_000_000)];
+const levels = oneOf(['debug', 'info', 'warn', 'error', 'silent']);
+const addresses = oneOf(['off', 'whole', 'cut']);
 
 export const listeningRows = group('Listening', {
-  port: relay('--port <number>', 'PORT', {
-    schema: wholeNumber(0, 65535),
+  port: relay('--port <number>', 'PORT', wholeNumber(0, 65535), {
     help: 'port to listen on; 0: any free port',
     default: '8000',
     restart: true,
   }),
-  host: relay('--host <host>', 'HOST', {
-    schema: listenHost,
+  host: relay('--host <host>', 'HOST', listenHost, {
     help: 'address to listen on',
     default: '127.0.0.1',
     restart: true,
   }),
-  baseUrl: relay('--base-url <url>', 'BASE_URL', {
-    schema: httpUrl,
+  baseUrl: relay('--base-url <url>', 'BASE_URL', httpUrl, {
     help: 'public URL of this relay, as browsers see it',
     otherwise: 'http://localhost:PORT, https with a certificate',
   }),
-  insecureHttp: relay('--insecure-http', 'INSECURE_HTTP', {
-    schema: schemas.trueOrFalse,
+  insecureHttp: relay('--insecure-http', 'INSECURE_HTTP', schemas.trueOrFalse, {
     help: 'allow http:// and redis:// URLs with hosts other than this machine',
     default: 'false',
   }),
-  tlsCert: relay('--tls-cert <path>', 'TLS_CERT', {
-    schema: filePath,
+  tlsCert: relay('--tls-cert <path>', 'TLS_CERT', filePath, {
     help: 'TLS certificate with its chain (PEM), to serve https without a proxy; read again when it changes',
     otherwise: 'none (plain http)',
     restart: 'presence',
   }),
-  tlsKey: relay('--tls-key <path>', 'TLS_KEY', {
-    schema: filePath,
+  tlsKey: relay('--tls-key <path>', 'TLS_KEY', filePath, {
     help: 'private key of the TLS certificate (PEM)',
     otherwise: 'required with a certificate',
     secret: true,
   }),
-  maxConnections: relay('--max-connections <number>', 'MAX_CONNECTIONS', {
-    schema: wholeNumber(1, 1_000_000),
+  maxConnections: relay('--max-connections <number>', 'MAX_CONNECTIONS', counts, {
     help: 'maximum number of connections; beyond it, a new connection replaces the one that has been idle longest',
     default: '4096',
     restart: true,
   }),
-  readyPolicy: relay('--ready-policy <which>', 'READY_POLICY', {
-    schema: oneOf(['any', 'all']),
+  readyPolicy: relay('--ready-policy <which>', 'READY_POLICY', oneOf(['any', 'all']), {
     help: 'how many providers must be known for /readyz to answer 200: any (one is enough) or all',
     default: 'any',
   }),
-  rateLimit: relay('--rate-limit <number>', 'RATE_LIMIT', {
-    schema: wholeNumber(1, 1_000_000),
+  rateLimit: relay('--rate-limit <number>', 'RATE_LIMIT', counts, {
     help: 'maximum number of callbacks, user lookups, token requests, revocations and requests of sessions, together, per minute and client address',
     otherwise: 'off',
   }),
-  refusedExchanges: relay('--refused-exchanges <number>', 'REFUSED_EXCHANGES', {
-    schema: wholeNumber(0, 1_000_000),
+  refusedExchanges: relay('--refused-exchanges <number>', 'REFUSED_EXCHANGES', countsOrNone, {
     help: 'maximum number of codes and tokens per client address that the provider may refuse in ten minutes; 0: no limit',
     default: '10',
   }),
-  trustedProxies: relay('--trusted-proxies <addresses>', 'TRUSTED_PROXIES', {
-    schema: schemas.trustedProxies,
+  trustedProxies: relay('--trusted-proxies <addresses>', 'TRUSTED_PROXIES', trustedProxies, {
     separator: ',',
     help: 'comma-separated IPs or CIDRs of proxies whose X-Forwarded-For is trusted; unix: any proxy that connects through a Unix socket',
-    otherwise: 'none',
   }),
 });
 
 export const sharedMemoryRows = group('Several relays', {
-  sharedMemory: relay('--shared-memory <url>', 'SHARED_MEMORY', {
-    schema: sharedMemory,
+  sharedMemory: relay('--shared-memory <url>', 'SHARED_MEMORY', sharedMemory, {
     help: 'Valkey or Redis server (7 or later) where relays remember together: redis://, rediss://, unix:/path, redis+sentinel://h1,h2/name or redis+cluster://h1,h2; needs a key file',
     otherwise: 'each relay remembers alone',
     secret: true,
@@ -80,53 +70,46 @@ export const sharedMemoryRows = group('Several relays', {
   sharedMemoryPasswordFile: relay(
     '--shared-memory-password-file <path>',
     'SHARED_MEMORY_PASSWORD_FILE',
+    filePath,
     {
-      schema: filePath,
       help: 'file with the password for that server',
       otherwise: 'the systemd credential shared-memory-password, else none',
       secret: true,
       restart: true,
     },
   ),
-  sharedMemoryCa: relay('--shared-memory-ca <path>', 'SHARED_MEMORY_CA', {
-    schema: filePath,
+  sharedMemoryCa: relay('--shared-memory-ca <path>', 'SHARED_MEMORY_CA', filePath, {
     help: 'certificates (PEM) of the private authority that signed the certificate of that server',
     otherwise: 'the authorities of the system',
     restart: true,
   }),
-  sessionCheck: relay('--session-check <how>', 'SESSION_CHECK', {
-    schema: oneOf(['open', 'strict']),
+  sessionCheck: relay('--session-check <how>', 'SESSION_CHECK', oneOf(['open', 'strict']), {
     help: 'sessions while that server does not answer: open (a logout at another relay may be unknown) or strict (503)',
     default: 'open',
   }),
 });
 
 export const observabilityRows = group('Logs and metrics', {
-  logLevel: relay('--log-level <level>', 'LOG_LEVEL', {
-    schema: oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+  logLevel: relay('--log-level <level>', 'LOG_LEVEL', levels, {
     help: 'lowest level that is logged: debug, info, warn, error or silent',
     default: 'info',
     restart: true,
   }),
-  logFormat: relay('--log-format <format>', 'LOG_FORMAT', {
-    schema: oneOf(['pretty', 'json']),
+  logFormat: relay('--log-format <format>', 'LOG_FORMAT', oneOf(['pretty', 'json']), {
     help: 'log format: pretty or json',
     otherwise: 'pretty on a terminal, else json',
     restart: true,
   }),
-  logClientAddress: relay('--log-client-address <how>', 'LOG_CLIENT_ADDRESS', {
-    schema: oneOf(['off', 'whole', 'cut']),
+  logClientAddress: relay('--log-client-address <how>', 'LOG_CLIENT_ADDRESS', addresses, {
     help: 'client address in the log: off, whole, or cut to its network (IPv4 /24, IPv6 /48)',
     default: 'off',
   }),
-  metricsPort: relay('--metrics-port <number>', 'METRICS_PORT', {
-    schema: wholeNumber(0, 65535),
+  metricsPort: relay('--metrics-port <number>', 'METRICS_PORT', wholeNumber(0, 65535), {
     help: 'port that serves GET /metrics for Prometheus; keep it private',
     otherwise: 'off',
     restart: true,
   }),
-  metricsHost: relay('--metrics-host <host>', 'METRICS_HOST', {
-    schema: listenHost,
+  metricsHost: relay('--metrics-host <host>', 'METRICS_HOST', listenHost, {
     help: 'address that the metrics port listens on',
     default: '127.0.0.1',
     restart: true,
@@ -134,10 +117,8 @@ export const observabilityRows = group('Logs and metrics', {
 });
 
 export const configFileRows = group('Configuration file', {
-  config: relay('--config <path>', 'LOGIN_RELAY_CONFIG', {
-    schema: filePath,
+  config: relay('--config <path>', 'LOGIN_RELAY_CONFIG', filePath, {
     help: 'YAML file with providers and front ends, and any other setting under its flag without dashes; flags and variables beat it',
-    otherwise: 'none',
     inFile: null,
   }),
 });

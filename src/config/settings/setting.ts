@@ -87,7 +87,7 @@ export interface Setting {
   readonly help: string;
   /** The value if nothing gives it. */
   readonly default?: string;
-  /** What happens without a value, in words, if there is no fixed `default`. */
+  /** What happens without a value, in words, if there is no fixed `default` and it is not just `none`. */
   readonly otherwise?: string;
   /** The flag may be given several times; the variable has spaces between its values. `lines`: values may have spaces. */
   readonly repeatable?: true | 'lines';
@@ -111,21 +111,30 @@ export interface Option extends Setting {
   readonly group: string;
 }
 
-type Row = Omit<Setting, 'level' | 'key' | 'argument'>;
+type Row = Omit<Setting, 'level' | 'key' | 'argument' | 'schema'>;
 
-/** Makes the rows of one level that flags can give: `--flag <argument>`, variable, and the rest. */
+/** Makes the rows of one level that flags can give: `--flag <argument>`, variable, schema, and the rest. */
 export function rowsOf<const At extends Level>(level: At) {
-  return <const Given extends Row>(term: `--${string}`, variable: string, row: Given) => {
+  return <Schema extends Setting['schema'], const Given extends Row>(
+    term: `--${string}`,
+    variable: string,
+    schema: Schema,
+    row: Given,
+  ) => {
     const [flag = '', argument] = term.split(' ');
     const key = flag.slice(2) + (row.repeatable ? 's' : '');
     const named = { flag: flag as `--${string}`, ...(argument && { argument }), key };
-    return { ...named, variable, level, ...row };
+    return { ...named, variable, level, schema, ...row };
   };
 }
 
-/** Makes the rows of one level that only a file can give: the key, and the rest. */
+/** Makes the rows of one level that only a file can give: key, schema, and the rest. */
 export function fileRowsOf<const At extends Level>(level: At, shared: Partial<Row> = {}) {
-  return <const Given extends Row>(key: string, row: Given) => ({ key, level, ...shared, ...row });
+  return <Schema extends Setting['schema'], const Given extends Row>(
+    key: string,
+    schema: Schema,
+    row: Given,
+  ) => ({ key, level, schema, ...shared, ...row });
 }
 
 /** Gives rows the heading under which help lists them. */

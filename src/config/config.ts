@@ -1,27 +1,16 @@
-import { ConfigError } from '../start-errors.ts';
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { checkApis } from './checks/apis.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
-import {
-  baseUrlOf,
-  checkClients,
-  checkListening,
-  checkMetrics,
-  checkRefreshTokens,
-  checkSessions,
-  readStateCheck,
-  reportPlainHttp,
-  warnOfMissingKey,
-} from './checks/relay.ts';
+import * as rules from './checks/relay.ts';
 import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
-import { type PlacedTexts, placedTexts } from './fault.ts';
+import { placedTexts } from './fault.ts';
 import { readConfigFile } from './file/read.ts';
 import type { NewFiles, ReadFile } from './files.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
-import type { Naming, Unseen } from './reading.ts';
+import type { Unseen } from './reading.ts';
 import { checked, createReadings, mapped, namingOf, valuesAt } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
@@ -63,38 +52,41 @@ export function readConfig(
   const readings = createReadings(shared);
   const { relay, registrations, frontEnds } = readings;
 
-  const baseUrl = baseUrlOf(relay);
+  const baseUrl = rules.baseUrlOf(relay);
   const clientSecrets = registrations.map((reading) => {
     reading.require('clientId');
     return readClientSecret(reading);
   });
   const certificate = readCertificate(relay, baseUrl);
-  checkListening(relay);
-  const behindUnknownProxy = checkClients(relay, baseUrl);
+  rules.checkListening(relay);
+  const behindUnknownProxy = rules.checkClients(relay, baseUrl);
   for (const reading of frontEnds) checkFrontEnd(reading, baseUrl);
   checkApis(frontEnds);
   checkOpenClients(readings);
   const areRefreshTokensOff = frontEnds.every((reading) => refreshTokensOf(reading) === 'off');
-  checkRefreshTokens(relay, areRefreshTokensOff);
+  rules.checkRefreshTokens(relay, areRefreshTokensOff);
   const providers = registrations.map((reading) => readProvider(reading, baseUrl));
   checkAllow(readings, providers);
   const { path: keyFile, secrets } = readKeyFile(relay);
   const hasKeyFile = keyFile !== undefined;
   const stateChecks = registrations.map((reading) =>
-    readStateCheck(reading, describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name)),
+    rules.readStateCheck(
+      reading,
+      describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name),
+    ),
   );
-  checkSessions(relay, describeDelivery(frontEnds, ['session']), baseUrl, hasKeyFile);
+  rules.checkSessions(relay, describeDelivery(frontEnds, ['session']), baseUrl, hasKeyFile);
   const memory = readSharedMemory(relay, hasKeyFile);
-  checkMetrics(relay);
+  rules.checkMetrics(relay);
   const apis = frontEnds.flatMap((reading) => reading.apis);
-  for (const reading of [...registrations, ...frontEnds, ...apis]) reportPlainHttp(reading);
+  for (const reading of [...registrations, ...frontEnds, ...apis]) rules.reportPlainHttp(reading);
   reportCmses(readings);
   checkSeveral(file, readings);
   const proxy = readEnvironment(environment, faults.add);
-  expectNone(faults);
+  faults.throwIfAny();
 
   const keySecrets = hasKeyFile ? (secrets ?? createKeyFile(relay, keyFile)) : undefined;
-  if (keySecrets === undefined) warnOfMissingKey(relay, areRefreshTokensOff, baseUrl);
+  if (keySecrets === undefined) rules.warnOfMissingKey(relay, areRefreshTokensOff, baseUrl);
   const settings = valuesAt('relay', relay);
   const { metricsPort: port, metricsHost: host } = settings;
   const config = Object.freeze({
@@ -131,20 +123,14 @@ export function readConfig(
     frontEnds: mapped(frontEnds, frontEndConfig),
   });
   // The key file is created only if everything else is right. That can fail, too.
-  expectNone(faults);
+  faults.throwIfAny();
   return {
     config,
     /** What works but should be fixed. */
     warnings: warnings.inOrder(),
     readings,
     /** Names the settings of a login at a registration, for a front end. */
-    namingOf: (registration: string, frontEnd: string): Naming =>
+    namingOf: (registration: string, frontEnd: string) =>
       namingOf(readings, registration, frontEnd),
   };
-}
-
-/** @throws {ConfigError} */
-function expectNone(faults: PlacedTexts): void {
-  const found = faults.inOrder();
-  if (found.length > 0) throw new ConfigError(found);
 }

@@ -1,4 +1,5 @@
 import { closestMatch } from 'leven';
+import { ConfigError } from '../start-errors.ts';
 import type { Setting } from './settings/setting.ts';
 
 const longest = 100;
@@ -72,15 +73,20 @@ const nowhere: Position = { line: 0, column: 0 };
 
 export function placedTexts() {
   const places = new Map<string, Position>();
+  /** In the order of the file, after those that are about no place in it. */
+  const inOrder = (): readonly string[] =>
+    [...places]
+      .sort(([, a], [, b]) => a.line - b.line || a.column - b.column)
+      .map(([text]) => text);
   return {
     /** @param position the place in the file that the text is about, if it is about one */
     add(text: string, position = nowhere): undefined {
       if (!places.has(text)) places.set(text, position);
     },
-    /** In the order of the file, after those that are about no place in it. */
-    inOrder: (): readonly string[] =>
-      [...places]
-        .sort(([, a], [, b]) => a.line - b.line || a.column - b.column)
-        .map(([text]) => text),
+    inOrder,
+    /** @throws {ConfigError} if there are any */
+    throwIfAny(): void {
+      if (places.size > 0) throw new ConfigError(inOrder());
+    },
   };
 }

@@ -31,14 +31,10 @@ export function whyUnreadable(error: unknown): string {
   return unreadable[codeOf(error)] ?? 'names a file that cannot be read';
 }
 
-/** Whether there is no file of this name, or only one with a text that does not count. */
-export function isMissingFile(
-  path: string,
-  readFile: ReadFile,
-  countsNot = (_text: string) => false,
-): boolean {
+/** Whether there is no file of this name. A blank one may count as none. */
+export function isMissingFile(path: string, readFile: ReadFile, orBlank = false): boolean {
   try {
-    return countsNot(readFile(path).text);
+    return readFile(path).text.trim() === '' && orBlank;
   } catch (error) {
     return codeOf(error) === 'ENOENT';
   }

@@ -75,11 +75,9 @@ export function createReading(
 
   const isGiven = (name: SettingName) => given(name) !== undefined;
 
-  /** How people find a place of the file. */
+  /** Names what is at a place of the file for people: `config.yaml:12:5 providers.github`. */
   const at = (position: Position | undefined, what: string) =>
-    `${describePlace(file?.path ?? '', position)} ${what}`;
-  const describeMap = ({ position, prefix }: FileSettings) =>
-    at(position, prefix.replace(/\.$/, ''));
+    `${describePlace(file?.path ?? '', position)} ${what.replace(/\.$/, '')}`;
 
   /** How the file names the setting, and where it is; undefined: it cannot have it. */
   function placeOf(name: SettingName) {
@@ -87,12 +85,11 @@ export function createReading(
     const row: Setting = settings[name];
     if (map === undefined) return undefined;
     const position = map.positions[name] ?? map.position;
-    if (name === 'pathName') {
-      const path = `the name of ${describeMap(map)}`;
-      return { position, path, described: path };
-    }
     const path = map.prefix + row.key;
-    return row.inFile === null ? undefined : { position, path, described: at(position, path) };
+    if (row.inFile !== null) return { position, path, described: at(position, path) };
+    if (name !== 'pathName') return undefined;
+    const described = `the name of ${at(map.position, map.prefix)}`;
+    return { position, path: described, described };
   }
 
   const inFile = (name: SettingName) =>
@@ -169,7 +166,7 @@ export function createReading(
     /** Reports a fault of the entry as a whole: without a file, of its name. */
     faultOfEntry: (message: string) =>
       entry
-        ? faults.add(`${describeMap(entry)} ${message}`, entry.position)
+        ? faults.add(`${at(entry.position, entry.prefix)} ${message}`, entry.position)
         : fault('pathName', message),
     /** Reports each of these settings that is missing. */
     require(...required: SettingName[]): void {

@@ -8,8 +8,6 @@ import type { SettingName } from './settings/settings.ts';
 const noCredential =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
-const noNamedCredential = (name: string): string =>
-  `is required, or the systemd credential ${name}, which is missing or empty`;
 const otherUser = 'run this command as root, or as the user of the relay';
 
 /**
@@ -35,10 +33,9 @@ export function readClientSecret(reading: Reading): Secret | undefined {
     return fault(name, `and ${describe('clientSecretFile')} are both given: give only one`);
   }
   if (source === 'flag') warn(name, 'is in the shell history; a secret file is safer');
-  let secret = values.clientSecret;
-  if (source === undefined) {
-    secret = isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading);
-  }
+  const read = () =>
+    isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading);
+  const secret = source === undefined ? read() : values.clientSecret;
   if (secret === undefined) return undefined;
   if (secret.trim() !== secret) warn(name, 'holds a secret with a space at its start or end');
   return new Secret(secret);
@@ -50,7 +47,8 @@ function inCredential(reading: Reading): string | undefined {
   const path = credentialPath(reading, name);
   if (path !== undefined) return secretInFile(reading, path);
   if (environment['CREDENTIALS_DIRECTORY']) {
-    return fault('clientSecretFile', entryName ? noNamedCredential(name) : noCredential);
+    const noNamed = `is required, or the systemd credential ${name}, which is missing or empty`;
+    return fault('clientSecretFile', entryName ? noNamed : noCredential);
   }
   const asFault = `is required, or ${describe('clientSecret')}`;
   const fix = `give it, unless the service has the systemd credential ${name}`;
@@ -76,8 +74,7 @@ export function credentialPath(
 ): string | undefined {
   const directory = environment['CREDENTIALS_DIRECTORY'];
   const path = `${directory}/${name}`;
-  const isMissing = !directory || isMissingFile(path, readFile, (text) => text.trim() === '');
-  return isMissing ? undefined : path;
+  return !directory || isMissingFile(path, readFile, true) ? undefined : path;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isDecodable } from './schemas.ts';
-import { type OptionName, options, type SettingName } from './settings/settings.ts';
+import { type OptionName, optionNames, options, type SettingName } from './settings/settings.ts';
 
 /** The flags and the variables as given, unchecked. */
 export interface OptionSources {
@@ -38,15 +38,12 @@ export function givenBySources(
   name: SettingName,
   { flags, environment }: OptionSources,
 ): Given | undefined {
-  if (!isOption(name)) return undefined;
-  const texts = flags[name];
+  const option = optionNames.find((one) => one === name);
+  if (option === undefined) return undefined;
+  const texts = flags[option];
   if (texts !== undefined) return { source: 'flag', texts };
-  const text = isOverruled(name, flags) ? undefined : environment[options[name].variable];
+  const text = isOverruled(option, flags) ? undefined : environment[options[option].variable];
   return text ? { source: 'environment', texts: [text] } : undefined;
-}
-
-function isOption(name: SettingName): name is OptionName {
-  return name in options;
 }
 
 /** Variables that Node itself reads, and that would give secrets away. */

@@ -8,7 +8,6 @@ import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { paths } from '../../paths.ts';
-import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 import { readTextFile } from '../text-files.ts';
 
@@ -41,9 +40,8 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults = placedTexts();
   const file = readConfigFile(sources, readTextFile, faults);
   const shared = { ...sources, file, readFile: readTextFile, faults, warnings: placedTexts() };
-  const { port, host, tlsCert } = createReading(shared, ['port', 'host', 'tlsCert']).values;
-  const found = faults.inOrder();
-  if (found.length > 0 || port === undefined || host === undefined) throw new ConfigError(found);
+  const { port, host = '', tlsCert } = createReading(shared, ['port', 'host', 'tlsCert']).values;
+  faults.throwIfAny();
   const answer = await ask(`${tlsCert ? 'https' : 'http'}://${reachable(host)}:${port}`);
   await print(`${answer}\n`);
   return answer.startsWith('ready') ? 0 : 1;

@@ -1,6 +1,5 @@
 import { registrationOfCms } from '../../login/cms-registration.ts';
 import { presets } from '../../providers/presets.ts';
-import type { CmsBackend } from '../../providers/provider.ts';
 import type { Reading } from '../reading.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
@@ -48,11 +47,14 @@ function reportRepositories(
     );
     return;
   }
-  const { clientId, scope = preset.scope } = registration.values;
-  if (reachesRepositories(preset.cms, clientId, values.frontEndScope ?? scope)) return;
+  const { name, repositoryScopes } = preset.cms;
+  const { clientId = '', scope = preset.scope } = registration.values;
+  const words = (values.frontEndScope ?? scope)?.split(' ') ?? [];
+  const isApp = name === 'github' && gitHubApp.test(clientId);
+  if (isApp || words.some((word) => repositoryScopes.includes(word))) return;
   warn(
     'tokenDelivery',
-    `is cms, but the scope at ${registration.name} gives no access to repositories: add ${preset.cms.repositoryScopes[0]}`,
+    `is cms, but the scope at ${registration.name} gives no access to repositories: add ${repositoryScopes[0]}`,
   );
 }
 
@@ -60,13 +62,4 @@ function reportRepositories(
 function cmsPresetOf({ values, sourceOf }: Pick<Reading, 'values' | 'sourceOf'>) {
   if (values.authorizeUrl !== undefined && sourceOf('provider') === undefined) return undefined;
   return cmsPresets.find(({ name }) => name === values.provider);
-}
-
-function reachesRepositories(
-  { name, repositoryScopes }: CmsBackend,
-  clientId: string | undefined,
-  scope: string | undefined,
-): boolean {
-  if (name === 'github' && clientId !== undefined && gitHubApp.test(clientId)) return true;
-  return scope?.split(' ').some((word) => repositoryScopes.includes(word)) ?? false;
 }

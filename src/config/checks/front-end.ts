@@ -39,7 +39,7 @@ export function checkFrontEnd(reading: Reading, baseUrl: string): void {
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
 }
 
-/** One page or app that logs its users in. No fault was reported. */
+/** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis, allow } = reading;
   const { tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
@@ -51,10 +51,8 @@ export function frontEndConfig(reading: FrontEndReading) {
   const isUsable = origin !== '' && whyNoRedirectUri(values.frontendUrl) === undefined;
   const redirectUris = values.redirectUri ?? (isUsable ? [page] : []);
   return {
-    /** Its `client_id` towards the relay. */
     name,
     kind,
-    /** Empty: it has no page of its own. */
     origin,
     /** Undefined: the front end has several origins or none, and takes OAuth logins only. */
     frontendUrl: origin === '' || isFamily(origin) ? undefined : page,
@@ -67,11 +65,8 @@ export function frontEndConfig(reading: FrontEndReading) {
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     /** The names of the registrations that it may use. */
     registrations,
-    /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
     scope: values.frontEndScope,
-    /** Which refresh tokens it gets. */
     refreshTokens: refreshTokensOf(reading),
-    /** Who may log in here, of those who may log in at the registration. Undefined: all. */
     allow: allowOf(allow),
     /** The clients that need no entry of their own. Undefined: there are none. */
     clients: reading.clients && valuesAt('clients', reading.clients),
@@ -90,7 +85,6 @@ export function refreshTokensOf({ values }: Reading): 'bound' | 'bearer' | 'off'
   return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
 }
 
-/** Reports what does not fit an origin with a `*`. */
 function reportFamily(
   { values, describe, fault, forbid, warn }: Reading,
   baseUrl: string,
@@ -131,20 +125,18 @@ function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
 }
 
 function reportRedirectUris(reading: Reading): void {
-  const { kind, redirectUri: uris = [] } = reading.values;
+  const { redirectUri: uris = [] } = reading.values;
   for (const [index, uri] of uris.entries()) {
-    const faults = kind === 'native' ? faultsOfNativeUri(uri) : faultsOfPageUri(reading, uri);
+    const faults = faultsOfUri(reading, uri);
     if (uris.indexOf(uri) < index) faults.push('is the same as an earlier one');
     for (const fault of faults) reading.fault('redirectUri', numbered(index, uris.length, fault));
   }
 }
 
-function faultsOfNativeUri(uri: RedirectUri): string[] {
-  return (v.safeParse(nativeRedirectUri, uri).issues ?? []).map(({ message }) => message);
-}
-
-/** What is wrong with a redirect URI inside an origin. */
-function faultsOfPageUri({ values: { origin }, describe }: Reading, uri: RedirectUri): string[] {
+function faultsOfUri({ values: { kind, origin }, describe }: Reading, uri: RedirectUri): string[] {
+  if (kind === 'native') {
+    return (v.safeParse(nativeRedirectUri, uri).issues ?? []).map(({ message }) => message);
+  }
   const faults: string[] = [];
   if (origin && originOf(uri) !== origin) {
     faults.push(`must be inside ${describe('origin')}${isFamily(origin) ? ', with its *' : ''}`);

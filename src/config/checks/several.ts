@@ -77,17 +77,16 @@ function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
  * script in the page can start that login.
  */
 function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void {
-  const others = frontEnds.filter(({ values }) => values.tokenDelivery !== 'session');
-  for (const { values, registrations, warn } of frontEnds) {
-    const { tokenDelivery, origin } = values;
-    if (tokenDelivery !== 'session' || !origin) continue;
+  const hasSessions = ({ values }: FrontEndReading) => values.tokenDelivery === 'session';
+  const others = frontEnds.filter((one) => !hasSessions(one));
+  for (const { values, registrations, warn } of frontEnds.filter(hasSessions)) {
+    const { origin = '' } = values;
     const other = others.find(
       (one) =>
-        one.values.origin !== undefined &&
-        matches(one.values.origin, origin) &&
+        matches(one.values.origin ?? '', origin) &&
         one.registrations.some((name) => registrations.includes(name)),
     );
-    if (other === undefined) continue;
+    if (other === undefined || origin === '') continue;
     warn(
       'origin',
       `is also in ${other.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
@@ -98,13 +97,11 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
 /** Reports flags and variables of what the file describes, and what neither it nor they describe. */
 export function reportOutside(shared: Shared, { path, inside }: ConfigFile): void {
   for (const level of ['providers', 'front-ends'] as const) {
-    const { [level]: entries } = inside;
+    const isInFile = inside[level] !== undefined;
     const outside = namesAt(level).filter((name) => givenBySources(name, shared) !== undefined);
-    if (entries === undefined && outside.length === 0) shared.faults.add(`${path} has no ${level}`);
-    for (const name of entries === undefined ? [] : outside) {
-      shared.faults.add(
-        `${describeOption(name)} is given, but ${path} has ${level}: drop one of them`,
-      );
+    if (!isInFile && outside.length === 0) shared.faults.add(`${path} has no ${level}`);
+    for (const name of isInFile ? outside.map(describeOption) : []) {
+      shared.faults.add(`${name} is given, but ${path} has ${level}: drop one of them`);
     }
   }
 }

@@ -54,7 +54,7 @@ export function readSettings(pairs: readonly Pair[], place: Place, source: Sourc
   const misspelt: SettingName[] = [];
   for (const pair of pairs) {
     const { key, position, value } = pair;
-    const level = levels[place.level].holds.find((one) => one === key);
+    const level = levels[place.level].holds?.find((one) => one === key);
     const setting = fileSettings[place.level].find((one) => one.key === key);
     const fault = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
     if (level !== undefined) {
@@ -92,7 +92,7 @@ function readInside(
   const pairs = isList ? [] : yaml.pairsOf(value);
   if (isList ? !isSeq(value) : !isMap(value)) fault(otherShape);
   else if (empty !== undefined && items.length + pairs.length === 0) fault(empty);
-  if (shape === 'map') return [read(pairs, position)];
+  if (shape === undefined) return [read(pairs, position)];
   if (items.length > most) return fault(`has more than ${most} entries`);
   if (isList) {
     return items.flatMap((item) => {
@@ -144,7 +144,7 @@ function reportUnknown(
   { level, prefix }: Place,
   { report, giveUp }: Source,
 ): SettingName[] {
-  const { holds } = levels[level];
+  const { holds = [] } = levels[level];
   const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...holds]);
   const owner = (Object.keys(levels) as Level[]).find((one) =>
     fileSettings[one].some((setting) => setting.key === key),

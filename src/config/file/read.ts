@@ -34,14 +34,11 @@ export function readConfigFile(sources: OptionSources, readFile: ReadFile, fault
   } catch (error) {
     throw fault(whyUnreadable(error));
   }
-  const { text, readableByGroup, readableByOthers } = file;
-  const parsed = parseConfigFile(text, path, faults);
+  const parsed = parseConfigFile(file.text, path, faults);
   if (parsed === undefined) throw new ConfigError(faults.inOrder());
-  return {
-    ...parsed,
-    /** Whether only its owner can read it. */
-    isPrivate: !readableByGroup && !readableByOthers,
-  };
+  /** Whether only its owner can read it. */
+  const isPrivate = !file.readableByGroup && !file.readableByOthers;
+  return { ...parsed, isPrivate };
 }
 
 /**

@@ -24,7 +24,7 @@ export function configFileSchema(): JsonSchema {
 function schemaOfLevel(level: Level): JsonSchema {
   const { shape, most, help: description, empty, takenNames } = levels[level];
   const map = mapOf(level);
-  if (shape === 'map') return { description, ...map, ...(empty && { minProperties: 1 }) };
+  if (shape === undefined) return { description, ...map, ...(empty && { minProperties: 1 }) };
   if (shape === 'list') {
     return { description, type: 'array', minItems: 1, maxItems: most, items: map };
   }
@@ -48,7 +48,7 @@ function mapOf(level: Level): JsonSchema {
     type: 'object',
     properties: Object.fromEntries([
       ...settings.map((setting) => [setting.key, schemaOf(setting)]),
-      ...levels[level].holds.map((inner) => [inner, schemaOfLevel(inner)]),
+      ...(levels[level].holds ?? []).map((inner) => [inner, schemaOfLevel(inner)]),
     ]),
     required: settings.filter(({ otherwise }) => otherwise === 'required').map(({ key }) => key),
     additionalProperties: false,

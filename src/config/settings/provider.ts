@@ -45,12 +45,10 @@ const presetNames = presets.map(({ name }) => name);
 
 /** The name of a preset. */
 const presetName = v.pipe(
-  v.string(),
-  v.check(
-    (name) => presetNames.includes(name),
-    ({ input }) =>
-      `must be one that login-relay providers lists${didYouMean(suggestion(input, presetNames))}`,
-  ),
+  v.picklist(presetNames, ({ input }) => {
+    const close = suggestion(`${input}`, presetNames);
+    return `must be one that login-relay providers lists${didYouMean(close)}`;
+  }),
   schemas.typed({ enum: presetNames }),
 );
 

@@ -7,9 +7,9 @@ export type Level = 'relay' | 'providers' | 'front-ends' | 'proxy' | 'allow' | '
 /** What a key with the name of a level can hold, besides the settings of the level. Parser, schema and print of the file use it. */
 interface LevelInFile {
   /** The levels that its maps can hold, under their names. */
-  readonly holds: readonly Level[];
-  /** One map of settings, a list of such maps, or such maps by their names. */
-  readonly shape: 'map' | 'list' | 'named';
+  readonly holds?: readonly Level[];
+  /** A list of maps of settings, or such maps by their names. By default, it is one map. */
+  readonly shape?: 'list' | 'named';
   /** The most entries of a list, or names. */
   readonly most?: number;
   readonly help: string;
@@ -23,35 +23,35 @@ interface LevelInFile {
   readonly takenNames?: readonly string[];
 }
 
+const named = {
+  shape: 'named',
+  otherShape: 'is not a map of names, each with its settings',
+  empty: 'has no entries',
+} as const;
+
 export const levels: Readonly<Record<Level, LevelInFile>> = {
   relay: {
     holds: ['providers', 'front-ends'],
-    shape: 'map',
     help: 'login-relay configuration',
     otherShape: 'is not a map of settings, such as port: 8000',
     misplaced: 'belongs to the whole relay: move it to the top of the file, without indentation',
   },
   providers: {
     holds: ['allow'],
-    shape: 'named',
+    ...named,
     most: limits.registrations,
     help: 'The providers. The name of an entry is the word in /auth/<word> and /auth/<word>/callback.',
-    otherShape: 'is not a map of names, each with its settings',
-    empty: 'has no entries',
     misplaced: 'belongs to a provider: move it into an entry of providers',
   },
   'front-ends': {
     holds: ['proxy', 'allow', 'clients'],
-    shape: 'named',
+    ...named,
     most: limits.frontEnds,
     help: 'The front ends. The name of an entry is its client_id.',
-    otherShape: 'is not a map of names, each with its settings',
-    empty: 'has no entries',
     misplaced: 'belongs to a front end: move it into an entry of front-ends',
     takenNames: ['callback', 'token', 'revoke'],
   },
   proxy: {
-    holds: [],
     shape: 'list',
     most: limits.apisOfFrontEnd,
     help: "Parts of a provider's API that a page with a session may use.",
@@ -60,8 +60,6 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     misplaced: 'belongs to an API: move it into an entry of proxy, in a front end',
   },
   allow: {
-    holds: [],
-    shape: 'map',
     help: 'Who may log in: one match is enough. Default: everybody.',
     otherShape: 'is not a map of rules, such as users: [octocat]',
     // Without a rule, everybody could log in.
@@ -69,8 +67,6 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     misplaced: 'says who may log in: move it into allow, in a provider or a front end',
   },
   clients: {
-    holds: [],
-    shape: 'map',
     help: 'The programs that may log in here without an entry of their own.',
     otherShape: 'is not a map, such as registration: true',
     misplaced: 'belongs to clients that nobody registered: move it into clients, in a front end',

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Argument, Command, Option as Flag, Help } from 'commander';
+import { type Command, type Option as Flag, Help } from 'commander';
 import { wrap } from '../check/wrap.ts';
 import { options } from '../config/settings/settings.ts';
 
@@ -20,24 +20,40 @@ type Item = readonly [term: string, description: string];
 
 /** How `--help` looks: commands first, then each group of options; no line breaks inside a word. */
 export const helpLayout: Partial<Help> = {
+  minWidthToWrap: 1,
+  prepareContext({ helpWidth = 80 }) {
+    this.helpWidth = Math.min(helpWidth, widest);
+  },
+  styleTitle: (title) => styleText('bold', title),
+  /** With the name of what it takes: `<shell>` if that is required, `[command]` if not. */
   subcommandTerm(command) {
-    return [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' ');
+    const taken = command.registeredArguments.map((one) =>
+      one.required ? `<${one.name()}>` : `[${one.name()}]`,
+    );
+    return [command.name(), ...taken].join(' ');
+  },
+  formatItem(term, termWidth, description, help) {
+    const width = help.helpWidth ?? widest;
+    if (width >= narrowest) {
+      return Help.prototype.formatItem.call(help, term, termWidth, description, help);
+    }
+    return [`  ${term}`, ...wrap(description, width - 6).map((line) => `      ${line}`)].join('\n');
   },
   formatHelp(command, help) {
-    const width = helpWidth(help);
+    const width = help.helpWidth ?? widest;
     const commands = help
       .visibleCommands(command)
       .map((one): Item => [help.subcommandTerm(one), help.subcommandDescription(one)]);
     const flags = help.visibleOptions(command);
     const takesAll = flags.filter(isOfRelay).length === Object.keys(options).length;
     return [
-      `${heading('Usage:')} ${wrap(help.commandUsage(command), width - 7).join('\n       ')}`,
-      wrap(command.description(), width).join('\n'),
-      ...section('Commands:', commands, widestTerm(commands), width),
+      `${help.styleTitle('Usage:')} ${wrap(help.commandUsage(command), width - 7).join('\n       ')}`,
+      '',
+      help.boxWrap(command.description(), width),
+      '',
+      ...section('Commands:', commands, help),
       ...(takesAll ? usualSection(flags, help) : optionSections(flags, help)),
-    ]
-      .join('\n\n')
-      .concat('\n');
+    ].join('\n');
   },
 };
 
@@ -48,70 +64,40 @@ export function optionsHelp(
 ): string {
   const help = program.createHelp();
   help.prepareContext({ helpWidth: width });
-  const all = help.visibleOptions(program).filter(isOfRelay);
-  return optionSections(all, help).join('\n\n').concat('\n');
+  return optionSections(help.visibleOptions(program).filter(isOfRelay), help).join('\n');
 }
 
 /** One list of the usual options, without variables and defaults, and of the command's own ones. */
 function usualSection(flags: readonly Flag[], help: Help): readonly string[] {
-  const shown = [...usual]
-    .map(({ flag, argument, help: text }): Item => [`${flag} ${argument}`, text])
-    .concat(flags.filter((flag) => !isOfRelay(flag)).map((flag) => item(flag, help)));
+  const ofRelay = usual.map(
+    ({ flag, argument, help: text }): Item => [`${flag} ${argument}`, text],
+  );
+  const own = flags.filter((flag) => !isOfRelay(flag)).map(itemWith(help));
   return [
-    ...section(ownOptions, shown, widestTerm(shown), helpWidth(help)),
-    wrap('login-relay help options explains all options.', helpWidth(help)).join('\n'),
+    ...section(ownOptions, [...ofRelay, ...own], help),
+    help.boxWrap('login-relay help options explains all options.', help.helpWidth ?? widest),
+    '',
   ];
 }
 
 const isOfRelay = ({ helpGroupHeading }: Flag) => helpGroupHeading !== undefined;
 
-const item = (flag: Flag, help: Help): Item => [
-  help.optionTerm(flag),
-  help.optionDescription(flag),
-];
-
-function helpWidth({ helpWidth = 80 }: Help): number {
-  return Math.min(helpWidth, widest);
-}
-
-/** The name of what a command takes: `<shell>` if it is required, `[command]` if not. */
-function argumentTerm(argument: Argument): string {
-  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
-}
+const itemWith =
+  (help: Help) =>
+  (flag: Flag): Item => [help.optionTerm(flag), help.optionDescription(flag)];
 
 function optionSections(flags: readonly Flag[], help: Help): readonly string[] {
   const groups = Map.groupBy(flags, ({ helpGroupHeading = ownOptions }) => helpGroupHeading);
-  const termWidth = widestTerm(flags.map((flag) => item(flag, help)));
+  const all = flags.map(itemWith(help));
   return [...groups].flatMap(([name, members], index) => {
     const title = index > 0 && name === ownOptions ? 'Other:' : name;
-    const items = members.map((flag) => item(flag, help));
-    return section(title, items, termWidth, helpWidth(help));
+    return section(title, members.map(itemWith(help)), help, all);
   });
 }
 
-function widestTerm(items: readonly Item[]): number {
-  return Math.max(...items.map(([term]) => term.length));
-}
-
-function section(
-  name: string,
-  items: readonly Item[],
-  termWidth: number,
-  width: number,
-): readonly string[] {
-  if (items.length === 0) return [];
-  const lines = items.flatMap(([term, description]) => {
-    if (width < narrowest) return [`  ${term}`, ...indented(description, 6, width)];
-    const [first = '', ...rest] = indented(description, termWidth + 4, width);
-    return [`  ${term.padEnd(termWidth)}  ${first.trimStart()}`, ...rest];
-  });
-  return [[heading(name), ...lines].join('\n')];
-}
-
-function indented(text: string, indent: number, width: number): string[] {
-  return wrap(text, width - indent).map((line) => ' '.repeat(indent) + line);
-}
-
-function heading(text: string): string {
-  return styleText('bold', text);
+/** @param aligned the items whose descriptions begin in the same column */
+function section(title: string, items: readonly Item[], help: Help, aligned = items) {
+  const termWidth = Math.max(...aligned.map(([term]) => term.length));
+  const lines = items.map(([term, text]) => help.formatItem(term, termWidth, text, help));
+  return help.formatItemList(title, lines, help);
 }

@@ -48,6 +48,7 @@ export function createProgram(
     .usage('[command] [options]')
     .enablePositionalOptions()
     .configureHelp(helpLayout)
+    .helpOption('-h, --help', 'explain this command')
     .exitOverride()
     // main writes usage errors itself: commander would quote values, which may be secret.
     .configureOutput({ outputError: () => {}, writeOut: (text) => print(text).catch(() => {}) })
@@ -58,7 +59,7 @@ export function createProgram(
     });
 
   function add(command: string, description: string): Command {
-    return program.command(command).description(description).addHelpOption(helpOption());
+    return program.command(command).description(description);
   }
 
   const serve = async (flags: Flags) => {
@@ -66,7 +67,7 @@ export function createProgram(
     const { serve } = await import('./commands/serve.ts');
     await serve({ flags, environment }, processSignals, systemd);
   };
-  addOptions(program).version(version).addHelpOption(helpOption()).action(serve);
+  addOptions(program).version(version).action(serve);
   addOptions(add('serve', 'Run the relay. This is the default command.')).action(serve);
   addOptions(
     add('check', 'Check the configuration, the provider and the addresses.')
@@ -190,10 +191,6 @@ Load it in your shell's start file, for zsh after compinit:
   bash   source <(login-relay completion bash)
   zsh    source <(login-relay completion zsh)
   fish   login-relay completion fish | source`;
-
-function helpOption(): Flag {
-  return new Flag('-h, --help', 'explain this command');
-}
 
 function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
   for (const option of taken) {

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { readConfig } from '../config/config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import type { NewFiles, ReadFile } from '../config/files.ts';
+import type { Option } from '../config/settings/setting.ts';
+import { describeOption, namesAt, options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
-import type { RunningRelay } from '../relay/running-relay.ts';
+import { headerSizeFor, type RunningRelay } from '../relay/running-relay.ts';
 import { ConfigError } from '../start-errors.ts';
 import type { ServiceManager } from '../systemd.ts';
 
@@ -74,6 +76,36 @@ export async function reload(
     logger.error({ faults: error.faults }, 'not reloaded: the relay keeps its configuration');
   }
   manager?.ready();
+}
+
+/**
+ * Warns of settings that have changed since the start, and that a reload cannot change.
+ *
+ * @param hasSocket whether systemd passes the socket: port and host then have no effect at all
+ */
+export function restartWarnings(
+  started: Config,
+  reloaded: Config,
+  hasSocket: boolean,
+): readonly string[] {
+  const ofRelay = namesAt('relay');
+  type Name = (typeof ofRelay)[number];
+  const hasChanged = (name: Name) => {
+    const { restart }: Option = options[name];
+    const [before, after] = [started[name], reloaded[name]];
+    if (restart === 'presence') return (before === undefined) !== (after === undefined);
+    return restart === true && before !== after;
+  };
+  const withoutEffect: Name[] = [
+    ...(hasSocket ? (['port', 'host'] as const) : []),
+    // Without a port, the host means nothing.
+    ...(started.metrics && reloaded.metrics ? [] : (['metricsHost'] as const)),
+  ];
+  const warnings = ofRelay
+    .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
+    .map((name) => `${describeOption(name)} has changed: restart the relay to use it`);
+  if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;
+  return [...warnings, 'a front end has sessions now: restart the relay to make room for cookies'];
 }
 
 /** An event that can occur again and again, and that one caller waits for. */

@@ -1,34 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import {
   accessSync,
-  closeSync,
   constants,
-  fstatSync,
   linkSync,
-  openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { TextFile } from '../config/files.ts';
 
-const readableByGroupBit = 0o040;
-const readableByOthersBit = 0o004;
-
 /** Reads a whole text file and who else may do the same. */
 export function readTextFile(path: string): TextFile {
-  const file = openSync(path, 'r');
-  try {
-    const { mode } = fstatSync(file);
-    return {
-      readableByGroup: (mode & readableByGroupBit) !== 0,
-      readableByOthers: (mode & readableByOthersBit) !== 0,
-      text: readFileSync(file, 'utf8'),
-    };
-  } finally {
-    closeSync(file);
-  }
+  const text = readFileSync(path, 'utf8');
+  const { mode } = statSync(path);
+  return {
+    text,
+    readableByGroup: (mode & constants.S_IRGRP) !== 0,
+    readableByOthers: (mode & constants.S_IROTH) !== 0,
+  };
 }
 
 /** Checks that this user can create a file there. @throws an error with Node's `code` */

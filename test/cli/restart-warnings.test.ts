@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { restartWarnings } from '../../src/cli/restart-warnings.ts';
+import { restartWarnings } from '../../src/cli/reload.ts';
 import { readFileConfig } from '../config/support/read.ts';
 
 const provider = `providers:

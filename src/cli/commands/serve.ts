@@ -11,8 +11,7 @@ import {
   type SystemdEnvironment,
 } from '../../systemd.ts';
 import { printError } from '../print.ts';
-import { Alarm, configReader, reload } from '../reload.ts';
-import { restartWarnings } from '../restart-warnings.ts';
+import { Alarm, configReader, reload, restartWarnings } from '../reload.ts';
 import { endOnUncaughtErrors, type Signals } from '../signals.ts';
 import { createTextFile, expectCreatable, readTextFile } from '../text-files.ts';
 import { watchFiles } from '../watch-files.ts';

@@ -49,7 +49,7 @@ export type RevocationRequest =
  *
  * @see https://decapcms.org/docs/backends-overview/
  */
-export interface CmsBackend {
+interface CmsBackend {
   /** Its `backend.name` in the CMS's configuration. The messages of a login carry it. */
   readonly name: 'github' | 'gitlab' | 'bitbucket';
   /** The scopes that give access to repositories: one of them is enough. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { ConfigError } from '../start-errors.ts';
 import { httpUrl, isLoopback } from '../urls.ts';
@@ -22,6 +23,9 @@ const schemas = {
     'must be one of: query, fragment, code, session',
   ),
 };
+
+const example = readFileSync(new URL('../../examples/plain/index.html', import.meta.url), 'utf8');
+const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? [];
 
 /**
  * Reads what the command line says about a page of the user's own.
@@ -51,7 +55,12 @@ function parse<Output>(flag: string, schema: v.GenericSchema<unknown, Output>, v
 
 /** What such a page needs to log in at this relay, for the terminal. */
 export function describeOwnPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string {
+  const clientId = "clientId: 'app'";
   const mode = tokenDelivery === 'session' ? ", mode: 'session'" : '';
+  const lines = exampleLines
+    .replaceAll('\n\n', '\n')
+    .replaceAll('http://localhost:8000', relayUrl)
+    .replace(clientId, clientId + mode);
   return `
   Your page at ${origin} can log in here:
 
@@ -61,20 +70,6 @@ export function describeOwnPage(relayUrl: string, { origin, tokenDelivery }: Own
 
   Put this into the page:
 
-    <p id="greeting"></p>
-    <p id="problem" role="alert"></p>
-    <button id="log-in">Log in</button>
-    <button id="log-out">Log out</button>
-    <script type="module">
-      import { createLogin } from '${relayUrl}/client.js';
-      const login = createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app'${mode} });
-      const show = (id, text) => { document.getElementById(id).textContent = text; };
-      const fail = ({ message }) => show('problem', message); // such as: the person cancelled
-      const greet = (user) => show('greeting', user ? \`Hello, \${user.login}\` : 'Not logged in');
-      document.getElementById('log-in').onclick = () => login.login().catch(fail);
-      document.getElementById('log-out').onclick = () => login.logout().catch(fail);
-      login.onChange(() => login.user().then(greet, fail));
-      login.ready.catch(fail);
-    </script>
+${lines.replaceAll(/^(?=.)/gm, '    ')}
 `;
 }

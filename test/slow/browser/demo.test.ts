@@ -206,8 +206,10 @@ for (const tokenDelivery of ['query', 'code', 'session']) {
       await page.goto(own.url);
       await startLogin(page);
       await authorize(page, 'Ada Lovelace');
-      await page.getByText('Hello, ada-lovelace').waitFor();
+      await page.getByText('Hello, Ada Lovelace').waitFor();
       expect(page.url()).to.equal(`${own.url}/`);
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByText('You are not logged in.').waitFor();
     });
   });
 }

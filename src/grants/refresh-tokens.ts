@@ -76,7 +76,7 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
 export interface RefreshPolicy {
   /** `bound`: only if the front end proves a key. `bearer`: always. */
   readonly mode: 'bound' | 'bearer';
-  /** Whether the relay replaces unbound tokens that the provider does not. */
+  /** Whether the relay replaces unbound tokens. */
   readonly replaces: boolean;
   /** Seconds from the login until the last refresh token expires. */
   readonly lifetime: number;

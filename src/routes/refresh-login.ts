@@ -38,13 +38,13 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { generation, providerToken, thumbprint } = login;
   const last = generation && (await generations.last(generation));
-  /** Replaces the refresh token, if it is the last one of its login and the provider did not. */
+  /** Replaces the refresh token, if it is the last one of its login. */
   const replaced = async (next: RefreshTokenContent): Promise<RefreshTokenContent> => {
-    const isLast = last !== undefined && last.number === generation?.number;
-    if (!isLast || next.providerToken.refreshToken !== providerToken.refreshToken) {
+    if (last === undefined || last.number !== generation?.number) {
       return { ...next, generation: last };
     }
-    const lifetime = next.endsAt * 1000 - now();
+    // No refresh token of the login is good for longer.
+    const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
     return { ...next, generation: await generations.replace(last, lifetime) };
   };
   const renewal = { ...owner, thumbprint, scope };

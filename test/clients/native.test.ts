@@ -121,7 +121,7 @@ for (const [where, replicas] of [
   ['at one relay', 1],
   ['at two relays that remember together', 2],
 ] as const) {
-  describe(`a native front end ${where}, at a provider that does not rotate refresh tokens,`, () => {
+  describe(`a native front end ${where}, at a provider that takes older refresh tokens,`, () => {
     let memory: MemoryServerHere;
     let settings: { frontEnds: string; replicas: number; relay: string };
     const relay = clientsRelay(async () => {
@@ -143,7 +143,7 @@ for (const [where, replicas] of [
       `${jsonOf(answer)['refresh_token']}`;
     const refresh = async (token: string) => await relay().refresh('tools', token);
 
-    for (const rotation of ['keeps', 'none'] as const) {
+    for (const rotation of ['keeps', 'adds', 'none'] as const) {
       it(`answers an older refresh token for a minute, then refuses it (${rotation})`, async () => {
         relay().provider.mood.rotation = rotation;
         const first = await logIn();
@@ -164,6 +164,16 @@ for (const [where, replicas] of [
         expect((await refresh(last)).status).to.equal(200);
       });
     }
+
+    it('refuses an older refresh token that ends after the one that replaced it', async () => {
+      const { mood } = relay().provider;
+      mood.rotation = 'keeps';
+      const first = await logIn();
+      mood.refreshExpiresIn = 60;
+      await refresh(first);
+      relay().ahead += 130_000;
+      expect((await refresh(first)).status).to.equal(400);
+    });
 
     it(`${replicas === 1 ? 'takes any of them' : 'still refuses it'} after a restart`, async () => {
       relay().provider.mood.rotation = 'keeps';

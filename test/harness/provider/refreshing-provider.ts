@@ -13,8 +13,11 @@ interface Family {
 
 /** The behaviour of the provider. Tests change it. */
 export interface ProviderMood {
-  /** What a refresh does to the refresh token. `none`: there are no refresh tokens at all. */
-  rotation: 'rotates' | 'keeps' | 'none';
+  /**
+   * What a refresh does to the refresh token. `adds`: there is another one, and the earlier ones are good, too. `none`: there
+   * are no refresh tokens at all.
+   */
+  rotation: 'rotates' | 'adds' | 'keeps' | 'none';
   /** Seconds until an access token expires; undefined: the provider does not say. */
   expiresIn: number | undefined;
   /** Seconds until a refresh token expires; undefined: the provider does not say. */
@@ -130,7 +133,8 @@ export class RefreshingProvider extends StrictProvider {
 
   readonly #refresh: Behaviour = (response, { credential, scope }) => {
     const family = this.#families.get(credential);
-    if (family !== undefined && family.refreshToken !== credential) family.isRevoked = true;
+    const isReused = family?.refreshToken !== credential && this.mood.rotation !== 'adds';
+    if (family !== undefined && isReused) family.isRevoked = true;
     if (family === undefined || family.isRevoked) refused(response);
     else this.#grant(family, scope ?? family.scope)(response);
   };
@@ -143,8 +147,8 @@ export class RefreshingProvider extends StrictProvider {
 
   #grant(family: Family, scope: string): Reply {
     const { rotation, expiresIn, refreshExpiresIn } = this.mood;
-    const isNew = family.refreshToken === '';
-    if (isNew || rotation === 'rotates') family.refreshToken = canary('token');
+    const isNew = family.refreshToken === '' || rotation === 'rotates' || rotation === 'adds';
+    if (isNew) family.refreshToken = canary('token');
     if (rotation === 'none') family.refreshToken = undefined;
     family.accessToken = canary('token');
     this.#families.set(family.accessToken, family);
@@ -154,7 +158,7 @@ export class RefreshingProvider extends StrictProvider {
       token_type: 'bearer',
       scope,
       expires_in: expiresIn,
-      refresh_token: isNew || rotation === 'rotates' ? family.refreshToken : undefined,
+      refresh_token: isNew ? family.refreshToken : undefined,
       refresh_token_expires_in: refreshExpiresIn,
     });
   }

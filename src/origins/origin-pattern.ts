@@ -47,14 +47,26 @@ export function exampleOf(pattern: OriginPattern): string {
   return pattern.replace(anyPort, '').replace('*', 'example');
 }
 
-/** Tells whether any of many patterns allows an origin. The time does not depend on their number. */
+/** The only patterns that can allow an origin. */
+const candidates: readonly ((origin: string) => OriginPattern)[] = [
+  (origin) => origin,
+  (origin) => origin.replace(/^https:\/\/[^.]*/, 'https://*'),
+  (origin) => origin.replace(/(:\d+)?$/, anyPort),
+];
+
+/** Those of many patterns that allow an origin. The time does not depend on their number. */
+export function* patternsThatAllow(
+  origin: string,
+  patterns: Pick<ReadonlySet<OriginPattern>, 'has'>,
+): Generator<OriginPattern> {
+  for (const candidateOf of candidates) {
+    const pattern = candidateOf(origin);
+    if (patterns.has(pattern) && matches(pattern, origin)) yield pattern;
+  }
+}
+
+/** Tells whether any of many patterns allows an origin. */
 export function matchesAny(patterns: Iterable<OriginPattern>): (origin: string) => boolean {
   const known = new Set(patterns);
-  const allows = (pattern: OriginPattern, origin: string) =>
-    known.has(pattern) && matches(pattern, origin);
-  // The only patterns that can allow it.
-  return (origin) =>
-    allows(origin, origin) ||
-    allows(origin.replace(/^https:\/\/[^.]*/, 'https://*'), origin) ||
-    allows(origin.replace(/(:\d+)?$/, anyPort), origin);
+  return (origin) => patternsThatAllow(origin, known).next().done === false;
 }

@@ -19,7 +19,7 @@ import {
   warnOfOtherHosts,
 } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
-import { matchesAny } from '../origins/origin-pattern.ts';
+import { matchesAny, patternsThatAllow } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import { answerSessionFailures } from '../routes/answer-failures.ts';
@@ -134,6 +134,10 @@ function registrationsOfLookups(
   base: URL,
 ): (name: Query[string], headers: IncomingHttpHeaders) => Registration {
   const byName = new Map(served.map(({ registration }) => [registration.name, registration]));
+  const users = served.flatMap(({ registration, frontEnds: { origins } }) =>
+    [...origins].map((pattern) => ({ pattern, registration })),
+  );
+  const byPattern = Map.groupBy(users, ({ pattern }) => pattern);
   return (name, headers) => {
     if (name !== undefined) {
       const named = typeof name === 'string' ? byName.get(name) : undefined;
@@ -141,9 +145,11 @@ function registrationsOfLookups(
       return named;
     }
     const origin = originOfPage(headers, base);
-    const ofOrigin = served.filter(({ frontEnds }) => origin && frontEnds.hasOrigin(origin));
-    if (ofOrigin.length > 1) throw new RelayError('provider_unknown', { detail: ambiguous });
-    return (ofOrigin[0] ?? served[0]).registration;
+    const patterns = origin === undefined ? [] : patternsThatAllow(origin, byPattern);
+    const ofOrigin = [...patterns].flatMap((pattern) => byPattern.get(pattern) ?? []);
+    const [found, second] = new Set(ofOrigin.map(({ registration }) => registration));
+    if (second !== undefined) throw new RelayError('provider_unknown', { detail: ambiguous });
+    return found ?? served[0].registration;
   };
 }
 

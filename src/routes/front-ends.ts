@@ -47,6 +47,7 @@ export type FrontEnds = ReturnType<typeof createFrontEnds>;
  */
 export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
   const [first] = all;
+  const origins = new Set(all.flatMap((frontEnd) => frontEnd.origins));
   const byName = new Map(all.map((frontEnd) => [frontEnd.name, frontEnd]));
   const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
     all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
@@ -101,8 +102,10 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       ? ['authorization_code', 'refresh_token']
       : ['authorization_code'],
     isOnlyOne,
+    /** The origins that requests of one of them come from. */
+    origins,
     /** Whether requests with this `Origin` come from one of them. */
-    hasOrigin: matchesAny(all.flatMap(({ origins }) => origins)),
+    hasOrigin: matchesAny(origins),
     /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
     areAnywhere: clients?.areAnywhere === true,
     clients,

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../harness/system/free-port.ts';
+import { Workspace } from '../../harness/system/workspace.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
-import { Workspace } from './workspace.ts';
 
 /**
  * Authlib's authorization server: OAuth without OpenID Connect, with metadata of RFC 8414. It accepts

@@ -2,9 +2,9 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../harness/system/free-port.ts';
+import { Workspace } from '../../harness/system/workspace.ts';
 import { consent } from './pages.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
-import { Workspace } from './workspace.ts';
 
 /**
  * Django with django-oauth-toolkit. The address of its metadata ends with a slash. Django redirects the

@@ -20,8 +20,8 @@ import {
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
+import { Workspace } from '../../harness/system/workspace.ts';
 import { needPackages } from './packages.ts';
-import { Workspace } from './workspace.ts';
 
 const client = { clientId: 'the-relay', clientSecret: canary('secret') };
 const password = 'analytical-engine';

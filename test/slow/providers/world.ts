@@ -3,9 +3,9 @@ import { type Answer, type Sending, send } from '../../harness/client/http-clien
 import { serve } from '../../harness/provider/serve.ts';
 import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
 import { freePort } from '../../harness/system/free-port.ts';
+import { Workspace } from '../../harness/system/workspace.ts';
 import { Checkup } from './check.ts';
 import type { Rig, RunningServer } from './rig.ts';
-import { Workspace } from './workspace.ts';
 
 /** The differences from the right configuration. */
 export interface Mistake {

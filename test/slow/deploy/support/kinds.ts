@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../../../harness/system/eventually.ts';
 import type { Balancer, BalancerKind } from './balancer.ts';
 
 /** HAProxy, as `deploy/haproxy` runs it. */
@@ -23,7 +24,6 @@ export const haproxy: BalancerKind = {
   check: (config) => ['-c', '-f', config],
   serve: (config) => ['-db', '-f', config],
   logs: () => [],
-  sockets: ({ directory }) => [`${directory}/admin.sock`],
 };
 
 /** nginx with the file of `deploy/nginx` included. */
@@ -56,7 +56,6 @@ const nginx: BalancerKind = {
   check: (config) => ['-t', '-q', '-c', config],
   serve: (config) => ['-c', config],
   logs: ({ directory }) => [`${directory}/access.log`],
-  sockets: () => [],
 };
 
 /** Caddy, as `deploy/caddy` runs it. */
@@ -71,7 +70,6 @@ const caddy: BalancerKind = {
   check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],
   serve: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
   logs: () => [],
-  sockets: () => [],
 };
 
 /** Every balancer that `deploy` has a configuration for. */
@@ -91,9 +89,12 @@ export async function undrain(balancer: Balancer, relay: string): Promise<void> 
 
 /** Sends a command to HAProxy's administration socket. */
 async function administer({ directory }: Balancer, command: string): Promise<string> {
-  const socket = connect(`${directory}/admin.sock`);
-  socket.end(`${command}\n`);
-  return await text(socket);
+  // HAProxy may open it after its port.
+  return await eventually(async () => {
+    const socket = connect(`${directory}/admin.sock`);
+    socket.end(`${command}\n`);
+    return await text(socket);
+  });
 }
 
 async function stateOf(balancer: Balancer, relay: string): Promise<Record<string, string>> {

@@ -47,6 +47,11 @@ export class Workspace {
     if (code !== 0) throw new Error(`${command} ended with ${code}:\n${this.#output}`);
   }
 
+  /** What its processes have written so far. */
+  get output(): string {
+    return this.#output;
+  }
+
   /** Starts a server and waits until it accepts connections there. */
   async serve(
     command: string,
@@ -63,9 +68,14 @@ export class Workspace {
     }
   }
 
-  /** Ends every process, the last one first, and removes the folder. */
-  async close(): Promise<void> {
+  /** Ends every process, the last one first. */
+  async end(): Promise<void> {
     for (const child of this.#children.reverse()) await end(child);
+  }
+
+  /** Ends every process, and removes the folder. */
+  async close(): Promise<void> {
+    await this.end();
     await rm(this.folder, { recursive: true, force: true });
   }
 

@@ -15,6 +15,7 @@ import { createSteps } from '../../../src/demo/steps.ts';
 import { request } from '../client/request.ts';
 import { serveTls } from '../provider/serve.ts';
 import { selfSignedCertificate } from '../system/certificate.ts';
+import { startedOnce } from '../system/started-once.ts';
 import { createRelayHere } from './relay-in-process.ts';
 
 const clientId = 'login-site';
@@ -263,16 +264,13 @@ async function openTlsPort(): Promise<Ports['relay']> {
 
 /** One site for the enclosing `describe`. It is reset before each test. */
 export function useLoginSite(options: LoginSiteOptions = {}): () => LoginSite {
-  let site: LoginSite | undefined;
-  before('start the login site', async () => {
-    site = await LoginSite.start(options);
-  });
-  afterEach('forget what the test did', () => site?.forget());
-  after('stop the login site', async () => await site?.close());
-  return () => {
-    if (site === undefined) throw new Error('the login site has not started');
-    return site;
-  };
+  const site = startedOnce(
+    'the login site',
+    () => LoginSite.start(options),
+    (one) => one.close(),
+  );
+  afterEach('forget what the test did', () => site().forget());
+  return site;
 }
 
 /** Goes from the front end to the provider's login page with the front end's button or link. */

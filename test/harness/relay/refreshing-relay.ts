@@ -1,5 +1,6 @@
 import { expectNoneRemembered } from '../expect/canaries.ts';
 import { RefreshingProvider } from '../provider/refreshing-provider.ts';
+import { startedOnce } from '../system/started-once.ts';
 import type { Relay } from './relay.ts';
 import type { Flags } from './relay-process.ts';
 import { useRelays } from './relay-under-test.ts';
@@ -20,26 +21,19 @@ export function useRefreshingRelay(flags: () => Flags | Promise<Flags>): {
   readonly startRelay: ReturnType<typeof useRelays>;
 } {
   const startRelay = useRelays();
-  let underTest: RefreshingRelay | undefined;
-
-  before('start a provider and a relay', async () => {
-    const provider = await RefreshingProvider.start();
-    const client = provider.registration;
-    const relay = await startRelay({ client, flags: { ...provider.flags, ...(await flags()) } });
-    underTest = { provider, relay };
-  });
-  beforeEach(() => underTest?.provider.forget());
-  after('stop the provider; nothing secret is in the log', async () => {
-    if (underTest === undefined) return;
-    const { provider, relay } = underTest;
-    await provider.stop();
-    expectNoneRemembered(relay.process.stdout + relay.process.stderr);
-  });
-  return {
-    startRelay,
-    underTest() {
-      if (underTest === undefined) throw new Error('the relay has not started');
-      return underTest;
+  const underTest = startedOnce(
+    'a provider and a relay',
+    async () => {
+      const provider = await RefreshingProvider.start();
+      const client = provider.registration;
+      const relay = await startRelay({ client, flags: { ...provider.flags, ...(await flags()) } });
+      return { provider, relay };
     },
-  };
+    async ({ provider, relay }) => {
+      await provider.stop();
+      expectNoneRemembered(relay.process.stdout + relay.process.stderr);
+    },
+  );
+  beforeEach(() => underTest().provider.forget());
+  return { startRelay, underTest };
 }

@@ -7,6 +7,7 @@ import { canary, expectNoneRemembered } from '../expect/canaries.ts';
 import { type ClientRegistration, StrictProvider } from '../provider/strict-provider.ts';
 import { eventually } from '../system/eventually.ts';
 import { freePort } from '../system/free-port.ts';
+import { startedOnce } from '../system/started-once.ts';
 import { baseUrl, frontendOrigin, keyLine, Relay, redirectUri } from './relay.ts';
 import { type Flags, type Invocation, RelayProcess } from './relay-process.ts';
 
@@ -130,22 +131,19 @@ export function relayUnderTest(
   flags: FlagChanges = {},
   client: Partial<ClientRegistration> = {},
 ): () => RelayUnderTest {
-  let underTest: RelayUnderTest | undefined;
-  before('start the relay', async () => {
-    underTest = await startRelay(flags, client);
-  });
-  beforeEach(() => underTest?.provider.forget());
+  const underTest = startedOnce(
+    'the relay',
+    () => startRelay(flags, client),
+    async (relay) => {
+      await relay.stop();
+      expectNoneRemembered(relay.process.stdout + relay.process.stderr);
+    },
+  );
+  beforeEach(() => underTest().provider.forget());
   afterEach('the provider saw nothing but what the specification says', () => {
-    expect(underTest?.provider.violations).to.deep.equal([]);
+    expect(underTest().provider.violations).to.deep.equal([]);
   });
-  after('stop the relay', async () => await underTest?.stop());
-  after('no state, cookie or challenge is in the log', () => {
-    if (underTest) expectNoneRemembered(underTest.process.stdout + underTest.process.stderr);
-  });
-  return () => {
-    if (!underTest) throw new Error('the relay has not started');
-    return underTest;
-  };
+  return underTest;
 }
 
 /**

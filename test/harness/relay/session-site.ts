@@ -6,6 +6,7 @@ import { html, json } from '../provider/provider-behaviours.ts';
 import { RefreshingProvider } from '../provider/refreshing-provider.ts';
 import { type Serving, serveTls } from '../provider/serve.ts';
 import { selfSignedCertificate } from '../system/certificate.ts';
+import { startedOnce } from '../system/started-once.ts';
 import { createRelayHere } from './relay-in-process.ts';
 import { secretFile } from './relay-under-test.ts';
 
@@ -153,14 +154,11 @@ export class SessionSite {
  * @param hosts the browser must find them on this machine
  */
 export function useSessionSite(hosts = differentHosts): () => SessionSite {
-  let site: SessionSite | undefined;
-  before('start the session site', async () => {
-    site = await SessionSite.start(hosts);
-  });
-  beforeEach('forget what the test before did', () => site?.forget());
-  after('stop the session site', async () => await site?.close());
-  return () => {
-    if (site === undefined) throw new Error('the session site has not started');
-    return site;
-  };
+  const site = startedOnce(
+    'the session site',
+    () => SessionSite.start(hosts),
+    (one) => one.close(),
+  );
+  beforeEach('forget what the test before did', () => site().forget());
+  return site;
 }

@@ -1,5 +1,4 @@
 import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
-import type { Outcome } from './matrix.ts';
 
 /** One finding of `login-relay check --json`, with the fields that matter here. */
 interface Finding {
@@ -48,12 +47,12 @@ export class Checkup {
   }
 
   /**
-   * Whether the findings lead to the cause: one of them at the server is about it, and no problem is about
+   * How the findings lead to the cause: one of them at the server is about it, and no problem is about
    * anything else. A finding may also be "not checked". Otherwise this throws.
    *
    * @param cause matches the text of findings about the cause
    */
-  outcomeFor(cause: RegExp): Outcome {
+  outcomeFor(cause: RegExp): 'named' | 'not checked' {
     // These two compare the running relay with the configuration. They show nothing about the server.
     const atServer = this.#findings.filter(
       ({ subject }) => subject !== 'base URL' && subject !== 'front end',

@@ -1,49 +1,49 @@
 import { freePort } from '../../harness/system/free-port.ts';
-import type { Column } from './matrix.ts';
 import type { Rig } from './rig.ts';
 import type { Mistake, World } from './world.ts';
 
 /** A wrong configuration, and the words of a finding about it. */
 export interface WrongConfiguration {
-  readonly column: Column;
+  /** What is wrong. */
+  readonly wrong: string;
   readonly cause: RegExp;
   make(rig: Rig, world: World): Mistake | Promise<Mistake>;
 }
 
 /** Mistakes of operators. */
 export const wrongConfigurations: readonly WrongConfiguration[] = [
-  { column: 'client secret', cause: /secret/, make: () => ({ clientSecret: 'another-secret' }) },
+  { wrong: 'client secret', cause: /secret/, make: () => ({ clientSecret: 'another-secret' }) },
   {
-    column: 'client id',
+    wrong: 'client id',
     cause: /client identifier|--client-id/,
     make: () => ({ flags: { 'client-id': 'another-client' } }),
   },
   {
-    column: 'callback',
+    wrong: 'callback',
     cause: /callback URL|--base-url/,
     make: async () => ({ flags: { 'base-url': `http://localhost:${await freePort()}` } }),
   },
   {
-    column: 'scope',
+    wrong: 'scope',
     cause: /scope/,
     make: (_rig, { server }) => ({
       flags: { scope: `${server.flags['scope'] ?? 'openid'} another-scope` },
     }),
   },
   {
-    column: 'method',
+    wrong: 'method',
     cause: /--token-request/,
     make: ({ wrongTokenRequest }) => ({ flags: { 'token-request': wrongTokenRequest } }),
   },
   {
-    column: "issuer's path",
+    wrong: "issuer's path",
     cause: /issuer/,
     make: (_rig, { server }) => ({
       flags: { issuer: `${server.issuer.replace(/\/$/, '')}/wrong` },
     }),
   },
   {
-    column: "issuer's scheme",
+    wrong: "issuer's scheme",
     cause: /issuer|https?:\/\//,
     make: (_rig, { server }) => ({ flags: { issuer: withOtherScheme(server.issuer) } }),
   },

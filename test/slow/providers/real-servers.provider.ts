@@ -1,9 +1,9 @@
 import { useBrowser } from '../../harness/browser/chromium.ts';
+import { startedOnce } from '../../harness/system/started-once.ts';
 import { authlib } from './authlib.ts';
 import { describeChecks } from './checks.ts';
 import { djangoOauthToolkit } from './django-oauth-toolkit.ts';
 import { describeLogins } from './logins.ts';
-import { Matrix } from './matrix.ts';
 import { needPackages } from './packages.ts';
 import type { Rig } from './rig.ts';
 import { secretKinds } from './secrets.ts';
@@ -15,21 +15,14 @@ const rigs = [djangoOauthToolkit, authlib];
 describe('real servers', function () {
   this.timeout(60_000);
   const openPage = useBrowser();
-  const matrix = new Matrix();
-
-  after('write what came of it', async () => {
-    const document = process.env['PROVIDERS_MATRIX'];
-    const complete = matrix.covers(rigs.map(({ name }) => name));
-    if (document !== undefined && complete) await matrix.writeInto(document);
-  });
 
   for (const rig of rigs) {
     for (const kind of secretKinds) {
       describe(`${rig.name} (${rig.variant}), with ${kind.name}`, () => {
         const clientSecret = kind.make();
         const world = useWorld(rig, clientSecret);
-        describeLogins(rig, matrix, { openPage, world, clientSecret });
-        describe('check', () => describeChecks(rig, matrix, world));
+        describeLogins(rig, { openPage, world, clientSecret });
+        describe('check', () => describeChecks(rig, world));
       });
     }
   }
@@ -37,14 +30,12 @@ describe('real servers', function () {
 
 /** A separate world for the enclosing suite. */
 function useWorld(rig: Rig, clientSecret: string): () => World {
-  let world: World | undefined;
-  before('start the server and the relay', async function () {
+  before(function () {
     needPackages(this, rig.packages);
-    world = await createWorld(rig, clientSecret);
   });
-  after('stop them', async () => await world?.close());
-  return () => {
-    if (world === undefined) throw new Error('the world has not been created yet');
-    return world;
-  };
+  return startedOnce(
+    'the server and the relay',
+    () => createWorld(rig, clientSecret),
+    (world) => world.close(),
+  );
 }

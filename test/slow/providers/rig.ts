@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import type { Flags } from '../../harness/relay/relay-process.ts';
-import type { Column } from './matrix.ts';
 
 /** The relay as registered at a server. */
 interface Registration {
@@ -26,8 +25,8 @@ export interface RunningServer {
   readonly flags: Flags;
   /** Logs in, and gives consent if asked. */
   allow(page: Page): Promise<void>;
-  /** Logs in, and refuses consent. Undefined if its pages do not offer that. */
-  refuse?(page: Page): Promise<void>;
+  /** Logs in, and refuses consent. */
+  refuse(page: Page): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,6 +42,6 @@ export interface Rig {
   /** A value of `--token-request` that it refuses for a client with an awkward secret. */
   readonly wrongTokenRequest: 'query' | 'body' | 'basic';
   /** Mistakes that only a login shows, so that `check` cannot see them. */
-  readonly hides: readonly Column[];
+  readonly hides: readonly string[];
   start(setup: Setup): Promise<RunningServer>;
 }

@@ -13,22 +13,6 @@ const { describe } = needsPrograms(memoryProgram);
 describe('relays whose shared memory', function () {
   this.timeout(90_000);
 
-  it('is away for long refresh alone', () =>
-    withServer(async (relays, server) => {
-      await server.kill();
-      await logged(relays, 'shared memory is away');
-      await alone(relays);
-    }));
-
-  it('comes back empty agree again', () =>
-    withServer(async (relays, server) => {
-      await server.kill();
-      await logged(relays, 'shared memory is away');
-      await server.start();
-      await logged(relays, 'shared memory is back');
-      expect(await contend(relays)).to.equal(1);
-    }));
-
   it('was restarted empty repeat the results of the last minute', () =>
     withServer(async (relays, server) => {
       const page = await relays.page();

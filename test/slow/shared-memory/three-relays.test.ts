@@ -6,8 +6,10 @@ import { expectOAuthError, requestToken } from '../../harness/login/oauth-front-
 import { type OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { expectSessionFailure, sessionOf } from '../../harness/login/session-page.ts';
 import { callbackPath, loginPath } from '../../harness/relay/relay-under-test.ts';
+import { eventually } from '../../harness/system/eventually.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
+import { startedOnce } from '../../harness/system/started-once.ts';
 import { Relays, slowly, withSessions } from './support/relays.ts';
 
 const tabs = Array.from({ length: 20 });
@@ -15,24 +17,23 @@ const { describe } = needsPrograms(memoryProgram);
 
 /** Starts a server and three relays for the enclosing `describe`. */
 function threeRelays(flags = {}): () => Relays & { readonly server: MemoryServer } {
-  let server: MemoryServer | undefined;
-  let relays: Relays | undefined;
-  before('start the server and the relays', async () => {
-    server = await MemoryServer.start();
-    relays = await Relays.start(3, { 'shared-memory': server.address, ...flags });
-    slowly(relays.provider);
-  });
-  after('stop them', async () => {
-    await relays?.stop();
-    await server?.stop();
-  });
+  const one = startedOnce(
+    'a server and three relays',
+    async () => {
+      const server = await MemoryServer.start();
+      const relays = await Relays.start(3, { 'shared-memory': server.address, ...flags });
+      slowly(relays.provider);
+      return Object.assign(relays, { server });
+    },
+    async (relays) => {
+      await relays.stop();
+      await relays.server.stop();
+    },
+  );
   beforeEach(() => {
-    relays?.provider.calls.splice(0);
+    one().provider.calls.splice(0);
   });
-  return () => {
-    if (relays === undefined || server === undefined) throw new Error('nothing has started');
-    return Object.assign(relays, { server });
-  };
+  return one;
 }
 
 async function expectAlive(
@@ -235,9 +236,13 @@ describe('three relays with sessions that share a memory', function () {
     const page = relays().sessionPage();
     await page.logIn();
     const { cookie } = page;
+    slowly(relays().provider, 1000);
     const refreshed = page.refresh({ cookie });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(async () => {
+      expect(relays().provider.credentials('refresh')).to.have.lengthOf(1);
+    });
     await page.logOut({ cookie });
+    slowly(relays().provider);
     const answer = await refreshed;
     expectSessionFailure(answer, 'session_missing');
     expect(answer.headers['set-cookie']).to.equal(undefined);

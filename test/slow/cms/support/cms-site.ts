@@ -6,6 +6,7 @@ import type { BrowserContext } from 'playwright-core';
 import { type Serving, serve } from '../../../harness/provider/serve.ts';
 import { createRelayHere } from '../../../harness/relay/relay-in-process.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
+import { startedOnce } from '../../../harness/system/started-once.ts';
 import { FakeGitHub } from './fake-github.ts';
 
 const packages = join(import.meta.dirname, '../node_modules');
@@ -173,14 +174,11 @@ export async function stayHere(context: BrowserContext): Promise<void> {
 
 /** One site for the enclosing `describe`. It is reset before each test. */
 export function useCmsSite(cms: CmsName, backend: Backend = 'github'): () => CmsSite {
-  let site: CmsSite | undefined;
-  before('start the blog', async () => {
-    site = await CmsSite.start(cms, backend);
-  });
-  afterEach('correct what the test changed', () => site?.forget());
-  after('stop the blog', async () => await site?.close());
-  return () => {
-    if (site === undefined) throw new Error('the blog has not started');
-    return site;
-  };
+  const site = startedOnce(
+    'the blog',
+    () => CmsSite.start(cms, backend),
+    (one) => one.close(),
+  );
+  afterEach('correct what the test changed', () => site().forget());
+  return site;
 }

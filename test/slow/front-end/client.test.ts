@@ -144,8 +144,8 @@ describe('the browser client in Chromium', () => {
         await popup.getByPlaceholder('Enter any login').waitFor();
         // Without a desktop, every page thinks that it has the focus.
         await page.evaluate('document.hasFocus = () => false');
-        // So that the page has looked at least once.
-        await page.waitForTimeout(600);
+        // The page looks every 500 ms. Its timer ends before this one.
+        await page.evaluate('new Promise((resolve) => setTimeout(resolve, 500))');
         await popup.close();
         await page.evaluate('document.hasFocus = () => true');
         await shows(page, 'popup_closed');

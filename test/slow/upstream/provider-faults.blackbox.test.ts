@@ -158,18 +158,4 @@ describe('a provider that misbehaves', () => {
       }
     });
   });
-
-  describe('because it does not speak TLS', () => {
-    const underTest = relayUnderTest((provider) => ({
-      'token-url': provider.tokenUrl.replace('http:', 'https:'),
-      'user-url': provider.userUrl.replace('http:', 'https:'),
-    }));
-
-    it('answers 502 to both', async () => {
-      expectError(await underTest().logIn(), 502);
-      expectError(await underTest().lookUp(), 502);
-      // The provider got a TLS handshake each time. Here, that is not a violation.
-      expect(underTest().provider.violations.splice(0)).to.have.lengthOf(2);
-    });
-  });
 });

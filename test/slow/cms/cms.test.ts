@@ -191,17 +191,19 @@ describe('Decap CMS whose token ends', () => {
 
   it('refuses to save, and offers the text after a reload and a login', async function () {
     this.timeout('90s');
+    site().github.tokenLifetime = tokenLifetime;
     const page = await openPage();
     await stayHere(page.context());
     await page.goto(site().admin);
     await authorize(await openPopup(page, 'Decap CMS'));
     await editTitle(page, 'Hello', 'Hello 2');
-    site().github.endTokens();
+    await site().github.tokensEnd();
     await page.getByText('Publish', { exact: true }).first().click();
     await page.getByText('Publish now').first().click();
     await page.getByText('Bad credentials').waitFor();
     await screenshot(page, 'Decap CMS says that the token has ended');
 
+    site().github.tokenLifetime = undefined;
     const offers: string[] = [];
     page.on('dialog', async (dialog) => {
       offers.push(dialog.message());

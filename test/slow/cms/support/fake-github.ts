@@ -108,11 +108,6 @@ export class FakeGitHub {
     await delay(Math.max(...this.#ends.values()) - Date.now());
   }
 
-  /** Ends all tokens at once. */
-  endTokens(): void {
-    for (const token of this.tokens) this.#ends.set(token, 0);
-  }
-
   async #answerApi(request: IncomingMessage, url: URL, response: ServerResponse): Promise<void> {
     const [, token = ''] = request.headers.authorization?.split(' ') ?? [];
     if (Date.now() >= (this.#ends.get(token) ?? 0)) {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
-import { memoryProgram } from '../../harness/system/memory-server.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { contend, logged, pause, withServer } from './support/contention.ts';
+import { contend, logged, pause, refreshAtTwo, withServer } from './support/contention.ts';
+import { Relays, slowly } from './support/relays.ts';
 
 const { describe } = needsPrograms(memoryProgram);
 
@@ -49,4 +51,34 @@ describe('relays whose shared memory', function () {
       isOver = true;
       await hiccups;
     }));
+
+  it('fails over, and loses a Sentinel, share it as before', async () => {
+    const primary = await MemoryServer.start();
+    const replica = await MemoryServer.start('--replicaof', `127.0.0.1 ${primary.port}`);
+    const sentinels = await Promise.all([1, 2, 3].map(() => MemoryServer.sentinelOf(primary)));
+    await eventually(async () => {
+      const [info] = (await sentinels[0]?.run(['SENTINEL', 'REPLICAS', 'main'])) ?? [];
+      expect(JSON.stringify(info)).to.include(`${replica.port}`);
+    });
+    const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    const relays = await Relays.start(2, { 'shared-memory': `redis+sentinel://${hosts}/main` });
+    try {
+      slowly(relays.provider);
+      await primary.kill();
+      await logged(relays, 'shared memory is back');
+      expect(await refreshAtTwo(relays)).to.equal(1);
+      const names = (await replica.content()).map(({ key }) => key);
+      expect(names.some((name) => name.includes(':r:'))).to.equal(true);
+      await sentinels[0]?.kill();
+      const before = relays.each.map(({ process: relay }) => relay.logLines.length);
+      for (let turn = 0; turn < 5; turn += 1) expect(await refreshAtTwo(relays)).to.equal(1);
+      const later = relays.each.flatMap(({ process: relay }, at) =>
+        relay.logLines.slice(before[at]),
+      );
+      expect(later.map(({ msg }) => msg)).to.not.include('shared memory is away');
+    } finally {
+      await relays.stop();
+      await Promise.all([primary, replica, ...sentinels].map((server) => server.stop()));
+    }
+  });
 });

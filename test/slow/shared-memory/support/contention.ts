@@ -27,6 +27,16 @@ export async function withServer(
   }
 }
 
+/** Lets six tabs refresh at two relays. @returns the number of calls that they made */
+export async function refreshAtTwo(relays: Relays): Promise<number> {
+  const page = await relays.page();
+  const { refreshToken } = await page.logIn();
+  const before = relays.provider.credentials('refresh').length;
+  const answers = await Promise.all(sixTabs.map(() => page.refresh(refreshToken)));
+  for (const answer of answers) tokensOf(answer);
+  return relays.provider.credentials('refresh').length - before;
+}
+
 /** Waits until every relay has logged this. */
 export const logged = (relays: Relays, msg: string) =>
   Promise.all(

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import koaCors from '@koa/cors';
 import type { Middleware, ParameterizedContext } from 'koa';
+import type { Context, RequestState } from './context.ts';
 
 const dayInSeconds = 86_400;
 const requestedHeaders = 'access-control-request-headers';
@@ -23,16 +24,15 @@ export function forbidReading(ctx: Pick<ParameterizedContext, 'remove'>): void {
  * Allows origins to read responses, each for itself, with credentials, any method and any header.
  *
  * @param mayRead whether an origin may read the response of this path
- * @param mayAllRead whether all others may, too, but without credentials
+ * @param mayAllRead whether all others may read the response to this request, too, but without credentials
  */
 export function cors(
   mayRead: (origin: string, path: string) => boolean,
-  mayAllRead: (path: string) => boolean = () => false,
-): Middleware {
-  type Request = Pick<ParameterizedContext, 'get' | 'path'>;
-  const credentials = (ctx: Request) => mayRead(ctx.get('Origin'), ctx.path);
-  const allowed = (ctx: Request): string =>
-    credentials(ctx) || mayAllRead(ctx.path) ? ctx.get('Origin') : '';
+  mayAllRead: (ctx: Context) => boolean = () => false,
+): Middleware<RequestState> {
+  const credentials = (ctx: Context) => mayRead(ctx.get('Origin'), ctx.path);
+  const allowed = (ctx: Context): string =>
+    credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '';
   const allow = koaCors({
     origin: allowed,
     credentials,

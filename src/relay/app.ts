@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { RelayError } from '../errors.ts';
 import { ignoreBody } from '../http/body.ts';
 import { clientsBehind, loggedAddresses } from '../http/client-address.ts';
-import { inOrder, type RequestState } from '../http/context.ts';
+import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
@@ -95,10 +95,15 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
 
   // The client of a request is known later: then, only its own pages may read on.
   const areAnywhere = served.some(({ frontEnds: users }) => users.areAnywhere);
-  const mayAllRead = (path: string) =>
-    path === paths.user
-      ? areAnywhere
-      : ofClients.test(path) && registrationOf(path)?.frontEnds.areAnywhere === true;
+  const mayAllRead = (ctx: Context) => {
+    if (ctx.path !== paths.user) {
+      return ofClients.test(ctx.path) && registrationOf(ctx.path)?.frontEnds.areAnywhere === true;
+    }
+    const { provider } = claimedQuery(ctx);
+    const isMeant = ({ registration: { name } }: ServedRegistration) =>
+      provider === undefined || provider === name;
+    return served.some((one) => one.frontEnds.areAnywhere && isMeant(one));
+  };
 
   // Otherwise Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });

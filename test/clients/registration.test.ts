@@ -349,10 +349,34 @@ describe('a client that registers itself', () => {
   });
 });
 
+describe('a registration beside one whose clients are open', () => {
+  const both = clientsRelay(() => ({
+    provider: 'scope: read\n  closed: { provider: github, client-id: x, client-secret: y }',
+    frontEnds: `  app: { origin: https://app.example, providers: [closed] }
+  tools: { kind: native, providers: [provider], clients: { registration: true } }
+`,
+  }));
+
+  it('is read at the pages of its own front ends only', async () => {
+    const any = 'https://any.example';
+    for (const [path, allowed] of [
+      ['/auth/provider/token', any],
+      ['/api/user?provider=provider', any],
+      ['/auth/closed/token', undefined],
+      ['/auth/closed/register', undefined],
+      ['/api/user?provider=closed', undefined],
+      ['/api/user?provider=closed&provider=provider', undefined],
+    ]) {
+      const { headers } = await both().preflight(`${path}`, any);
+      expect(headers['access-control-allow-origin'], path).to.equal(allowed);
+    }
+  });
+});
+
 describe('the limit of registrations', () => {
   const limited = clientsRelay(() => ({ frontEnds, relay: 'trusted-proxies: 127.0.0.1' }));
 
-  it('is 60 in ten minutes for a client address', async () => {
+  it('is 60 in ten minutes for a client address, or the rate limit if that is less', async () => {
     const from = async (address: string) => {
       const body = JSON.stringify({ redirect_uris: [loopback] });
       return (await limited().post('register', body, [['X-Forwarded-For', address]])).status;
@@ -362,6 +386,9 @@ describe('the limit of registrations', () => {
     expect(await from('198.51.100.2')).to.equal(201);
     limited().ahead += 601_000;
     expect(await from('198.51.100.1')).to.equal(201);
+    await limited().restart({ frontEnds, relay: 'trusted-proxies: 127.0.0.1\nrate-limit: 3' });
+    for (let count = 0; count < 3; count += 1) expect(await from('198.51.100.3')).to.equal(201);
+    expect(await from('198.51.100.3')).to.equal(429);
   });
 });
 

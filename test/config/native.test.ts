@@ -71,4 +71,34 @@ describe('the configuration of a native front end', () => {
     ).to.contain('must be inside');
     expect(faultsOfFile(file('token-delivery: code')).join('\n')).to.contain('origin is required');
   });
+
+  it('lets clients in that nobody registered at one front end of a provider only', () => {
+    const open = 'kind: native, clients: { registration: true }';
+    const two = (more: string) => faultsOfFile(`${file(open)}${more}`).join('\n');
+    expect(two('')).to.equal('');
+    expect(two(`  others: { ${open} }\n`)).to.contain('is the second one of a provider');
+    expect(two('  register: { origin: https://a.example }\n')).to.contain('name of an endpoint');
+    expect(faultsOfFile(file('kind: native, clients: { days: 3 }')).join()).to.contain(
+      'lets nobody in',
+    );
+    expect(faultsOfFile(file('origin: https://a.example, clients: { registration: true }')).join())
+      .to.contain('needs')
+      .and.contain('native');
+  });
+
+  it('warns if everybody may log in with clients that nobody registered', () => {
+    const warnings = (text: string) => readFileConfig(text).warnings.join('\n');
+    const open = file('kind: native, clients: { registration: true }');
+    const allow = 'allow: { users: [octocat] }';
+    expect(warnings(open)).to.contain('set allow');
+    expect(warnings(open.replace('client-id: one', `client-id: one, ${allow}`))).not.to.contain(
+      'set allow',
+    );
+    expect(warnings(open.replace('kind: native', `kind: native, ${allow}`))).not.to.contain(
+      'set allow',
+    );
+    expect(warnings(file('kind: native, redirect-uris: http://127.0.0.1/a'))).not.to.contain(
+      'set allow',
+    );
+  });
 });

@@ -120,10 +120,8 @@ function selected(
   const named = new Set(
     (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()),
   );
-  const pairs: [string, string][] = [];
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || named.has(name) || !isSelected(name)) continue;
-    pairs.push([name, Array.isArray(value) ? value.join(', ') : value]);
-  }
-  return Object.fromEntries(pairs);
+  const pairs = Object.entries(headers).filter(
+    ([name, value]) => value !== undefined && !named.has(name) && isSelected(name),
+  );
+  return Object.fromEntries(pairs.map(([name, value]) => [name, [value].flat().join(', ')]));
 }

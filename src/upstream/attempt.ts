@@ -150,10 +150,10 @@ export class Attempt {
   };
 
   // got's error holds the whole request, secret, code and token included. Don't pass it on.
-  readonly #onError = (error: RequestError): void => {
+  readonly #onError = ({ code }: RequestError): void => {
     const sent = this.#clientRequest;
-    if (sent && this.#pool.diedWhileIdle(sent, this.#bytesBefore, error)) this.#giveWay();
-    else this.#fail('provider_unreachable', error.code);
+    if (sent && this.#pool.diedWhileIdle(sent, code, this.#bytesBefore)) this.#giveWay();
+    else this.#fail('provider_unreachable', code);
   };
 
   readonly #onGone = (): void => this.#fail('client_gone');

@@ -37,13 +37,15 @@ export function createConnectionPool(
      * Whether a request failed because its keep-alive connection was reset before the first byte of a
      * response. The provider had closed the connection, so it never took the request: retry it.
      *
+     * @param code the error code
      * @param bytesBefore the bytes that the connection had received before the request was sent
      * @see RFC 9112 §9.3.1
      */
-    diedWhileIdle(request: ClientRequest, bytesBefore: number, error: unknown): boolean {
+    diedWhileIdle(request: ClientRequest, code: string, bytesBefore: number): boolean {
       // close() destroys connections in use. The provider may have read their requests.
       if (closed || !request.reusedSocket) return false;
-      return isReset(error) && request.socket?.bytesRead === bytesBefore;
+      const isReset = code === 'ECONNRESET' || code === 'EPIPE';
+      return isReset && request.socket?.bytesRead === bytesBefore;
     },
     /**
      * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection
@@ -67,14 +69,6 @@ export function createConnectionPool(
       }
     },
   };
-}
-
-function isReset(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-  );
 }
 
 /**

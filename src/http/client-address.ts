@@ -96,8 +96,7 @@ export function loggedAddresses(settings: {
   const { trustedProxies, logClientAddress: detail } = settings;
   if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
   const { addressOf, trusts } = clientsBehind(trustedProxies);
-  const show = (address: string | undefined) =>
-    address === undefined ? undefined : shown(address, detail);
+  const show = (address: string | undefined) => address && shown(address, detail);
   return {
     /** The client's address; that of a proxy if the proxy names no client. Undefined behind a Unix socket. */
     of: (request: IncomingMessage): string | undefined => show(addressOf(request)),

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import { type ListeningServer, listen, type Port } from '../server/server.ts';
 import { ListenError } from '../start-errors.ts';
 import type { Metrics } from './metrics.ts';
-import { occasionally } from './occasional-warnings.ts';
+import { occasionalWarning } from './occasional-warnings.ts';
 
 // Few clients read metrics.
 const serverLimits = { ...limits, connections: 64 };
@@ -40,7 +40,7 @@ export function metricsListener(
 ): RequestListener {
   const configured = addressHost(where.host);
   const isEveryAddress = configured === '0.0.0.0' || configured === '[::]';
-  const atTimes = occasionally();
+  const warn = occasionalWarning(logger, 'metrics asked under another host name');
   // The DNS of an attacker can point a name of theirs here. Pages under that name could then read the metrics.
   const mayAsk = (host: string, address = '') =>
     host === 'localhost' ||
@@ -53,7 +53,7 @@ export function metricsListener(
     const host = hostOf(request.headers.host ?? '');
     if (!mayAsk(host, request.socket.localAddress)) {
       const logged = host.length <= 253 ? host : '';
-      atTimes(logged, () => logger.warn({ host: logged }, 'metrics asked under another host name'));
+      warn(logged, { host: logged });
       response.writeHead(421, { 'Content-Type': 'text/plain' });
       response.end(
         'Ask for the address of this port, for localhost, or for the name in --metrics-host.\n',

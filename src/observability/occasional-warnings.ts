@@ -11,21 +11,23 @@ const mostSubjects = 20;
 const originForm = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
 
 /**
- * Returns a function that runs a callback at most once a minute for each subject, and for at most 20
- * subjects a minute. Clients that choose the subjects cannot flood the log or the memory.
+ * A warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute. Clients that
+ * choose the subjects cannot flood the log or the memory.
  *
  * @param now milliseconds on a clock that never goes back
  */
-export function occasionally(
+export function occasionalWarning(
+  logger: Warner,
+  message: string,
   now: () => number = () => performance.now(),
-): (subject: string, run: () => void) => void {
+): (subject: string, details: object) => void {
   const recent = new Map<string, number>();
-  return (subject, run) => {
+  return (subject, details) => {
     const time = now();
     for (const [old, since] of recent) if (time - since >= quietTime) recent.delete(old);
     if (recent.has(subject) || recent.size >= mostSubjects) return;
     recent.set(subject, time);
-    run();
+    logger.warn(details, message);
   };
 }
 
@@ -41,14 +43,12 @@ export function warnOfForeignOrigins(
   configuredOrigin: string | undefined,
   now?: () => number,
 ): Middleware {
-  const atTimes = occasionally(now);
+  const warn = occasionalWarning(logger, 'request from another origin', now);
   return (ctx, next) => {
     const { origin: received } = ctx.req.headers;
     if (received !== undefined && !isFrontEnd(received)) {
       const origin = originForm.test(received) ? received : '(not an origin)';
-      atTimes(origin, () =>
-        logger.warn({ origin, configuredOrigin }, 'request from another origin'),
-      );
+      warn(origin, { origin, configuredOrigin });
     }
     return next();
   };
@@ -66,7 +66,7 @@ export function warnOfForeignPages(
   configuredOriginOf: (frontEnd: string) => string | undefined,
   now?: () => number,
 ): Middleware<RequestState> {
-  const atTimes = occasionally(now);
+  const warn = occasionalWarning(logger, 'login started by a page of another origin', now);
   return async (ctx, next) => {
     try {
       await next();
@@ -75,11 +75,7 @@ export function warnOfForeignPages(
       const isForeign = origin !== 'null' && originForm.test(origin) && !isFrontEnd(origin);
       // Of a start that names no front end, nothing can be compared.
       const configuredOrigin = configuredOriginOf(ctx.state.frontEnd ?? '');
-      if (isForeign && configuredOrigin !== undefined) {
-        atTimes(origin, () =>
-          logger.warn({ origin, configuredOrigin }, 'login started by a page of another origin'),
-        );
-      }
+      if (isForeign && configuredOrigin !== undefined) warn(origin, { origin, configuredOrigin });
     }
   };
 }
@@ -97,18 +93,16 @@ const hostForm = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
  */
 export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
   const base = new URL(baseUrl);
-  const atTimes = occasionally();
-  const warn = (host: string) =>
-    logger.warn(
-      { host, baseUrl },
-      'login started under another host name: its callback fails, unless a proxy changes the Host header',
-    );
+  const warn = occasionalWarning(
+    logger,
+    'login started under another host name: its callback fails, unless a proxy changes the Host header',
+  );
   return (ctx, next) => {
     const { host } = ctx.req.headers;
     if (host !== undefined && host !== base.host) {
       const asked = URL.parse(`${base.protocol}//${host}`);
       const isOther = asked !== null && asked.hostname !== base.hostname;
-      if (isOther && hostForm.test(asked.host)) atTimes(asked.host, () => warn(asked.host));
+      if (isOther && hostForm.test(asked.host)) warn(asked.host, { host: asked.host, baseUrl });
     }
     return next();
   };

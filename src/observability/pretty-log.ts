@@ -2,7 +2,8 @@ import { prettyFactory } from 'pino-pretty';
 import { paths } from '../paths.ts';
 import { effectOf } from './request-effect.ts';
 
-const format = prettyFactory({
+/** Formats a line of the log for people. */
+export const prettyLine: (line: string) => string = prettyFactory({
   hideObject: true,
   // Only the level has a colour.
   customColors: 'message:reset',
@@ -10,11 +11,6 @@ const format = prettyFactory({
   translateTime: 'SYS:HH:MM:ss',
   messageFormat: (line) => sentence(line),
 });
-
-/** Formats a line of the log for people. */
-export function prettyLine(line: string): string {
-  return format(line);
-}
 
 function sentence(line: Readonly<Record<string, unknown>>): string {
   const { msg } = line;

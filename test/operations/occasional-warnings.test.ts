@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import {
-  occasionally,
+  occasionalWarning,
   warnOfForeignOrigins,
   warnOfForeignPages,
   warnOfOtherHosts,
@@ -20,17 +20,17 @@ const pass = async () => {};
 describe('a warning that is written occasionally', () => {
   it('is written once a minute for one subject, for 20 subjects at most', () => {
     let time = 0;
-    const runs: string[] = [];
-    const run = occasionally(() => time);
-    const atTimes = (...subjects: string[]) => {
-      for (const subject of subjects) run(subject, () => runs.push(subject));
+    const { lines, logger } = startLog<object>();
+    const warn = occasionalWarning(logger, 'message', () => time);
+    const warnOf = (...subjects: string[]) => {
+      for (const subject of subjects) warn(subject, { subject });
     };
-    for (time of [0, 1, 59_999, 60_000]) atTimes('a', 'b', 'a');
-    expect(runs).to.deep.equal(['a', 'b', 'a', 'b']);
+    for (time of [0, 1, 59_999, 60_000]) warnOf('a', 'b', 'a');
+    expect(lines).to.deep.equal(['a', 'b', 'a', 'b'].map((subject) => ({ subject })));
     for (time of [120_000, 180_000]) {
-      for (let index = 0; index < 100_000; index += 1) atTimes(`${index}`);
+      for (let index = 0; index < 100_000; index += 1) warnOf(`${index}`);
     }
-    expect(runs).to.have.length(4 + 2 * 20);
+    expect(lines).to.have.length(4 + 2 * 20);
   });
 
   it('does not flood the log, whatever origins and hosts clients make up', async () => {

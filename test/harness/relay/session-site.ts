@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
+import { granted } from '../browser/fake-browser.ts';
 import { projectRoot } from '../project/run.ts';
 import { html, json } from '../provider/provider-behaviours.ts';
 import { RefreshingProvider } from '../provider/refreshing-provider.ts';
@@ -100,11 +101,8 @@ export class SessionSite {
     provider.registration.redirectUri = `${relay}/auth/provider/callback`;
     provider.pages = {
       'GET /favicon.ico': html(404, ''),
-      'GET /login/oauth/authorize': (response, { url, query }) => {
-        const back = new URL(query.get('redirect_uri') ?? '');
-        const state = query.get('state') ?? '';
-        back.search = `${new URLSearchParams({ code: provider.authorize(url), state })}`;
-        const href = back.href.replaceAll('&', '&amp;');
+      'GET /login/oauth/authorize': (response, { url }) => {
+        const href = granted(provider, url).replaceAll('&', '&amp;');
         html(200, `<a id="continue" href="${href}">Continue</a>`)(response);
       },
     };

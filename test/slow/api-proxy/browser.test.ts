@@ -5,7 +5,9 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
+import { granted } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
+import { redirect } from '../../harness/provider/provider-behaviours.ts';
 import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
 import { type Serving, serve } from '../../harness/provider/serve.ts';
 import { listening, Relay, secretFile } from '../../harness/relay/relay-under-test.ts';
@@ -38,13 +40,8 @@ describe("the provider's API in a page with a session", () => {
     provider.forget();
     await provider.listen();
     provider.pages = {
-      '/login/oauth/authorize': (response, { url, query }) => {
-        const { origin, pathname, search } = url;
-        const code = provider.authorize(new URL(origin + pathname + search));
-        const target = new URL(query.get('redirect_uri') ?? '');
-        target.search = `${new URLSearchParams({ code, state: query.get('state') ?? '' })}`;
-        response.writeHead(302, { Location: target.href }).end();
-      },
+      '/login/oauth/authorize': (response, { url: { origin, pathname, search } }) =>
+        redirect(granted(provider, new URL(origin + pathname + search)))(response),
     };
     api = await serve((request, response) => {
       const { method = '', url = '', headers } = request;

@@ -1,13 +1,13 @@
 // Bodies of 50 MiB in both directions, with fast and slow readers, while the memory of the relay is watched.
 
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { relayedApi } from '../../api-proxy/support/relayed-api.ts';
+import { memoryOf } from '../../harness/system/processes.ts';
 
 const mebibyte = 1024 * 1024;
 const size = 50 * mebibyte;
@@ -44,10 +44,7 @@ describe('bodies of 50 MiB between a page and the API', function () {
 
   /** The growth of the relay's resident memory during a task, at its highest, in MiB. */
   async function growth(task: () => Promise<void>): Promise<number> {
-    const resident = () => {
-      const status = readFileSync(`/proc/${api.relay.process.pid}/status`, 'utf8');
-      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
-    };
+    const resident = () => memoryOf(api.relay.process.pid);
     const before = resident();
     let highest = before;
     const timer = setInterval(() => {

@@ -3,13 +3,15 @@ import { LoginTraffic } from '../../harness/client/login-traffic.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
 import { canariesIn, expectNoneRemembered } from '../../harness/expect/canaries.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import { registration } from '../../harness/relay/relay-under-test.ts';
-import { commandLineOf } from '../../harness/system/child-processes.ts';
-import { freePort } from '../../harness/system/free-port.ts';
+import {
+  type RelayUnderTest,
+  registration,
+  startRelayFor,
+} from '../../harness/relay/relay-under-test.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
+import { commandLineOf } from '../../harness/system/processes.ts';
 import { Balancer } from './support/balancer.ts';
 import { drain, haproxy, undrain } from './support/kinds.ts';
-import { Replica } from './support/replica.ts';
 
 // The number of restarts of each replica. `make test-rolling` sets a larger one.
 const restarts = Number(process.env['RESTARTS'] ?? 1);
@@ -19,22 +21,24 @@ const { describe } = needsPrograms(haproxy.program);
 
 describe('three replicas behind HAProxy', () => {
   let provider: StrictProvider;
-  let replicas: Replica[];
+  let replicas: { readonly name: string; relay: RelayUnderTest }[];
   let balancer: Balancer;
   const target = () => ({ port: balancer.port, provider });
 
   before('start the replicas and the balancer', async () => {
     provider = await StrictProvider.start(registration());
-    const ports = [await freePort(), await freePort(), await freePort()];
-    replicas = ports.map((port, index) => new Replica(`relay${index + 1}`, port, provider));
-    await Promise.all(replicas.map((replica) => replica.start()));
-    balancer = await Balancer.start(haproxy, ports);
+    const relays = await Promise.all([1, 2, 3].map(() => startRelayFor(provider)));
+    replicas = relays.map((relay, index) => ({ name: `relay${index + 1}`, relay }));
+    balancer = await Balancer.start(
+      haproxy,
+      relays.map(({ port }) => port),
+    );
     for (const { name } of replicas) await undrain(balancer, name);
   });
   afterEach(() => expect(provider.violations).to.deep.equal([]));
   after('stop them', async () => {
     await balancer.stop();
-    for (const replica of replicas) await replica.process.stop('SIGKILL');
+    for (const { relay } of replicas) await relay.process.stop('SIGKILL');
     await provider.stop();
   });
 
@@ -46,11 +50,12 @@ describe('three replicas behind HAProxy', () => {
       for (const replica of replicas) {
         await load.progress(requestsPerSecond / 10);
         await drain(balancer, replica.name);
-        expect([...canariesIn(commandLineOf(replica.process.pid))]).to.deep.equal([]);
-        const { code, stdout, stderr } = await replica.process.stop();
+        const { process: relay, port } = replica.relay;
+        expect([...canariesIn(commandLineOf(relay.pid))]).to.deep.equal([]);
+        const { code, stdout, stderr } = await relay.stop();
         expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
         expectNoneRemembered(stdout);
-        await replica.start();
+        replica.relay = await startRelayFor(provider, { port: `${port}` });
         await undrain(balancer, replica.name);
       }
     }

@@ -1,6 +1,6 @@
 // Many logins and lookups, one in twenty with a fault of the provider, while the relay's memory,
 // descriptors and event loop are watched. `make soak` makes 1,100,000. Linux only: it reads /proc.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -20,6 +20,7 @@ import {
 import { userRecord } from '../../harness/provider/strict-provider.ts';
 import { frontendOrigin, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 import { needs } from '../../harness/system/needs.ts';
+import { memoryOf } from '../../harness/system/processes.ts';
 
 const lookups = Number(process.env['LOOKUPS'] ?? 2000);
 const logins = Number(process.env['LOGINS'] ?? 200);
@@ -134,11 +135,10 @@ describe('a relay under load for long', () => {
 
   async function sample(requests: number): Promise<Sample> {
     const relay = underTest();
-    const status = readFileSync(`/proc/${relay.process.pid}/status`, 'utf8');
     const lag = /^login_relay_nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(await relay.metrics());
     return {
       requests,
-      residentMemory: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024,
+      residentMemory: memoryOf(relay.process.pid),
       eventLoopDelay: Number(lag?.[1]) * 1000,
     };
   }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { loginPath, type RelayUnderTest, withRelay } from '../../harness/relay/r
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
 import { FullDisk } from '../../harness/system/full-disk.ts';
+import { memoryOf } from '../../harness/system/processes.ts';
 
 const lostLines = 'lines of the log were lost';
 
@@ -34,11 +35,6 @@ async function startLogins(underTest: RelayUnderTest, count: number): Promise<vo
 async function expectCleanEnd({ process: relay }: RelayUnderTest): Promise<void> {
   const { code, signal, stderr } = await relay.stop();
   expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
-}
-
-function residentMebibytes({ process: { pid } }: RelayUnderTest): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }
 
 describe('a log that cannot be written', () => {
@@ -94,9 +90,9 @@ describe('a log that cannot be written', () => {
       this.timeout(60_000);
       await withPipe(async (underTest, reader) => {
         await startLogins(underTest, 7000);
-        const before = residentMebibytes(underTest);
+        const before = memoryOf(underTest.process.pid);
         await startLogins(underTest, 1000);
-        const growth = residentMebibytes(underTest) - before;
+        const growth = memoryOf(underTest.process.pid) - before;
         await expectService(underTest);
         expect(growth).to.be.lessThan(30);
 

@@ -1,6 +1,5 @@
 // A relay among hostile clients, and at a hostile provider. `make fuzz` makes long runs, and prints what
 // happened. Each run has another seed. With SEED and FIRST, a run repeats what a failure names.
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { attack } from '../../../fuzz/hostile/attack.ts';
 import { type Battlefield, openBattlefield } from '../../../fuzz/hostile/battlefield.ts';
@@ -10,6 +9,7 @@ import { startObligingProvider } from '../../../fuzz/hostile/obliging-provider.t
 import { endure } from '../../../fuzz/hostile/ordeal.ts';
 import { randomFor } from '../../../fuzz/hostile/random.ts';
 import { described, servedDuring } from '../../harness/client/honest-client.ts';
+import { memoryOf } from '../../harness/system/processes.ts';
 
 const { REQUESTS, ANSWERS, COSTS, SEED, FIRST } = process.env;
 const isLong = (REQUESTS ?? ANSWERS ?? COSTS) !== undefined;
@@ -40,7 +40,7 @@ describe('a relay among enemies', function () {
     const attacking = attack(plan);
     const served = await servedDuring(relay, attacking);
     const report = await attacking;
-    const memory = peakMemory(relay.pid);
+    const memory = process.platform === 'linux' ? Math.round(memoryOf(relay.pid, 'VmHWM')) : 0;
     print(
       `seed ${seed}: ${report.sent} hostile requests on ${report.connections} connections`,
       `${report.answered} answers ${counts(report.statuses)}`,
@@ -99,11 +99,4 @@ function print(...lines: readonly string[]): void {
 function counts(map: ReadonlyMap<unknown, number>): string {
   const sorted = [...map].sort(([, a], [, b]) => b - a);
   return sorted.map(([name, count]) => `${name}: ${count}`).join(', ');
-}
-
-/** The most resident memory so far, in MiB. Linux only. */
-function peakMemory(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  const [, peak] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(peak) / 1024);
 }

@@ -38,8 +38,8 @@ export async function outliveFailedLookUps(
 }
 
 /** Goes through the pages of the provider. */
-export async function authorize(page: Page): Promise<void> {
-  await page.getByPlaceholder('Enter any login').fill('ada');
+export async function authorize(page: Page, login = 'ada'): Promise<void> {
+  await page.getByPlaceholder('Enter any login').fill(login);
   await page.getByPlaceholder('and password').fill('any');
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();

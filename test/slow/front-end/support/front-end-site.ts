@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { documented } from '../../../harness/project/shipped-pages.ts';
 import type { Flags } from '../../../harness/relay/relay-process.ts';
+import { authorize } from './client-page.ts';
 import { bundle, type Site, useSite } from './site.ts';
 
 interface Options {
@@ -25,10 +26,7 @@ export function useFrontEndSite({ library, settings = '', flags = {} }: Options)
 /** Goes from the front end's button to its page after the login. */
 export async function logIn(page: Page, login: string): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByPlaceholder('Enter any login').fill(login);
-  await page.getByPlaceholder('and password').fill('any');
-  await page.getByRole('button', { name: 'Sign-in' }).click();
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await authorize(page, login);
 }
 
 const scripts = { 'oidc-client-ts': 'oidc-client-ts.js', 'react-oauth2-code-pkce': 'react.jsx' };

@@ -6,12 +6,7 @@ import type { Certificate } from '../server/tls.ts';
 import { type Reading, standIn } from './reading.ts';
 import { readNamedFile } from './secrets.ts';
 
-/**
- * Reads the relay's own certificate and its key.
- *
- * @param baseUrl the relay's public address, which the certificate should be for
- * @returns undefined if none is configured, or after reporting why they cannot be used
- */
+/** Reads the relay's own certificate and its key. Undefined if there are none, or after reporting a fault. */
 export function readCertificate(reading: Reading, baseUrl: string): Certificate | undefined {
   const { describe, fault } = reading;
   const { tlsCert, tlsKey } = reading.values;

@@ -1,20 +1,18 @@
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
-import { checkApis } from './checks/apis.ts';
 import { reportCmses } from './checks/cms.ts';
-import { checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
+import { checkApis, checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
 import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
 import { placedTexts } from './fault.ts';
 import { readConfigFile } from './file/read.ts';
-import type { NewFiles, ReadFile } from './files.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
-import type { Unseen } from './reading.ts';
+import type { Shared } from './reading.ts';
 import { checked, createReadings, mapped, namingOf, valuesAt } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
-import { type OptionSources, readEnvironment } from './sources.ts';
+import { readEnvironment } from './sources.ts';
 
 /** The whole configuration, checked and frozen. */
 export type Config = ConfigReading['config'];
@@ -36,13 +34,7 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  * @param given.unseen gets the secrets that this user cannot read, which have stand-ins. Undefined: they are faults
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
-export function readConfig(
-  given: OptionSources & {
-    readonly readFile: ReadFile;
-    readonly newFiles?: NewFiles;
-    readonly unseen?: Unseen[];
-  },
-) {
+export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) {
   const { environment } = given;
   const faults = placedTexts();
   const warnings = placedTexts();
@@ -86,7 +78,7 @@ export function readConfig(
   faults.throwIfAny();
 
   const keySecrets = hasKeyFile ? (secrets ?? createKeyFile(relay, keyFile)) : undefined;
-  if (keySecrets === undefined) rules.warnOfMissingKey(relay, areRefreshTokensOff, baseUrl);
+  if (!keySecrets && !areRefreshTokensOff) rules.warnOfMissingKey(relay, baseUrl);
   const settings = valuesAt('relay', relay);
   const { metricsPort: port, metricsHost: host } = settings;
   const config = Object.freeze({
@@ -130,7 +122,6 @@ export function readConfig(
     warnings: warnings.inOrder(),
     readings,
     /** Names the settings of a login at a registration, for a front end. */
-    namingOf: (registration: string, frontEnd: string) =>
-      namingOf(readings, registration, frontEnd),
+    namingOf: namingOf.bind(undefined, readings),
   };
 }

@@ -69,8 +69,6 @@ export function describePlace(path: string, position: Position | undefined): str
 /** Faults or warnings, each once. */
 export type PlacedTexts = ReturnType<typeof placedTexts>;
 
-const nowhere: Position = { line: 0, column: 0 };
-
 export function placedTexts() {
   const places = new Map<string, Position>();
   /** In the order of the file, after those that are about no place in it. */
@@ -80,7 +78,7 @@ export function placedTexts() {
       .map(([text]) => text);
   return {
     /** @param position the place in the file that the text is about, if it is about one */
-    add(text: string, position = nowhere): undefined {
+    add(text: string, position: Position = { line: 0, column: 0 }): undefined {
       if (!places.has(text)) places.set(text, position);
     },
     inOrder,

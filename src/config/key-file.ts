@@ -5,8 +5,6 @@ import type { Reading } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
 const shortestSecret = 32;
-/** Where systemd creates the state directories of services. */
-const stateDirectories = '/var/lib/';
 
 /** The lines of the file: the current secret, and the previous one if there is one. */
 export type KeySecrets = readonly [Secret, ...Secret[]];
@@ -76,7 +74,8 @@ const otherReason = `names a file that does not exist and cannot be created. Cre
 function reportFailure({ fault, unread }: Reading, path: string, error: unknown): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
-  if (code !== 'ENOENT' || !path.startsWith(stateDirectories)) return fault('keyFile', reason);
+  // Where systemd creates the state directories of services.
+  if (code !== 'ENOENT' || !path.startsWith('/var/lib/')) return fault('keyFile', reason);
   unread('keyFile', reason, 'systemd creates the state directory of a service when it starts');
 }
 

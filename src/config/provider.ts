@@ -49,9 +49,8 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
     const ofPreset = ['provider', 'providerHost', 'providerTenant'] as const;
     forbid(ofPreset, `and ${describe('issuer')} are both given: give only one`);
     const { issuer, insecureHttp = false } = values;
-    return issuer === undefined
-      ? undefined
-      : { discovered: Object.freeze({ issuer, given, insecureHttp }) };
+    if (issuer === undefined) return undefined;
+    return { discovered: Object.freeze({ issuer, given, insecureHttp }) };
   }
   if (values.provider === undefined && sourceOf('provider') === undefined) {
     return withoutPreset(reading, given);
@@ -89,16 +88,12 @@ function atOtherEndpoints(
   { authorizeUrl, tokenUrl, userUrl }: Partial<Provider>,
   isNamed: boolean,
 ): Partial<Provider> {
-  const isOther = authorizeUrl !== undefined || userUrl !== undefined;
+  const isOther = !isNamed && (authorizeUrl ?? userUrl) !== undefined;
   return {
-    ...(isOther && !isNamed && { access: undefined, accountPrompt: undefined }),
-    ...(authorizeUrl !== undefined && {
-      issuer: undefined,
-      refreshRequest: undefined,
-      logoutUrl: undefined,
-    }),
+    ...(isOther && { access: undefined, accountPrompt: undefined }),
+    ...(authorizeUrl && { issuer: undefined, refreshRequest: undefined, logoutUrl: undefined }),
     // Never send the tokens and the secret of another provider to the preset's endpoints.
-    ...(tokenUrl !== undefined && { refreshTokens: undefined, revocation: undefined }),
+    ...(tokenUrl && { refreshTokens: undefined, revocation: undefined }),
   };
 }
 
@@ -156,19 +151,12 @@ function givenProvider(values: Reading['values']): Partial<Provider> {
 }
 
 /** The options that would give a provider by hand, with their texts. */
-export function providerValues({
-  revocation,
-  clientAuthentication,
-  pkce,
-  ...provider
-}: Provider): Partial<Record<OptionName, string | undefined>> {
-  const { authorizeUrl, tokenUrl, userUrl, scope } = provider;
-  return {
-    ...{ authorizeUrl, tokenUrl, userUrl, scope },
-    revocationUrl: revocation?.url,
-    tokenRequest: clientAuthentication,
-    pkce: pkce ? 'on' : 'off',
-  };
+export function providerValues(
+  provider: Provider,
+): Partial<Record<OptionName, string | undefined>> {
+  const { authorizeUrl, tokenUrl, userUrl, scope, clientAuthentication: tokenRequest } = provider;
+  const [revocationUrl, pkce] = [provider.revocation?.url, provider.pkce ? 'on' : 'off'];
+  return { authorizeUrl, tokenUrl, userUrl, scope, revocationUrl, tokenRequest, pkce };
 }
 
 /** Reports a parameter that would change the meaning of the relay's own. */

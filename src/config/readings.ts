@@ -72,11 +72,10 @@ function usable({ values, fault }: Reading, registrations: readonly string[]): r
 /** Names the settings of one login. A setting that nothing sets has no place. */
 export function namingOf(readings: Readings, registration: string, frontEnd: string): Naming {
   const { relay, registrations, frontEnds } = readings;
-  const owners: { readonly [At in Level]?: Reading | undefined } = {
-    providers: registrations.find(({ name }) => name === registration),
-    'front-ends': frontEnds.find(({ name }) => name === frontEnd),
-  };
-  const ownerOf = (name: SettingName) => owners[settings[name].level] ?? relay;
+  const ofRegistration = registrations.find(({ name }) => name === registration) ?? relay;
+  const ofFrontEnd = frontEnds.find(({ name }) => name === frontEnd) ?? relay;
+  const ownerOf = (name: SettingName) =>
+    settings[name].level === 'front-ends' ? ofFrontEnd : ofRegistration;
   return {
     sourceOf: (name) => ownerOf(name).sourceOf(name),
     describe: (name) => ownerOf(name).describeGiven(name),

@@ -10,19 +10,14 @@ const noCredential =
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 const otherUser = 'run this command as root, or as the user of the relay';
 
-/**
- * The systemd credential that holds a client secret.
- *
- * @param entry the name of the registration in a file; undefined: flags and variables describe it
- */
+/** The systemd credential that holds a client secret: of an entry of a file, or of the only registration. */
 export function clientSecretCredential(entry: string | undefined): string {
   return `${entry ?? 'provider'}-client-secret`;
 }
 
 /**
- * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential.
- *
- * @returns the secret, or undefined after reporting why there is none
+ * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential. Undefined
+ * after reporting why there is none.
  */
 export function readClientSecret(reading: Reading): Secret | undefined {
   const { values, sourceOf, describe, fault, warn } = reading;

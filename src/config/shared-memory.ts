@@ -4,14 +4,7 @@ import { isLoopback } from '../urls.ts';
 import type { Reading } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
-const credential = 'shared-memory-password';
-
-/**
- * Reads how to reach the memory that relays share.
- *
- * @param hasKeyFile whether the keys come from a file
- * @returns undefined if there is none
- */
+/** Reads how to reach the memory that relays share. Undefined: there is none. */
 export function readSharedMemory(
   reading: Reading,
   hasKeyFile: boolean,
@@ -36,10 +29,10 @@ export function readSharedMemory(
       `must use TLS (rediss:) beyond this machine, unless ${describe('insecureHttp')} allows it`,
     );
   }
-  const { sharedMemoryCa: path } = values;
-  if (path !== undefined && !tls) fault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
-  const passwordFile = values.sharedMemoryPasswordFile ?? credentialPath(reading, credential);
+  if (values.sharedMemoryCa && !tls) fault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
+  const passwordFile =
+    values.sharedMemoryPasswordFile ?? credentialPath(reading, 'shared-memory-password');
   const password = readNamedFile(reading, 'sharedMemoryPasswordFile', passwordFile);
-  const ca = readNamedFile(reading, 'sharedMemoryCa', path, 'public');
+  const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
   return { address, password: password ? new Secret(password) : undefined, ca };
 }

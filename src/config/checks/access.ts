@@ -6,7 +6,6 @@ import { type Readings, valuesAt } from '../readings.ts';
 /** Endpoints of registrations whose clients nobody registered. */
 const endpoints = ['register', 'consent'];
 
-/** Why a front end should say who may log in. */
 const openToAll =
   'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
 

@@ -4,21 +4,17 @@ import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pa
 import { originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
 import { maxRedirectUriLength, nativeRedirectUri, takenParameter } from '../../origins/schemas.ts';
 import { isLoopback } from '../../urls.ts';
-import { numbered } from '../fault.ts';
+import { didYouMean, numbered, suggestion } from '../fault.ts';
 import { reportOwnParameters } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { type FrontEndReading, valuesAt } from '../readings.ts';
+import { overlap } from '../settings/apis.ts';
 import { allowOf } from './access.ts';
-import { apiConfig } from './apis.ts';
 
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
-/**
- * Checks a front end, apart from what it may use.
- *
- * @param baseUrl the relay's public address
- */
+/** Checks a front end, apart from what it may use. */
 export function checkFrontEnd(reading: Reading, baseUrl: string): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
@@ -157,12 +153,7 @@ function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: Readin
   }
 }
 
-/**
- * Reports why a front end cannot have sessions: browsers send their cookies only to the relay, and only from
- * pages of the relay's own site.
- *
- * @param baseUrl the relay's public address
- */
+/** Browsers send the cookies of sessions only to the relay, and only from pages of the relay's own site. */
 function reportSessionFrontEnd(
   { values, describe, fault, warnOfUnused }: Reading,
   baseUrl: string,
@@ -181,4 +172,53 @@ function reportSessionFrontEnd(
   }
   warnOfUnused(['redirectUri'], ` with ${delivery}: there are no OAuth logins`);
   warnOfUnused(['frontEndRefreshTokens'], ` with ${delivery}: its page gets no token`);
+}
+
+/** A part of a provider's API that a page may use through the relay: an entry of `proxy` without faults. */
+function apiConfig(reading: Reading, registrations: readonly string[]) {
+  const { path, url, methods, requestHeaders, apiProvider } = valuesAt('proxy', reading);
+  return {
+    /** The path of the relay; it begins and ends with a slash. No other one contains it. */
+    path,
+    /** The URL that takes its place; it ends with a slash. */
+    url: url.href,
+    methods: methods ?? (['GET', 'HEAD'] as const),
+    /** Further request headers that reach the API, in lower case. */
+    requestHeaders: requestHeaders ?? [],
+    /** The name of the registration whose access tokens the API takes. */
+    registration: apiProvider ?? registrations[0] ?? '',
+  };
+}
+
+/** Checks `proxy` of all front ends. */
+export function checkApis(frontEnds: readonly FrontEndReading[]): void {
+  const earlier: string[] = [];
+  for (const { apis, registrations, values, describe } of frontEnds) {
+    if (values.tokenDelivery !== 'session') {
+      apis[0]?.faultOfEntry(`needs ${describe('tokenDelivery')} session`);
+    }
+    for (const api of apis) {
+      api.require('path', 'url');
+      reportRegistration(api, registrations);
+      const { path } = api.values;
+      if (path === undefined) continue;
+      // A request must belong to one alone.
+      if (earlier.some((other) => overlap(other, path))) {
+        api.fault('path', 'is the same as another path, or one is below the other');
+      }
+      earlier.push(path);
+    }
+  }
+}
+
+function reportRegistration(
+  { values: { apiProvider: name }, sourceOf, fault }: Reading,
+  registrations: readonly string[],
+): void {
+  if (sourceOf('apiProvider') === undefined && registrations.length > 1) {
+    fault('apiProvider', 'is required, because the front end may use several providers');
+  }
+  if (name === undefined || registrations.includes(name)) return;
+  const close = suggestion(name, registrations);
+  fault('apiProvider', `names a provider that the front end may not use${didYouMean(close)}`);
 }

@@ -102,52 +102,39 @@ export function readStateCheck(
   return stateCheck;
 }
 
-/**
- * Checks what needs the state of a login, or refresh tokens.
- *
- * @param areOff whether no front end gets refresh tokens
- */
+/** Checks what needs the state of a login, or refresh tokens. */
 export function checkRefreshTokens(
   { values: { stateCheck }, describe, warnOfUnused }: Reading,
-  areOff: boolean,
+  areRefreshTokensOff: boolean,
 ): void {
   const ofOAuth = ['redirectUri', 'refreshTokens', 'refreshLifetime', 'revocationUrl'] as const;
   if (stateCheck === 'off') {
     warnOfUnused(ofOAuth, ` with ${describe('stateCheck')} off: OAuth logins need a state`);
-  } else if (areOff) {
+  } else if (areRefreshTokensOff) {
     warnOfUnused(['refreshLifetime'], ': no front end gets refresh tokens');
   }
 }
 
-/**
- * Checks the settings of sessions.
- *
- * @param needing describes a front end that has sessions; undefined: none has
- * @param hasKeyFile whether the keys come from a file, and not from the client secret
- */
+/** @param sessionDelivery describes a front end that has sessions; undefined: none has */
 export function checkSessions(
   { fault, warnOfUnused }: Reading,
-  needing: string | undefined,
+  sessionDelivery: string | undefined,
   baseUrl: string,
   hasKeyFile: boolean,
 ): void {
-  if (needing === undefined) {
+  if (sessionDelivery === undefined) {
     warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
   } else if (!hasKeyFile && !isLoopback(new URL(baseUrl))) {
     fault(
       'keyFile',
-      `is required with ${needing}: otherwise anyone who knows the client secret could decrypt sessions`,
+      `is required with ${sessionDelivery}: otherwise anyone who knows the client secret could decrypt sessions`,
     );
   }
 }
 
 /** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */
-export function warnOfMissingKey(
-  { values, warn }: Reading,
-  areOff: boolean,
-  baseUrl: string,
-): void {
-  if (areOff || values.stateCheck === 'off' || isLoopback(new URL(baseUrl))) return;
+export function warnOfMissingKey({ values, warn }: Reading, baseUrl: string): void {
+  if (values.stateCheck === 'off' || isLoopback(new URL(baseUrl))) return;
   warn(
     'keyFile',
     'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',

@@ -7,11 +7,7 @@ import type { FrontEndReading, Readings } from '../readings.ts';
 import { describeOption, namesAt } from '../settings/settings.ts';
 import { givenBySources } from '../sources.ts';
 
-/**
- * Describes the first front end with one of these deliveries. Undefined: there is none.
- *
- * @param registration by default, any
- */
+/** Describes the first front end with one of these deliveries, at one registration or at any. Undefined: there is none. */
 export function describeDelivery(
   frontEnds: readonly FrontEndReading[],
   deliveries: readonly (string | undefined)[],

@@ -63,7 +63,8 @@ export function readSettings(pairs: readonly Pair[], place: Place, source: Sourc
       positions[setting.name] = position;
       values[setting.name] = textsOf(setting, value, source, fault) ?? [];
     } else {
-      misspelt.push(...reportUnknown(pair, place, source));
+      const meant = reportUnknown(pair, place, source);
+      if (meant) misspelt.push(meant);
     }
   }
   // Otherwise, a misspelt setting would be reported as missing, too.
@@ -106,11 +107,7 @@ function readInside(
   return pairs.map((pair) => readEntry(pair, level, source));
 }
 
-function readEntry(
-  { key: name, position, value }: Pair,
-  level: Level,
-  source: Source,
-): FileSettings {
+function readEntry({ key: name, position, value }: Pair, level: Level, source: Source) {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
   // A word that cannot be a name is left out of faults: it may be anything.
@@ -139,11 +136,7 @@ function withPreset(name: string, settings: FileSettings): FileSettings {
  *
  * @returns the setting that it may stand for
  */
-function reportUnknown(
-  { key, position }: Pair,
-  { level, prefix }: Place,
-  { report, giveUp }: Source,
-): SettingName[] {
+function reportUnknown({ key, position }: Pair, { level, prefix }: Place, source: Source) {
   const { holds = [] } = levels[level];
   const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...holds]);
   const owner = (Object.keys(levels) as Level[]).find((one) =>
@@ -154,8 +147,8 @@ function reportUnknown(
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
   if (owner !== undefined) message = `${prefix}${key} ${levels[owner].misplaced}`;
-  (holds.some((one) => one === close) ? giveUp : report)(position, message);
-  return fileSettings[level].filter((setting) => setting.key === close).map(({ name }) => name);
+  (holds.some((one) => one === close) ? source.giveUp : source.report)(position, message);
+  return fileSettings[level].find((setting) => setting.key === close)?.name;
 }
 
 /** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */

@@ -11,11 +11,12 @@ import { type FileSetting, fileSettings, type SettingName } from '../settings/se
 
 const masked = '[secret]';
 
-/** What is in effect of a setting. */
-type Effective = ReturnType<Reading['effective']>;
-
-/** Writes a setting into the map of its level. */
-type Write = (map: YAMLMap, setting: FileSetting, effective: Effective) => void;
+/** Writes what is in effect of a setting into the map of its level. */
+type Write = (
+  map: YAMLMap,
+  setting: FileSetting,
+  effective: ReturnType<Reading['effective']>,
+) => void;
 
 /** Texts in effect that no setting gives. */
 type Texts = Readonly<Partial<Record<SettingName, string | undefined>>>;
@@ -114,13 +115,9 @@ function ofRegistration(
   if ('discovered' in settings) {
     from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
   }
-  const values = provider
-    ? providerValues(provider)
-    : { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
-  return [
-    ...comment(reading, from, 'providers', values),
-    ...comment(reading, 'by default', 'providers', { stateCheck }),
-  ];
+  const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
+  const values = provider ? providerValues(provider) : unknown;
+  return [...comment(reading, from, values), ...comment(reading, 'by default', { stateCheck })];
 }
 
 function ofFrontEnd(
@@ -129,7 +126,7 @@ function ofFrontEnd(
 ): string[] {
   const listed = (texts: readonly string[]) =>
     texts.length === 0 ? undefined : `[${texts.join(', ')}]`;
-  return comment(reading, 'by default', 'front-ends', {
+  return comment(reading, 'by default', {
     frontendUrl,
     redirectUri: listed(redirectUris),
     errorDelivery,
@@ -138,8 +135,9 @@ function ofFrontEnd(
 }
 
 /** Lines about what the entry does not set. */
-function comment(reading: Reading, from: string, level: Level, texts: Texts): string[] {
-  const lines = fileSettings[level].flatMap(({ name, key }) =>
+function comment(reading: Reading, from: string, texts: Texts): string[] {
+  const all = [...fileSettings.providers, ...fileSettings['front-ends']];
+  const lines = all.flatMap(({ name, key }) =>
     texts[name] === undefined || reading.effective(name) ? [] : [`   ${key}: ${texts[name]}`],
   );
   return lines.length === 0 ? [] : [` ${from}:`, ...lines];

@@ -64,7 +64,8 @@ function syntaxFaults(document: Document.Parsed, text: string): [offset: number,
   for (const error of [...document.errors, ...document.warnings]) {
     const [offset] = error.pos;
     const [indent = ''] = /[ \t]*/y.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1)) ?? [];
-    add(offset, indent.includes('\t') ? messages.TAB_AS_INDENT : messageOf(error));
+    const message = messages[error.code] ?? 'is not valid YAML';
+    add(offset, indent.includes('\t') ? indentedWithTab : message);
   }
   const aliases: number[] = [];
   visit(document, { Alias: (_, { range }) => void aliases.push(range?.[0] ?? 0) });
@@ -73,14 +74,16 @@ function syntaxFaults(document: Document.Parsed, text: string): [offset: number,
   const found = [...faults.values()];
   // After wrong indentation, the library takes the lines that follow for something else.
   const indentation = found.findIndex(
-    ([, message]) => message === messages.TAB_AS_INDENT || message === messages.BAD_INDENT,
+    ([, message]) => message === indentedWithTab || message === wrongIndentation,
   );
   return indentation === -1 ? found : found.slice(0, indentation + 1);
 }
 
-const messages = {
-  TAB_AS_INDENT: 'is indented with a tab: use spaces',
-  BAD_INDENT: 'has the wrong indentation, or a bracket before it is not closed',
+const wrongIndentation = 'has the wrong indentation, or a bracket before it is not closed';
+const indentedWithTab = 'is indented with a tab: use spaces';
+const messages: Readonly<Partial<Record<YAMLError['code'], string>>> = {
+  TAB_AS_INDENT: indentedWithTab,
+  BAD_INDENT: wrongIndentation,
   BAD_ALIAS: 'has an alias without a name',
   BAD_DIRECTIVE: 'has a directive that is not supported',
   BAD_DQ_ESCAPE: 'has an unknown escape sequence after a backslash: use single quotes',
@@ -90,11 +93,7 @@ const messages = {
   MULTIPLE_DOCS: 'starts a second document: a file must have only one',
   RESOURCE_EXHAUSTION: 'is nested too deeply',
   TAG_RESOLVE_FAILED: 'has a tag: the file must have none',
-} satisfies Partial<Record<YAMLError['code'], string>>;
-
-function messageOf({ code }: YAMLError): string {
-  return code in messages ? messages[code as keyof typeof messages] : 'is not valid YAML';
-}
+};
 
 /** A pair of a map, with a key that no other pair of the map has. */
 export interface Pair {

@@ -6,16 +6,16 @@ import { fileRowsOf } from './setting.ts';
 const longestName = 255;
 const visible = /^[^\p{C}]+$/u;
 
+const isName = (text: string) =>
+  visible.test(text) && text.trim() === text && text.length <= longestName;
+
 /** Texts with line breaks between them. */
 function texts(pattern = /^/, message?: string) {
   return v.pipe(
     v.string(),
     v.transform((given) => given.split('\n')),
     v.check(
-      (names) =>
-        names.every(
-          (name) => visible.test(name) && name.trim() === name && name.length <= longestName,
-        ),
+      (names) => names.every(isName),
       `must be of 1 to ${longestName} characters, without control characters and without spaces around`,
     ),
     v.check((names) => names.every((name) => pattern.test(name)), message),

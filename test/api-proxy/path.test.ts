@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { proxiedUrl } from '../../src/api-proxy/path.ts';
+import { proxiedUrl, relayedLocation } from '../../src/api-proxy/path.ts';
 
 const base = new URL('https://api.example/v3/');
 const mapped = (target: string) => proxiedUrl(target, '/api/github/', base)?.href;
@@ -71,5 +71,32 @@ describe('the path of a proxied request', () => {
   it('is refused if it begins with an encoded form of the prefix', () => {
     expect(mapped('/api/%67ithub/a')).to.equal(undefined);
     expect(mapped('/api%2fgithub/a')).to.equal(undefined);
+  });
+});
+
+describe('a redirect of the API', () => {
+  const from = new URL('https://api.example/v3/repos/old/a');
+  const mounted = 'https://login.example/api/github/';
+  const relayed = (location: string) => relayedLocation(location, from, base, mounted);
+
+  it('below its URL leads through the relay', () => {
+    expect(relayed('https://api.example/v3/repos/new/a?b=c#d')).to.equal(
+      'https://login.example/api/github/repos/new/a?b=c#d',
+    );
+    expect(relayed('/v3/repos/new')).to.equal('https://login.example/api/github/repos/new');
+    expect(relayed('../new')).to.equal('https://login.example/api/github/repos/new');
+    expect(relayed('?b')).to.equal('https://login.example/api/github/repos/old/a?b');
+    expect(relayed('/v3/')).to.equal(mounted);
+  });
+
+  it('to anywhere else has no target', () => {
+    for (const location of [
+      ...['https://evil.example/v3/', '//evil.example/v3/', 'http://api.example/v3/a'],
+      ...['https://api.example:444/v3/a', 'https://user@api.example/v3/a'],
+      ...['https://api.example/v3', 'https://api.example/v3x/a', '/v3/../admin', '../../../admin'],
+      ...['javascript:alert(1)', 'https://', '\\\\evil.example/v3/'],
+    ]) {
+      expect(relayed(location), location).to.equal(undefined);
+    }
   });
 });

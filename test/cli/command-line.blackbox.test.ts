@@ -19,16 +19,6 @@ describe('the command line', () => {
     }
   });
 
-  it('shows examples and the other commands in its help', async () => {
-    for (const words of [['--help'], ['-h'], ['help']]) {
-      const { code, stdout } = await runRelay({ words });
-      expect(code).to.equal(0);
-      expect(stdout).to.match(/examples?:/i);
-      expect(stdout).to.match(/^ +serve\b/m);
-      expect(stdout).to.match(/^ +demo\b/m);
-    }
-  });
-
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`listens on loopback only, and ends with code 0 on ${signal}`, async () => {
       const underTest = await startRelay();

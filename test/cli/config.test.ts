@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
@@ -38,39 +35,6 @@ describe('login-relay config', () => {
     const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'check'] });
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.match(/^The configuration is valid\.\n$/m);
-  });
-
-  it('print prints a file with what flags override in it', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'login-relay-config-'));
-    const path = join(directory, 'config.yaml');
-    const text = `
-port: 1
-providers:
-  github: { client-id: a, client-secret-file: secret }
-  staff: { issuer: 'http://127.0.0.1:1', client-id: b, client-secret: hunter2hunter2 }
-front-ends:
-  app: { origin: https://app.example.com, redirect-uris: [https://app.example.com/in] }
-  blog: { origin: https://blog.example.com, providers: [github], scope: repo }
-`;
-    writeFileSync(path, text, { mode: 0o600 });
-    writeFileSync(join(directory, 'secret'), 'hunter2hunter2', { mode: 0o600 });
-    try {
-      const { code, stdout, stderr } = await runRelay({
-        words: ['config', 'print'],
-        flags: { config: path, port: '2' },
-      });
-      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout).to.contain('port: 2 # --port\n').and.not.to.contain('hunter2');
-      const { providers, frontEnds } = settingsOfFile(stdout);
-      expect(providers?.map(({ name }) => name)).to.deep.equal(['github', 'staff']);
-      expect(providers?.[0]?.values.clientSecretFile).to.deep.equal([join(directory, 'secret')]);
-      expect(frontEnds?.[1]?.values).to.deep.include({
-        providers: ['github'],
-        frontEndScope: ['repo'],
-      });
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
   });
 
   for (const action of ['check', 'print']) {

@@ -40,13 +40,6 @@ describe('errors', () => {
       });
     }
 
-    it('has the same detail for every path', async () => {
-      const details = await Promise.all(
-        ['/one', '/two', '/%ff'].map(async (path) => expectError(await underTest().get(path), 404)),
-      );
-      expect(new Set(details).size).to.equal(1);
-    });
-
     it('for every method, with no body for HEAD', async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'PROPFIND']) {
         expectError(await underTest().send({ method, path: '/unknown' }), 404);

@@ -52,11 +52,6 @@ describe('start login', () => {
       });
     });
 
-    it("accepts a front end's own state", async () => {
-      const location = expectRedirect(await underTest().get(`${loginPath}?state=opaque%20value`));
-      expect(location.origin).to.equal(new URL(underTest().provider.authorizeUrl).origin);
-    });
-
     it('ignores Host and forwarding headers', async () => {
       const expected = expectRedirect(await underTest().get(loginPath));
       const answer = await underTest().send({

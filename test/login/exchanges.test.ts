@@ -73,14 +73,6 @@ describe('the exchange of a login', () => {
     expect(await exchange('a')).to.equal('token');
   });
 
-  it('is separate for each login', async () => {
-    const results = [
-      exchange('a', Promise.resolve('token a')),
-      exchange('b', Promise.resolve('token b')),
-    ];
-    expect(await Promise.all(results)).to.deep.equal(['token a', 'token b']);
-  });
-
   it('is forgotten after eleven minutes, when the state of the login has expired on any replica', async () => {
     await exchange('a');
     time += 659_999;

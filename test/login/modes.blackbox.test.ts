@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
-  expectLogin,
   expectRefusal,
   FakeBrowser,
   navigation,
@@ -96,11 +95,6 @@ describe('the state check', () => {
       });
     }
 
-    it('refuses a plain client whose state has no value', async () => {
-      const answer = await underTest().get(`${callback({ code: canary('code') })}&state`);
-      expectRefusal(underTest(), answer, 'state_missing');
-    });
-
     it("answers with the provider's error, because it spends nothing", async () => {
       for (const headers of [navigation, []]) {
         const answer = await underTest().send({
@@ -129,12 +123,6 @@ describe('the state check', () => {
     it('refuses a callback without a state from a plain client, too', async () => {
       const answer = await underTest().get(callback({ code: canary('code') }));
       expectRefusal(underTest(), answer, 'state_missing');
-    });
-
-    it('lets a plain client log in that keeps its cookie', async () => {
-      const client = new FakeBrowser(underTest);
-      const login = await client.start();
-      expectLogin(underTest(), await client.finish(login, { headers: [] }), login);
     });
   });
 

@@ -16,11 +16,6 @@ describe('pipelined requests', () => {
     return readAnswers(connection.heard).answers.map(({ status }) => status);
   }
 
-  it('are answered in order', async () => {
-    const last = start.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
-    expect(await statusesOf(lookup + start + lookup + last)).to.deep.equal([200, 307, 200, 307]);
-  });
-
   it('are answered before a malformed one, and nothing after it is answered', async () => {
     expect(await statusesOf(`${lookup}${start}HELLO\r\n\r\n${start}`)).to.deep.equal([
       200, 307, 400,

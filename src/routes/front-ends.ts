@@ -139,7 +139,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     },
     /**
      * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
-     * OAuth requests. Or one for a client that has no entry of its own.
+     * OAuth requests. Or one for a client that has no entry of its own, and so no path.
      *
      * @throws {RelayError} `client_expired`, or why the document of the client cannot be used
      * @see RFC 6749 §4.1.1
@@ -148,7 +148,8 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       const asked = named(ctx);
       const { client_id: id } = claimedQuery(ctx);
       const known = asked ? asked.found : onlyForOAuth;
-      const isOther = known === undefined && typeof id === 'string';
+      const isNamed = known !== undefined || frontEndInPath(ctx.path) !== undefined;
+      const isOther = !isNamed && typeof id === 'string';
       const found = isOther ? await clients?.find(id, ctx.req) : undefined;
       return { frontEnd: known ?? ofFound(found), client: found?.client };
     },

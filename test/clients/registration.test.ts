@@ -202,6 +202,11 @@ describe('a client that registers itself', () => {
       const answer = await relay().refresh(client_id, 'x');
       expect(jsonOf(answer)).to.include({ error: 'invalid_client' });
     }
+    const { parameters } = oauthStart({ client_id: id, redirect_uri: loopback });
+    for (const name of ['app', 'tools']) {
+      const path = `/auth/provider/${name}?${encoded(parameters)}`;
+      expect((await relay().browser().open(path)).status).to.equal(400);
+    }
     // What is sealed for something else.
     const { token } = await ask({ client_id: id });
     expect((await ask({ client_id: `tools.${token}` })).page.status).to.equal(400);

@@ -24,14 +24,12 @@ type Tokens = oauth.TokenEndpointResponse;
 export class OAuthPage {
   readonly server: oauth.AuthorizationServer;
   readonly #fetch: Fetch;
-  readonly #key: KeyPair | undefined;
   readonly #options: oauth.TokenEndpointRequestOptions;
 
   /** @param key the key of its tokens; undefined: unbound tokens */
   private constructor(server: oauth.AuthorizationServer, fetch: Fetch, key: KeyPair | undefined) {
     this.server = server;
     this.#fetch = fetch;
-    this.#key = key;
     // The handle remembers the nonce.
     const DPoP = key && oauth.DPoP(client, key);
     this.#options = { [oauth.customFetch]: fetch, ...(DPoP && { DPoP }) };
@@ -51,11 +49,6 @@ export class OAuthPage {
     const server = await oauth.processDiscoveryResponse(issuer, response);
     const own = key === 'new key' ? await oauth.generateKeyPair('ES256') : key;
     return new OAuthPage(server, fetch, own === 'no key' ? undefined : own);
-  }
-
-  /** Another tab with the same key. */
-  anotherTab(): OAuthPage {
-    return new OAuthPage(this.server, this.#fetch, this.#key);
   }
 
   /** The address of a login. */

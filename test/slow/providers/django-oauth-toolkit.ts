@@ -1,9 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { freePort } from '../../harness/system/free-port.ts';
 import { Workspace } from '../../harness/system/workspace.ts';
-import { consent } from './pages.ts';
 import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
 
 /**
@@ -86,4 +85,14 @@ async function logIn(page: Page): Promise<void> {
   await page.locator('[name=username]').fill(person.login);
   await page.locator('[name=password]').fill(person.password);
   await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+/** Gives consent, unless the server remembers an earlier consent and redirects at once. */
+async function consent(page: Page, button: Locator): Promise<void> {
+  const { origin } = new URL(page.url());
+  const asked = button.waitFor().then(() => true);
+  const left = page.waitForURL((url) => url.origin !== origin).then(() => false);
+  // The other promise rejects when the page closes. That does not matter.
+  for (const either of [asked, left]) either.catch(() => {});
+  if (await Promise.race([asked, left])) await button.click();
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { useBrowser } from '../../harness/browser/chromium.ts';
 import { startedOnce } from '../../harness/system/started-once.ts';
 import { authlib } from './authlib.ts';
@@ -6,11 +7,19 @@ import { djangoOauthToolkit } from './django-oauth-toolkit.ts';
 import { describeLogins } from './logins.ts';
 import { needPackages } from './packages.ts';
 import type { Rig } from './rig.ts';
-import { secretKinds } from './secrets.ts';
 import { createWorld, type World } from './world.ts';
 
 // OpenID Connect, and OAuth without it. The third server, oidc-provider, is in certified-provider.flow.test.ts.
 const rigs = [djangoOauthToolkit, authlib];
+
+/** Typical secrets. HTTP Basic authentication treats each in a different way. */
+const secretKinds = [
+  { name: 'a secret from openssl rand -base64 24', make: awkwardSecret },
+  {
+    name: 'a secret with a space and a colon',
+    make: () => `${randomBytes(6).toString('hex')} and: ${randomBytes(6).toString('hex')}`,
+  },
+];
 
 describe('real servers', function () {
   this.timeout(60_000);
@@ -27,6 +36,14 @@ describe('real servers', function () {
     }
   }
 });
+
+/** 24 random bytes in base64, with both characters that have a meaning in a form. */
+function awkwardSecret(): string {
+  for (;;) {
+    const secret = randomBytes(24).toString('base64');
+    if (secret.includes('+') && secret.includes('/')) return secret;
+  }
+}
 
 /** A separate world for the enclosing suite. */
 function useWorld(rig: Rig, clientSecret: string): () => World {

@@ -9,6 +9,7 @@ import { serve } from '../../../harness/provider/serve.ts';
 import type { Flags } from '../../../harness/relay/relay-process.ts';
 import { type Relay, secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
+import { startedOnce } from '../../../harness/system/started-once.ts';
 
 /** A front end, a relay, and a provider that takes each refresh token once. */
 export interface Site {
@@ -35,10 +36,9 @@ export interface SiteOptions {
 export function useSite({ isShared, pages, flags, balance }: SiteOptions): () => Site {
   const startRelay = useRelays();
   const hostOf = (name: string) => (isShared ? 'localhost' : `${name}.localhost`);
-  let site: Site | undefined;
   const servings: { close(): Promise<void> }[] = [];
 
-  before('start the provider, the relay and the front end', async () => {
+  const start = async (): Promise<Site> => {
     const port = await freePort();
     const relayUrl = `http://${hostOf('relay')}:${port}`;
     const redirectUri = `${relayUrl}/auth/provider/callback`;
@@ -71,16 +71,10 @@ export function useSite({ isShared, pages, flags, balance }: SiteOptions): () =>
         ),
       );
     }
-    site = { frontEnd, relayUrl, relay, provider };
-  });
-  after('stop the front end and the provider', async () => {
-    await Promise.all(servings.map((serving) => serving.close()));
-  });
-
-  return () => {
-    if (site === undefined) throw new Error('the site has not started');
-    return site;
+    return { frontEnd, relayUrl, relay, provider };
   };
+  const stop = () => Promise.all(servings.map((serving) => serving.close()));
+  return startedOnce('the provider, the relay and the front end', start, stop);
 }
 
 /** Answers with a page's files, by their paths. */

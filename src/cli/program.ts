@@ -146,8 +146,8 @@ Exit codes:
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', completionExamples)
     .action(async (shell: Shell) => {
-      const { completion } = await import('./commands/completion.ts');
-      await print(completion(shell));
+      const { completionScripts } = await import('./commands/completion.ts');
+      await print(completionScripts[shell]);
     });
   program
     .command('complete', { hidden: true })

@@ -4,9 +4,11 @@ import type { Option } from '../../config/settings/setting.ts';
 import { options } from '../../config/settings/settings.ts';
 import type { Shell } from '../program.ts';
 
-// Each script passes the words up to the cursor, and the command that was typed. It gets the words to offer, each with
-// its help after a tab, or a colon: files.
-const scripts: Readonly<Record<Shell, string>> = {
+/**
+ * `login-relay completion <shell>`: the script by which the shell completes this program. It passes the words up to the
+ * cursor, and the command that was typed. It gets the words to offer, each with its help after a tab, or a colon: files.
+ */
+export const completionScripts: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for login-relay
 _login_relay() {
   local current=\${COMP_WORDS[COMP_CWORD]} word help
@@ -58,11 +60,6 @@ complete -c login-relay -f -a '(__fish_login_relay)'
 `,
 };
 
-/** `login-relay completion <shell>`: the script by which the shell completes this program. */
-export function completion(shell: Shell): string {
-  return scripts[shell];
-}
-
 /**
  * `login-relay complete`: what the scripts ask.
  *
@@ -71,13 +68,10 @@ export function completion(shell: Shell): string {
  * @returns a line for each word to offer
  */
 export function complete(words: readonly string[], program: Command): string {
-  const split = words.flatMap((word, index) =>
-    index === words.length - 1 && /^--[^=]+=/.test(word)
-      ? [word.slice(0, word.indexOf('=')), '=', word.slice(word.indexOf('=') + 1)]
-      : [word],
-  );
-  const current = split.at(-1) === '=' ? '' : (split.at(-1) ?? '');
-  const before = split.slice(0, -1).filter((word) => word !== '=');
+  const last = words.at(-1) ?? '';
+  const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
+  const current = value ?? (last === '=' ? '' : last);
+  const before = [...words.slice(0, -1), flag ?? '='].filter((word) => word !== '=');
   return offer(program, before, current)
     .filter((line) => line.startsWith(current) || line === ':')
     .map((line) => `${line}\n`)

@@ -2,9 +2,17 @@ import type { Counter, Histogram } from 'prom-client';
 import type { LinkObserver } from '../memory/link.ts';
 import type { Leadership } from '../memory/shared.ts';
 
+/** Makes a counter. Those of its labels that are known start at 0. */
+export type MakeCounter = (
+  name: string,
+  help: string,
+  labelNames?: readonly string[],
+  starts?: readonly Readonly<Record<string, string>>[],
+) => Counter;
+
 /** Makes the metrics of the memory that relays share. */
 export function createMemoryMetrics(
-  counterBy: (label: string, name: string, help: string, values: readonly string[]) => Counter,
+  counter: MakeCounter,
   histogram: (name: string, help: string, labelNames: readonly string[]) => Histogram,
 ) {
   const duration = histogram(
@@ -12,17 +20,17 @@ export function createMemoryMetrics(
     'Time until the shared memory answered a command.',
     ['command'],
   );
-  const failures = counterBy(
-    'reason',
+  const failures = counter(
     'login_relay_memory_failures_total',
     'Commands that the shared memory did not carry out, and values that no relay can have left there.',
-    ['timeout', 'refused', 'full', 'lost', 'garbage'],
+    ['reason'],
+    ['timeout', 'refused', 'full', 'lost', 'garbage'].map((reason) => ({ reason })),
   );
-  const calls = counterBy(
-    'how',
+  const calls = counter(
     'login_relay_memory_calls_total',
     'Refreshes and logins that relays agree on: led here, waited for, repeated, made alone without the memory, or refused because another relay may be at it.',
-    ['led', 'waited', 'repeated', 'alone', 'unclear'],
+    ['how'],
+    ['led', 'waited', 'repeated', 'alone', 'unclear'].map((how) => ({ how })),
   );
   return {
     command: ((name, seconds, failure) => {

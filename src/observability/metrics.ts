@@ -3,10 +3,8 @@ import { type CountedLimit, countedLimits } from '../limits.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
-import { createMemoryMetrics } from './memory-metrics.ts';
+import { createMemoryMetrics, type MakeCounter } from './memory-metrics.ts';
 import type { RequestRecord } from './request-log.ts';
-
-type Outcome = RequestRecord['outcome'];
 
 /** The values of gauges. */
 export interface Situation {
@@ -27,7 +25,7 @@ export interface Situation {
 const loginRoute = /^\/auth(?:\/[^/]+(\/callback|\/:frontEnd)?)?$/;
 const revocationRoute = /^\/auth\/[^/]+\/revoke$/;
 
-const limitOf: Readonly<Partial<Record<Outcome, CountedLimit>>> = {
+const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
   headers_too_large: 'header_size',
   request_timeout: 'request_time',
   overloaded: 'provider_calls',
@@ -48,8 +46,12 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics(situation: () => Situation) {
   const registry = new Registry();
   const registers = [registry];
-  const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Counter({ name, help, labelNames, registers });
+  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
+  const counter: MakeCounter = (name, help, labelNames = [], starts = []) => {
+    const made = new Counter({ name, help, labelNames, registers });
+    for (const labels of starts) made.inc(labels, 0);
+    return made;
+  };
   const histogram = (name: string, help: string, labelNames: readonly string[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
   const gauge = (
@@ -60,14 +62,9 @@ export function createMetrics(situation: () => Situation) {
   ) => {
     const made: Gauge = new Gauge({ name, help, labelNames, registers, collect: () => set(made) });
   };
-  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts, also at a
-  // registration that a reload has added.
-  const counterBy = (label: string, name: string, help: string, values: readonly string[]) => {
-    const made = counter(name, help, [label]);
-    for (const value of values) made.inc({ [label]: value }, 0);
-    return made;
-  };
-  const outcomes = (name: string, help: string) => counterBy('outcome', name, help, ['ok']);
+  const outcomes = (name: string, help: string) =>
+    counter(name, help, ['outcome'], [{ outcome: 'ok' }]);
+  // Also at a registration that a reload has added.
   const logins = (name: string, help: string, labels = {}) => {
     const labelNames = [...Object.keys(labels), 'registration'];
     const collect = () => {
@@ -105,14 +102,12 @@ export function createMetrics(situation: () => Situation) {
     ['registration'],
   );
 
-  const requests = counter('login_relay_requests_total', 'Requests by route and status.', [
-    'route',
-    'status',
-  ]);
+  const answered = ['route', 'status'];
+  const requests = counter('login_relay_requests_total', 'Requests by route and status.', answered);
   const requestDuration = histogram(
     'login_relay_request_duration_seconds',
     'Time from a request to the end of its response.',
-    ['route', 'status'],
+    answered,
   );
   // A provider's API may answer 500, too. The status does not tell whose error it is.
   const unexpectedErrors = counter(
@@ -148,8 +143,8 @@ export function createMetrics(situation: () => Situation) {
     'login_relay_access_total',
     'Logins and refreshes of people of whom it was asked whether they may log in, by answer.',
     ['outcome', 'registration'],
+    [{ outcome: 'allowed' }],
   );
-  accesses.inc({ outcome: 'allowed' }, 0);
   const excusedCallbacks = counter(
     'login_relay_callbacks_excused_total',
     'Callbacks that were excused from the state check.',
@@ -167,14 +162,13 @@ export function createMetrics(situation: () => Situation) {
     'Revocation requests of front ends, by outcome.',
   );
   const logouts = outcomes('login_relay_logouts_total', 'Logouts of sessions, by outcome.');
-  const limits = counterBy(
-    'limit',
+  const limits = counter(
     'login_relay_limits_hit_total',
     'Requests and connections that were refused or closed because of a limit.',
-    countedLimits,
+    ['limit'],
+    countedLimits.map((limit) => ({ limit })),
   );
-  const countLimit = (outcome: Outcome) => {
-    const limit = limitOf[outcome];
+  const limitHit = (limit: CountedLimit | undefined): void => {
     if (limit !== undefined) limits.inc({ limit });
   };
 
@@ -188,8 +182,7 @@ export function createMetrics(situation: () => Situation) {
       callDuration.observe(called, provider.durationMs / 1000);
     }
     if (providerError !== undefined) {
-      const endpoint = provider?.endpoint ?? 'authorize';
-      errors.inc({ endpoint, code: providerError, ...label });
+      errors.inc({ endpoint: provider?.endpoint ?? 'authorize', code: providerError, ...label });
     }
   }
 
@@ -224,24 +217,24 @@ export function createMetrics(situation: () => Situation) {
       gauge('login_relay_memory_up', '1 if the shared memory answers; 0 if not.', (up) =>
         up.set(situation().memoryIsUp ? 1 : 0),
       );
-      return createMemoryMetrics(counterBy, histogram);
+      return createMemoryMetrics(counter, histogram);
     },
-    limitHit: (limit: CountedLimit): void => limits.inc({ limit }),
+    limitHit,
     observe(record: RequestRecord): void {
       const { route, status, durationMs, outcome } = record;
-      const answered = { route: route ?? 'none', status };
-      requests.inc(answered);
-      requestDuration.observe(answered, durationMs / 1000);
+      const labels = { route: route ?? 'none', status };
+      requests.inc(labels);
+      requestDuration.observe(labels, durationMs / 1000);
       if (outcome === 'internal_error') unexpectedErrors.inc();
       observeCall(record);
       observeLogin(record);
       observeGrant(record);
-      countLimit(outcome);
+      limitHit(limitOf[outcome]);
     },
     /** Counts a request that never reached the application. */
     observeUnreadable({ status, outcome }: UnreadableRequest): void {
       requests.inc({ route: 'none', status });
-      countLimit(outcome);
+      limitHit(limitOf[outcome]);
     },
   };
 }

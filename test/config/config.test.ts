@@ -167,41 +167,6 @@ describe('the configuration', () => {
     }
   });
 
-  it('ignores variables that a flag overrides, even malformed ones', () => {
-    const environment = {
-      ...minimal,
-      PORT: 'eighty',
-      PROVIDER_CLIENT_SECRET: 'a\nb',
-      PROVIDER: 'nobody',
-      PROVIDER_HOST: 'https://',
-    };
-    const files = { '/secret': { text: 'from the file' } };
-    const flags = {
-      port: '8001',
-      clientSecretFile: '/secret',
-      issuer: 'https://id.example',
-    };
-    const { port, clientSecret, provider } = config({ flags, environment, files });
-    expect([port, clientSecret.reveal()]).to.deep.equal([8001, 'from the file']);
-    expect(provider).to.have.nested.property('discovered.issuer', 'https://id.example');
-    expect(
-      known({ flags: { provider: 'gitlab' }, environment: { ...minimal, PROVIDER_ISSUER: 'x' } })
-        .tokenUrl,
-    ).to.contain('gitlab.com');
-  });
-
-  it('refuses alternatives that are both flags or both variables', () => {
-    const issuer = 'https://id.example';
-    for (const given of [
-      { flags: { issuer, provider: 'github' } },
-      { environment: { ...minimal, PROVIDER_ISSUER: issuer, PROVIDER: 'github' } },
-      { flags: { issuer, provider: 'github' }, environment: { ...minimal, PROVIDER: 'gitlab' } },
-    ]) {
-      expect(faults(given)).to.have.length(1);
-      expect(faults(given)[0]).to.contain('are both given');
-    }
-  });
-
   it('refuses variables that make Node write requests, or open a debugger', () => {
     for (const [name, values] of Object.entries({
       NODE_DEBUG: ['http', '*', 'none'],
@@ -232,84 +197,6 @@ describe('the configuration', () => {
   it('needs a base URL with port 0', () => {
     expect(faults({ flags: { port: '0' } })[0]).to.match(/^--base-url \(BASE_URL\) is required/);
     expect(config({ flags: { port: '0', baseUrl: 'http://localhost:1' } }).port).to.equal(0);
-  });
-
-  describe('the client secret', () => {
-    const bare = { FRONTEND_ORIGIN: minimal.FRONTEND_ORIGIN, PROVIDER_CLIENT_ID: 'client' };
-    const files = {
-      '/file': { text: 'from file\n' },
-      '/cred/provider-client-secret': { text: 'from credential' },
-    };
-    const secretOf = (given: Given) => config({ files, ...given }).clientSecret.reveal();
-
-    it('comes from the flags, else the variables, else the systemd credential', () => {
-      const credential = { ...bare, CREDENTIALS_DIRECTORY: '/cred' };
-      const variable = { ...credential, PROVIDER_CLIENT_SECRET: 'from variable' };
-      const fileVariable = { ...credential, PROVIDER_CLIENT_SECRET_FILE: '/file' };
-      expect(secretOf({ environment: credential })).to.equal('from credential');
-      expect(secretOf({ environment: variable })).to.equal('from variable');
-      expect(secretOf({ environment: fileVariable })).to.equal('from file');
-      expect(secretOf({ environment: variable, flags: { clientSecretFile: '/file' } })).to.equal(
-        'from file',
-      );
-      expect(
-        secretOf({ environment: fileVariable, flags: { clientSecret: 'from flag' } }),
-      ).to.equal('from flag');
-    });
-
-    it('is missing if the systemd credential is missing or empty, and the fault says where to put it', () => {
-      const environment = { ...bare, CREDENTIALS_DIRECTORY: '/cred' };
-      for (const given of [{}, { '/cred/provider-client-secret': { text: '\n' } }]) {
-        const [fault, ...others] = faults({ environment, files: given });
-        expect(fault).to.contain('/etc/login-relay/client-secret').and.contain('systemd');
-        expect(others).to.deep.equal([]);
-      }
-    });
-
-    it('is the content of its file without the final newline', () => {
-      const given = { flags: { clientSecretFile: '/f' }, environment: bare };
-      for (const text of ['a b', 'a b\n', 'a b\r\n']) {
-        expect(secretOf({ ...given, files: { '/f': { text } } })).to.equal('a b');
-      }
-    });
-
-    it('is refused if it is given in two ways, empty, not one line, or unreadable', () => {
-      const bad: Given[] = [
-        { flags: { clientSecret: 'a', clientSecretFile: '/file' }, environment: bare },
-        { environment: { ...minimal, PROVIDER_CLIENT_SECRET_FILE: '/file' } },
-        { flags: { clientSecretFile: '/empty' }, environment: bare },
-        { flags: { clientSecretFile: '/newline' }, environment: bare },
-        { flags: { clientSecretFile: '/lines' }, environment: bare },
-        { flags: { clientSecretFile: '/missing' }, environment: bare },
-        { environment: { ...bare, CREDENTIALS_DIRECTORY: '/missing' } },
-        { environment: bare },
-      ];
-      for (const given of bad) {
-        const lines = faults({
-          files: { ...files, '/empty': {}, '/newline': { text: '\n' }, '/lines': { text: 'a\nb' } },
-          ...given,
-        });
-        expect(lines, JSON.stringify(given)).to.have.length(1);
-        expect(lines[0]).to.match(/^--client-secret/);
-      }
-    });
-
-    it('causes a warning if every user can read its file', () => {
-      const { warnings } = read({
-        files: { '/open': { text: 'a', readableByOthers: true } },
-        flags: { clientSecretFile: '/open' },
-        environment: bare,
-      });
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.match(/^--client-secret-file .* every user can read/);
-      expect(read({}).warnings).to.deep.equal([]);
-    });
-
-    it('causes a warning if it starts or ends with a space', () => {
-      const environment = { ...minimal, PROVIDER_CLIENT_SECRET: ' secret' };
-      expect(read({ environment }).warnings.join()).to.match(/^--client-secret .* space/);
-      expect(config({ environment }).clientSecret.reveal()).to.equal(' secret');
-    });
   });
 
   const onProxy = { BASE_URL: 'https://relay.example', REFRESH_TOKENS: 'off' };

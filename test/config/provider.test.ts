@@ -182,4 +182,39 @@ describe('the provider of the configuration', () => {
     const flags = { clientId: 'client:1', tokenRequest: 'basic-raw' };
     expect(faults({ flags }).join()).to.match(/^--token-request .* has a colon/);
   });
+
+  it('ignores variables that a flag overrides, even malformed ones', () => {
+    const environment = {
+      ...minimal,
+      PORT: 'eighty',
+      PROVIDER_CLIENT_SECRET: 'a\nb',
+      PROVIDER: 'nobody',
+      PROVIDER_HOST: 'https://',
+    };
+    const files = { '/secret': { text: 'from the file' } };
+    const flags = {
+      port: '8001',
+      clientSecretFile: '/secret',
+      issuer: 'https://id.example',
+    };
+    const { port, clientSecret, provider } = config({ flags, environment, files });
+    expect([port, clientSecret.reveal()]).to.deep.equal([8001, 'from the file']);
+    expect(provider).to.have.nested.property('discovered.issuer', 'https://id.example');
+    expect(
+      known({ flags: { provider: 'gitlab' }, environment: { ...minimal, PROVIDER_ISSUER: 'x' } })
+        .tokenUrl,
+    ).to.contain('gitlab.com');
+  });
+
+  it('refuses alternatives that are both flags or both variables', () => {
+    const issuer = 'https://id.example';
+    for (const given of [
+      { flags: { issuer, provider: 'github' } },
+      { environment: { ...minimal, PROVIDER_ISSUER: issuer, PROVIDER: 'github' } },
+      { flags: { issuer, provider: 'github' }, environment: { ...minimal, PROVIDER: 'gitlab' } },
+    ]) {
+      expect(faults(given)).to.have.length(1);
+      expect(faults(given)[0]).to.contain('are both given');
+    }
+  });
 });

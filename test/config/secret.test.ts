@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { Secret } from '../../src/secret.ts';
+import { faults, type Given, minimal, read } from './support/read.ts';
 
 describe('a secret', () => {
   const secret = new Secret('canary');
@@ -22,5 +23,83 @@ describe('a secret', () => {
 
   it('has no property that could be copied', () => {
     expect(Object.values({ ...secret })).to.deep.equal([]);
+  });
+});
+
+describe('the client secret', () => {
+  const bare = { FRONTEND_ORIGIN: minimal.FRONTEND_ORIGIN, PROVIDER_CLIENT_ID: 'client' };
+  const files = {
+    '/file': { text: 'from file\n' },
+    '/cred/provider-client-secret': { text: 'from credential' },
+  };
+  const secretOf = (given: Given) => read({ files, ...given }).config.clientSecret.reveal();
+
+  it('comes from the flags, else the variables, else the systemd credential', () => {
+    const credential = { ...bare, CREDENTIALS_DIRECTORY: '/cred' };
+    const variable = { ...credential, PROVIDER_CLIENT_SECRET: 'from variable' };
+    const fileVariable = { ...credential, PROVIDER_CLIENT_SECRET_FILE: '/file' };
+    expect(secretOf({ environment: credential })).to.equal('from credential');
+    expect(secretOf({ environment: variable })).to.equal('from variable');
+    expect(secretOf({ environment: fileVariable })).to.equal('from file');
+    expect(secretOf({ environment: variable, flags: { clientSecretFile: '/file' } })).to.equal(
+      'from file',
+    );
+    expect(secretOf({ environment: fileVariable, flags: { clientSecret: 'from flag' } })).to.equal(
+      'from flag',
+    );
+  });
+
+  it('is missing if the systemd credential is missing or empty, and the fault says where to put it', () => {
+    const environment = { ...bare, CREDENTIALS_DIRECTORY: '/cred' };
+    for (const given of [{}, { '/cred/provider-client-secret': { text: '\n' } }]) {
+      const [fault, ...others] = faults({ environment, files: given });
+      expect(fault).to.contain('/etc/login-relay/client-secret').and.contain('systemd');
+      expect(others).to.deep.equal([]);
+    }
+  });
+
+  it('is the content of its file without the final newline', () => {
+    const given = { flags: { clientSecretFile: '/f' }, environment: bare };
+    for (const text of ['a b', 'a b\n', 'a b\r\n']) {
+      expect(secretOf({ ...given, files: { '/f': { text } } })).to.equal('a b');
+    }
+  });
+
+  it('is refused if it is given in two ways, empty, not one line, or unreadable', () => {
+    const bad: Given[] = [
+      { flags: { clientSecret: 'a', clientSecretFile: '/file' }, environment: bare },
+      { environment: { ...minimal, PROVIDER_CLIENT_SECRET_FILE: '/file' } },
+      { flags: { clientSecretFile: '/empty' }, environment: bare },
+      { flags: { clientSecretFile: '/newline' }, environment: bare },
+      { flags: { clientSecretFile: '/lines' }, environment: bare },
+      { flags: { clientSecretFile: '/missing' }, environment: bare },
+      { environment: { ...bare, CREDENTIALS_DIRECTORY: '/missing' } },
+      { environment: bare },
+    ];
+    for (const given of bad) {
+      const lines = faults({
+        files: { ...files, '/empty': {}, '/newline': { text: '\n' }, '/lines': { text: 'a\nb' } },
+        ...given,
+      });
+      expect(lines, JSON.stringify(given)).to.have.length(1);
+      expect(lines[0]).to.match(/^--client-secret/);
+    }
+  });
+
+  it('causes a warning if every user can read its file', () => {
+    const { warnings } = read({
+      files: { '/open': { text: 'a', readableByOthers: true } },
+      flags: { clientSecretFile: '/open' },
+      environment: bare,
+    });
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.match(/^--client-secret-file .* every user can read/);
+    expect(read({}).warnings).to.deep.equal([]);
+  });
+
+  it('causes a warning if it starts or ends with a space', () => {
+    const environment = { ...minimal, PROVIDER_CLIENT_SECRET: ' secret' };
+    expect(read({ environment }).warnings.join()).to.match(/^--client-secret .* space/);
+    expect(read({ environment }).config.clientSecret.reveal()).to.equal(' secret');
   });
 });

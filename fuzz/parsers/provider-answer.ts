@@ -86,8 +86,8 @@ async function checkUser(endpoints: Endpoints, body: Uint8Array): Promise<void> 
     assert.ok(record.code === 'provider_answer_unusable' || record.code === 'token_invalid');
     return;
   }
-  assert.equal(record, body);
-  assert.match(Buffer.from(record).toString(), /^\s*\{.*\}\s*$/s);
+  assert.equal(record.body, body);
+  assert.match(Buffer.from(record.body).toString(), /^\s*\{.*\}\s*$/s);
 }
 
 async function checkMetadata(client: UpstreamClient): Promise<void> {

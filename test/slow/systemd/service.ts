@@ -39,7 +39,8 @@ describe('the service', function () {
   });
 
   it('is ready when it answers, in its sandbox', async () => {
-    expect(system.run(`login-relay health --port ${port}`)).to.contain('ready at ');
+    const health = system.run(`login-relay health --port ${port}`);
+    expect(health).to.equal(`ready at http://127.0.0.1:${port}\n`);
     expectToken(await send(port, { path: `${callbackPath}?code=${canary('code')}` }));
     const status = system.run(`cat /proc/${service.mainProcess()}/status`);
     expect(status)

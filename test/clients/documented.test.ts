@@ -52,7 +52,7 @@ describe('docs/clients.md', () => {
     const run = (KEY: string) => {
       writeFileSync(GITHUB_ENV, '');
       const env = { PATH, GITHUB_ENV, KEY, URL: 'https://pr-1.example.dev/' };
-      const { status } = spawnSync('bash', ['-e', '-c', step], { cwd: directory, env });
+      const { status } = spawnSync('/bin/sh', ['-e', '-c', step], { cwd: directory, env });
       return { status, made: readFileSync(GITHUB_ENV, 'utf8') };
     };
     const { status, made } = run('x'.repeat(44));

@@ -68,11 +68,17 @@ export class CmsSite {
     this.#clockOffset += minutes * 60_000;
   }
 
+  /** An hour later, all tokens have ended. */
+  endTokens(): void {
+    this.advance(60);
+    this.github.endTokens();
+  }
+
   /** Corrects the clock and the provider. */
   forget(): void {
     this.#clockOffset = 0;
     this.github.tokenEndpoint = 'works';
-    this.github.tokenLifetime = undefined;
+    this.github.tokensEnd = false;
   }
 
   async close(): Promise<void> {

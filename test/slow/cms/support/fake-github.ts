@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** What the token endpoint does: `down` breaks the connection. */
 type TokenEndpoint = 'works' | 'refuses' | 'down';
@@ -26,8 +25,8 @@ const person = {
  */
 export class FakeGitHub {
   tokenEndpoint: TokenEndpoint = 'works';
-  /** Seconds until a token ends, with a refresh token for the next one. Undefined: it does not end. */
-  tokenLifetime: number | undefined;
+  /** Whether it gives refresh tokens, and says that tokens end in an hour. */
+  tokensEnd = false;
   /** How often a token was refreshed. */
   refreshes = 0;
   /** Calls of the API that were refused: their token had ended. */
@@ -43,8 +42,7 @@ export class FakeGitHub {
   readonly tokens: string[] = [];
   /** Codes and refresh tokens. Each works once. */
   readonly #grants = new Set<string>();
-  /** When tokens end, in milliseconds since 1970. */
-  readonly #ends = new Map<string, number>();
+  readonly #endedTokens = new Set<string>();
 
   readonly listener = (request: IncomingMessage, response: ServerResponse): void => {
     this.#answer(request, response).catch(() => response.destroy());
@@ -95,22 +93,24 @@ export class FakeGitHub {
     }
     const token = `gho_${randomBytes(18).toString('hex')}`;
     this.tokens.push(token);
-    const lifetime = this.tokenLifetime;
-    const next = lifetime && `ghr_${randomBytes(18).toString('hex')}`;
-    if (next) this.#grants.add(next);
-    this.#ends.set(token, Date.now() + (lifetime ?? Number.POSITIVE_INFINITY) * 1000);
     const granted = { access_token: token, token_type: 'bearer' };
-    send(response, 200, { ...granted, expires_in: lifetime, refresh_token: next });
+    if (!this.tokensEnd) {
+      send(response, 200, granted);
+      return;
+    }
+    const next = `ghr_${randomBytes(18).toString('hex')}`;
+    this.#grants.add(next);
+    send(response, 200, { ...granted, expires_in: 3600, refresh_token: next });
   }
 
-  /** Resolves once all tokens have ended. */
-  async tokensEnd(): Promise<void> {
-    await delay(Math.max(...this.#ends.values()) - Date.now());
+  /** Ends all tokens. */
+  endTokens(): void {
+    for (const token of this.tokens) this.#endedTokens.add(token);
   }
 
   async #answerApi(request: IncomingMessage, url: URL, response: ServerResponse): Promise<void> {
     const [, token = ''] = request.headers.authorization?.split(' ') ?? [];
-    if (Date.now() >= (this.#ends.get(token) ?? 0)) {
+    if (!this.tokens.includes(token) || this.#endedTokens.has(token)) {
       this.refusals += 1;
       send(response, 401, { message: 'Bad credentials' });
       return;

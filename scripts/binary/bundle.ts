@@ -18,8 +18,7 @@ export async function bundle(entryPoint: string): Promise<string> {
     // The script can only `require`.
     supported: { 'dynamic-import': false },
     charset: 'ascii',
-    // Keep names: stack traces show them, and the demo's provider reads the names of its classes.
-    // `minifySyntax` would also drop them.
+    // Keep names, which stack traces show. `minifySyntax` would drop some.
     minifyWhitespace: true,
     legalComments: 'none',
     // The manual page has the date of the release.

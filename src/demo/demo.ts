@@ -29,8 +29,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const client = createClient(ports);
     const steps = createSteps();
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
-    const issuer = provider.url;
-    provider.serve(createDemoProvider({ issuer, client, pkceRequired: true, onError }));
+    provider.serve(createDemoProvider(provider.url, client, onError));
     const pages = Object.values(deliveries);
     frontEnd.serve(createFrontEnd({ relayUrl: relay.url, pages, steps }));
     const config = readDemoConfig(ports, client, own);

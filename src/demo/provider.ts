@@ -1,146 +1,176 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import type { AdapterFactory, Configuration, KoaContextWithOIDC } from 'oidc-provider';
-import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.js';
-// The package's own entry point also writes a warning to the console about every Node release that is
-// not marked LTS.
-import { base as basePolicy } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
-import { Provider } from 'oidc-provider/lib/provider.js';
-import { answerFailures, chooseAccount, nameOf, serveLogin } from './provider-login.ts';
-import { brokenPage, messagePage } from './provider-pages.ts';
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import getRawBody from 'raw-body';
+import { codeChallenge } from '../login/pkce.ts';
+import { optional, withParameters } from '../oauth/query.ts';
+import { createRecent } from '../recent.ts';
+import { loginPage, pageHeaders, parseName } from './login-page.ts';
 
-/** What {@link createDemoProvider} is made from. */
-export interface DemoProviderOptions {
-  /** The provider's own address, without a path: `http://localhost:8002`. */
-  readonly issuer: string;
-  /** The one registered client; it authenticates with `client_secret_post`. */
-  readonly client: {
-    readonly clientId: string;
-    readonly clientSecret: string;
-    readonly redirectUri: string;
-    /** Shown on the login page. */
-    readonly name?: string;
-  };
-  /** Whether a request without a PKCE challenge is refused (default false). @see RFC 7636 */
-  readonly pkceRequired?: boolean;
-  /** Called with errors of the provider itself; by default nothing is logged. */
-  readonly onError?: (error: Error) => void;
+/** The one client of the provider. It sends its secret in the body. */
+interface Client {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+  /** Shown on the login page. */
+  readonly name: string;
 }
 
-const minute = 60;
-const hour = 60 * minute;
+/** What the code and the tokens of a login have in common. */
+interface Login {
+  readonly name: string;
+  readonly scope: string | null;
+  readonly challenge: string;
+  isRevoked: boolean;
+}
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+const mostLogins = 1_000;
+const longestForm = 4_096;
+
+/** Binds a login page to its browser. Cookies ignore ports: name and path keep it from other servers on localhost. */
+const cookie = 'demo_provider_login';
 
 /**
- * An OpenID provider in memory that accepts any name, for the demo and for tests.
- * Its user record (`/me`, scope `openid profile`) has `login` and `name`.
- * It gives refresh tokens, and takes each once. It keeps no login session: each authorization request shows the login page.
+ * An OAuth provider in memory that accepts any name, for the demo and for tests. It demands PKCE. It gives refresh
+ * tokens, and takes each once. It keeps no login session: each authorization request shows the login page.
+ *
+ * @param issuer its own address, without a path: `http://localhost:8002`
+ * @param onError called with errors of the provider itself
  */
-export function createDemoProvider(options: DemoProviderOptions): RequestListener {
-  const { issuer, client, onError = () => {} } = options;
-  const provider = new Provider(issuer, configurationOf(options));
-  provider.use(answerFailures(onError));
-  provider.use(chooseAccount);
-  provider.use(serveLogin(provider, client.name ?? client.clientId));
-  provider.on('server_error', (_ctx, error) => onError(error));
-  provider.onerror = onError;
-  return provider.callback();
+export function createDemoProvider(
+  issuer: string,
+  client: Client,
+  onError: (error: Error) => void,
+): RequestListener {
+  const codes = createRecent<Login>(minute, mostLogins, Date.now);
+  const accessTokens = createRecent<Login>(hour, mostLogins, Date.now);
+  const refreshTokens = createRecent<Login>(day, mostLogins, Date.now);
+  const ofClient = { client_id: client.clientId, redirect_uri: client.redirectUri };
+
+  /** Shows the login page, and takes its form. @see RFC 6749 §4.1.1, §4.1.2 */
+  async function authorize(ctx: Context): Promise<void> {
+    const request = new URLSearchParams(ctx.querystring);
+    if (!has(request, ofClient)) return answer(ctx, 400, 'Unknown client or redirect URI');
+    const respond = (result: Readonly<Record<string, string>>) => {
+      const state = optional('state', request.get('state') ?? undefined);
+      const parameters = [...Object.entries({ ...result, iss: issuer }), ...state];
+      ctx.redirect(withParameters(client.redirectUri, parameters));
+      ctx.status = 303;
+    };
+    const challenge = request.get('code_challenge');
+    const isServed = has(request, { response_type: 'code', code_challenge_method: 'S256' });
+    if (challenge === null || !isServed) return respond({ error: 'invalid_request' });
+
+    const browser = ctx.cookies.get(cookie) ?? randomUUID();
+    const page = (problem?: string) => loginPage(client.name, browser, problem);
+    if (ctx.method === 'GET') {
+      ctx.cookies.set(cookie, browser, { path: '/authorize', sameSite: 'lax' });
+      return answer(ctx, 200, page());
+    }
+    const form = await formOf(ctx);
+    if (!has(form, { browser })) return answer(ctx, 400, 'Another browser started this login');
+    if (has(form, { action: 'cancel' })) return respond({ error: 'access_denied' });
+    const name = parseName(form.get('name') ?? '');
+    if (name === undefined) {
+      return answer(ctx, 400, page('Please enter a name of up to 60 characters.'));
+    }
+    const login = { name, scope: request.get('scope'), challenge, isRevoked: false };
+    respond({ code: issue(codes, login) });
+  }
+
+  /** Reads a request of the client. Undefined after refusing one of somebody else. @see RFC 6749 §2.3.1 */
+  async function formOfClient(ctx: Context): Promise<URLSearchParams | undefined> {
+    const form = await formOf(ctx);
+    const { clientId: client_id, clientSecret: client_secret } = client;
+    if (has(form, { client_id, client_secret })) return form;
+    answer(ctx, 401, { error: 'invalid_client' });
+    return undefined;
+  }
+
+  /** Exchanges a code or a refresh token. @see RFC 6749 §4.1.3, §5.1, §6 */
+  async function giveTokens(ctx: Context): Promise<void> {
+    const form = await formOfClient(ctx);
+    if (form === undefined) return;
+    const refreshed = take(refreshTokens, form.get('refresh_token'));
+    const started = take(codes, form.get('code'));
+    const isProven = started?.challenge === codeChallenge(form.get('code_verifier') ?? '');
+    const login = refreshed ?? (isProven && has(form, ofClient) ? started : undefined);
+    if (login === undefined || login.isRevoked) return answer(ctx, 400, { error: 'invalid_grant' });
+    answer(ctx, 200, {
+      access_token: issue(accessTokens, login),
+      token_type: 'Bearer',
+      expires_in: hour / 1_000,
+      refresh_token: issue(refreshTokens, login),
+      scope: login.scope,
+    });
+  }
+
+  /** Revokes all tokens of a login. @see RFC 7009 §2 */
+  async function revoke(ctx: Context): Promise<void> {
+    const form = await formOfClient(ctx);
+    if (form === undefined) return;
+    const token = form.get('token') ?? '';
+    const login = accessTokens.get(token) ?? refreshTokens.get(token);
+    if (login) login.isRevoked = true;
+    answer(ctx, 200, {});
+  }
+
+  function showUser(ctx: Context): void {
+    const [, token = ''] = ctx.get('authorization').split(' ');
+    const login = accessTokens.get(token);
+    const record = login && !login.isRevoked ? recordOf(login.name) : undefined;
+    answer(ctx, record ? 200 : 401, record ?? { error: 'invalid_token' });
+  }
+
+  const router = new Router()
+    .all('/authorize', authorize)
+    .post('/token', giveTokens)
+    .post('/revoke', revoke)
+    .get('/me', showUser);
+  const app = new Koa();
+  app.on('error', onError);
+  app.use((ctx, next) => {
+    ctx.set(pageHeaders);
+    return next();
+  });
+  app.use(router.routes());
+  return app.callback();
 }
 
-function configurationOf({ client, pkceRequired = false }: DemoProviderOptions): Configuration {
-  const policy = basePolicy();
-  policy.remove('consent');
-  return {
-    adapter: createStore(),
-    clients: [
-      {
-        client_id: client.clientId,
-        client_secret: client.clientSecret,
-        redirect_uris: [client.redirectUri],
-        response_types: ['code'],
-        grant_types: ['authorization_code', 'refresh_token'],
-        token_endpoint_auth_method: 'client_secret_post',
-        id_token_signed_response_alg: 'ES256',
-      },
-    ],
-    clientAuthMethods: ['client_secret_post'],
-    responseTypes: ['code'],
-    scopes: ['openid'],
-    claims: { openid: ['sub'], profile: ['login', 'name'] },
-    pkce: { required: () => pkceRequired },
-    jwks: { keys: [newSigningKey()] },
-    cookies: {
-      keys: [randomBytes(32).toString('base64url')],
-      // Cookies ignore ports. Their names and path keep them apart from those of other servers on localhost.
-      names: {
-        interaction: 'demo_provider_login',
-        resume: 'demo_provider_resume',
-        session: 'demo_provider_session',
-      },
-      long: { httpOnly: true, sameSite: 'lax', signed: true, path: '/authorize' },
-      short: { httpOnly: true, sameSite: 'lax', signed: true },
-    },
-    routes: { authorization: '/authorize', revocation: '/revoke' },
-    features: {
-      devInteractions: { enabled: false },
-      revocation: {
-        enabled: true,
-        allowedPolicy: async (_ctx, grantee, token) => token.clientId === grantee.clientId,
-      },
-      rpInitiatedLogout: { enabled: false },
-    },
-    issueRefreshToken: async () => true,
-    interactions: { policy, url: (_ctx, interaction) => `/login/${interaction.uid}` },
-    clientBasedCORS: () => false,
-    expiresWithSession: () => false,
-    ttl: {
-      AccessToken: hour,
-      AuthorizationCode: minute,
-      Grant: hour,
-      IdToken: hour,
-      Interaction: hour,
-      RefreshToken: 24 * hour,
-      Session: hour,
-    },
-    findAccount: (_ctx, id) => ({ accountId: id, claims: () => claimsOf(id) }),
-    loadExistingGrant: grantEverything,
-    renderError: (ctx, { error, error_description: description = '' }) => {
-      ctx.type = 'html';
-      ctx.body =
-        error === 'server_error'
-          ? brokenPage
-          : messagePage('This request cannot be served', `${error}: ${description}`);
-    },
-  };
+function recordOf(name: string) {
+  const sub = Buffer.from(name).toString('base64url');
+  return { sub, login: name.toLowerCase().replaceAll(' ', '-'), name };
 }
 
-/**
- * Keeps codes, tokens and pending logins in memory, the newest ones. It keeps no login sessions. So the demo always
- * shows the login page, and logins in several tabs do not interfere.
- */
-function createStore(): AdapterFactory {
-  const inMemory = createMemoryAdapter();
-  return (model) => {
-    const store = inMemory(model);
-    return model === 'Session' ? Object.assign(store, { upsert: async () => {} }) : store;
-  };
+function answer(ctx: Context, status: number, body: string | object): void {
+  ctx.status = status;
+  ctx.body = body;
 }
 
-/** The login page is the consent page as well: every requested scope is granted. */
-async function grantEverything({ oidc }: KoaContextWithOIDC) {
-  const { client, session, provider, requestParamScopes } = oidc;
-  if (client === undefined || session?.accountId === undefined) return undefined;
-  const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-  grant.addOIDCScope([...requestParamScopes].join(' '));
-  await grant.save();
-  return grant;
+async function formOf({ req }: Context): Promise<URLSearchParams> {
+  const options = { limit: longestForm, encoding: 'utf8' } as const;
+  return new URLSearchParams(await getRawBody(req, options).catch(() => ''));
 }
 
-function claimsOf(id: string) {
-  const name = nameOf(id);
-  return { sub: id, login: name.toLowerCase().replaceAll(' ', '-'), name };
+/** Whether the parameters are there, with these values. */
+function has(given: URLSearchParams, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([name, value]) => given.get(name) === value);
 }
 
-function newSigningKey() {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' };
+type Logins = ReturnType<typeof createRecent<Login>>;
+
+/** A new code or token. */
+function issue(logins: Logins, login: Login): string {
+  const token = randomBytes(32).toString('base64url');
+  logins.set(token, login);
+  return token;
+}
+
+/** The login of a code or token, which works once. */
+function take(logins: Logins, token: string | null): Login | undefined {
+  const login = logins.get(token ?? '');
+  logins.delete(token ?? '');
+  return login;
 }

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { type OpenPort, openPort } from '../../src/demo/ports.ts';
 import { createDemoProvider } from '../../src/demo/provider.ts';
-import { FakeBrowser, formWith, type Page } from '../harness/browser/fake-browser.ts';
-import type { Answer } from '../harness/client/request.ts';
+import { FakeBrowser, type Page } from '../harness/browser/fake-browser.ts';
 
 const client = {
   clientId: 'a-client',
@@ -11,40 +10,36 @@ const client = {
   redirectUri: 'http://localhost:1/callback',
   name: 'A <b>client</b>',
 };
+const verifier = 'a verifier';
 
 describe('demo provider', () => {
   let port: OpenPort;
-  let pkcePort: OpenPort;
   let issuer: string;
   const faults: Error[] = [];
-  const onError = (error: Error) => faults.push(error);
 
-  before('start two providers', async () => {
+  before('start it', async () => {
     port = await openPort(0, 'a test');
     issuer = port.url;
-    port.serve(createDemoProvider({ issuer, client, onError }));
-    pkcePort = await openPort(0, 'a test');
-    const pkce = { issuer: pkcePort.url, client, onError, pkceRequired: true };
-    pkcePort.serve(createDemoProvider(pkce));
+    port.serve(createDemoProvider(issuer, client, (error) => faults.push(error)));
   });
 
-  after('stop them', async () => {
-    await Promise.all([port.close(), pkcePort.close()]);
-  });
+  after('stop it', () => port.close());
 
   afterEach('no fault was reported', () => {
     expect(faults.splice(0)).to.deep.equal([]);
   });
 
-  function authorizeUrl(more: Record<string, string> = {}, at = issuer): string {
+  function authorizeUrl(more: Record<string, string> = {}): string {
     const query = new URLSearchParams({
       response_type: 'code',
       client_id: client.clientId,
       redirect_uri: client.redirectUri,
       scope: 'openid profile',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
       ...more,
     });
-    return `${at}/authorize?${query}`;
+    return `${issuer}/authorize?${query}`;
   }
 
   const newBrowser = () =>
@@ -53,7 +48,7 @@ describe('demo provider', () => {
   /** Goes to the login page. */
   async function startLogin(browser: FakeBrowser, more = {}): Promise<Page> {
     const page = await browser.visit(authorizeUrl(more));
-    expect(page.url.href).to.contain(`${issuer}/login/`);
+    expect(page.status).to.equal(200);
     return page;
   }
 
@@ -74,22 +69,20 @@ describe('demo provider', () => {
     return answer.get('code') ?? '';
   }
 
-  const nextUrl = ({ headers }: Answer) => new URL(headers.location ?? '', issuer).href;
-
-  async function exchange(code: string, more: Record<string, string> = {}) {
-    const response = await fetch(`${issuer}/token`, {
-      method: 'POST',
-      body: new URLSearchParams({
-        grant_type: 'authorization_code',
-        code,
-        client_id: client.clientId,
-        client_secret: client.clientSecret,
-        redirect_uri: client.redirectUri,
-        ...more,
-      }),
-    });
+  async function post(path: string, fields: Record<string, string>) {
+    const credentials = { client_id: client.clientId, client_secret: client.clientSecret };
+    const body = new URLSearchParams({ ...credentials, ...fields });
+    const response = await fetch(issuer + path, { method: 'POST', body });
     return { status: response.status, body: await jsonObject(response) };
   }
+
+  function exchange(code: string, more: Record<string, string> = {}) {
+    const form = { code, redirect_uri: client.redirectUri, code_verifier: verifier };
+    return post('/token', { grant_type: 'authorization_code', ...form, ...more });
+  }
+
+  const refresh = (token: unknown) =>
+    post('/token', { grant_type: 'refresh_token', refresh_token: `${token}` });
 
   async function userOf(token: unknown) {
     const response = await fetch(`${issuer}/me`, { headers: { authorization: `Bearer ${token}` } });
@@ -167,13 +160,28 @@ describe('demo provider', () => {
     }
   });
 
-  it('refuses a request without a challenge if PKCE is required', async () => {
-    const code_challenge = createHash('sha256').update('a verifier').digest('base64url');
-    const challenge = { code_challenge, code_challenge_method: 'S256' };
-    const refused = await newBrowser().visit(authorizeUrl({}, pkcePort.url));
+  it('refuses a request without a challenge, and a code with another verifier', async () => {
+    const refused = await newBrowser().visit(authorizeUrl({ code_challenge_method: 'plain' }));
     expect(refused.url.searchParams.get('error')).to.equal('invalid_request');
-    const allowed = await newBrowser().visit(authorizeUrl(challenge, pkcePort.url));
-    expect(allowed.url.href).to.match(new RegExp(`^${pkcePort.url}/login/`));
+    const { status } = await exchange(await codeFor('ada'), { code_verifier: 'another' });
+    expect(status).to.equal(400);
+  });
+
+  it('takes a code and a refresh token once, from its client alone', async () => {
+    const code = await codeFor('ada');
+    expect((await post('/token', { code, client_secret: 'another' })).status).to.equal(401);
+    const { body: first } = await exchange(code);
+    expect((await exchange(code)).status).to.equal(400);
+    const { body: second } = await refresh(first['refresh_token']);
+    expect((await userOf(second['access_token'])).body['login']).to.equal('ada');
+    expect((await refresh(first['refresh_token'])).status).to.equal(400);
+  });
+
+  it('ends a login whose token is revoked', async () => {
+    const { body } = await exchange(await codeFor('ada'));
+    expect((await post('/revoke', { token: `${body['refresh_token']}` })).status).to.equal(200);
+    expect((await userOf(body['access_token'])).status).to.equal(401);
+    expect((await refresh(body['refresh_token'])).status).to.equal(400);
   });
 
   it('serves its pages without scripts, frames, caches and referrers', async () => {
@@ -193,14 +201,10 @@ describe('demo provider', () => {
 
   it('sets no cookie that other servers on the same host get', async () => {
     const browser = newBrowser();
-    const started = await browser.open(authorizeUrl());
-    expect(started.status).to.equal(303);
-    const submitted = await browser.open(nextUrl(started), formWith({ name: 'ada' }));
-    const resumed = await browser.open(nextUrl(submitted));
-    const answers = [started, submitted, resumed];
-    const lines = answers.flatMap(({ headers }) => headers['set-cookie'] ?? []);
+    const { headers } = await browser.open(authorizeUrl());
+    const lines = [headers['set-cookie'] ?? []].flat();
     expect(lines).to.have.length.above(0);
-    for (const line of lines) expect(line).to.match(/; path=\/(authorize|login)\b/);
+    for (const line of lines) expect(line).to.match(/; path=\/authorize\b/);
   });
 
   it('survives any request', async () => {

@@ -50,7 +50,7 @@ export interface TokenCall {
 }
 
 /**
- * A front end, a relay whose clock can be moved, and a certified provider, each a site of its own
+ * A front end, a relay whose clock can be moved, and the demo's provider, each a site of its own
  * in a browser's eyes, and a fourth site for an attacker. Every request to the relay and every
  * token call is kept.
  */
@@ -163,6 +163,7 @@ export class LoginSite {
     const onLine = (line: string) => this.#read(line);
     const { config, listener: relay, close } = await createRelayHere(flags, onLine, now);
     this.#closeRelay = close;
+    const [{ redirectUri }] = config.registrations;
 
     this.#ports.relay.serve(
       this.#orPage((request, response) => {
@@ -180,10 +181,11 @@ export class LoginSite {
     this.#ports.attacker.serve(this.#orPage((_request, response) => response.writeHead(404).end()));
     this.#ports.backChannel.serve((request, response) => this.#exchangeCode(request, response));
     this.#ports.provider.serve(
-      createDemoProvider({
-        issuer: this.provider,
-        client: { clientId, clientSecret, redirectUri: config.registrations[0].redirectUri },
-      }),
+      createDemoProvider(
+        this.provider,
+        { clientId, clientSecret, redirectUri, name: clientId },
+        () => {},
+      ),
     );
   }
 

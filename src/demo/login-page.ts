@@ -1,4 +1,4 @@
-import { html, htmlPage, type Markup, pagePolicy, pageStyle } from '../delivery/html.ts';
+import { html, htmlPage, pagePolicy, pageStyle } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 
 const sheet = `${pageStyle}
@@ -13,43 +13,40 @@ form p { margin: 0 }
 .alarm:empty { display: none }
 `;
 
-/** The headers of all pages. */
+/** The headers of the page. */
 export const pageHeaders = {
   ...securityHeaders,
   'Content-Security-Policy': pagePolicy({ sheet, sendsForms: true }),
 };
 
-/** The longest name that the login page takes, in UTF-16 code units. */
-export const maxNameLength = 60;
+/** The longest name that the page takes, in UTF-16 code units. */
+const maxNameLength = 60;
+
+/** Drops control and formatting characters, and collapses spaces, if a usable name is left. */
+export function parseName(text: string): string | undefined {
+  const name = text.toWellFormed().replace(/\s+/g, ' ').replace(/\p{C}/gu, '').trim();
+  return name === '' || name.length > maxNameLength ? undefined : name;
+}
 
 /**
- * The form that a person logs in with.
+ * The form that a person logs in with at the demo's provider.
  *
  * @param clientName where the login leads to
+ * @param browser what the form sends back
  * @param problem what was wrong with the name last sent
  */
-export function loginPage(clientName: string, problem = ''): string {
-  return page(
-    'Log in',
-    html`<p>to continue to <strong>${clientName}</strong></p>
+export function loginPage(clientName: string, browser: string, problem = ''): string {
+  const main = html`<p>Demo provider</p>
+<h1>Log in</h1>
+<p>to continue to <strong>${clientName}</strong></p>
 <form method="post" autocomplete="off">
+<input type="hidden" name="browser" value="${browser}">
 <label for="name">Your name</label>
 <input id="name" name="name" required maxlength="${`${maxNameLength}`}" autofocus spellcheck="false" aria-describedby="problem hint">
 <p class="alarm" id="problem" role="alert">${problem}</p>
 <p id="hint">Any name will do. There is no password.</p>
 <button name="action" value="login">Log in</button>
 <button name="action" value="cancel" formnovalidate>Cancel</button>
-</form>`,
-  );
-}
-
-/** A page that says one thing. */
-export const messagePage = (title: string, text: string) => page(title, html`<p>${text}</p>`);
-
-/** The page for an error of the provider itself. */
-export const brokenPage = messagePage('The demo provider failed', 'Please start again.');
-
-function page(title: string, body: Markup): string {
-  const main = html`<p>Demo provider</p>\n<h1>${title}</h1>\n${body}`;
-  return htmlPage(`${title} – Demo provider`, main, undefined, sheet);
+</form>`;
+  return htmlPage('Log in – Demo provider', main, undefined, sheet);
 }

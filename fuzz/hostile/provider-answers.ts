@@ -230,23 +230,8 @@ function silent(random: Random, body: Buffer): HostileAnswer {
 }
 
 const values = [
-  null,
-  true,
-  false,
-  0,
-  -0,
-  1e308,
-  ...['', ' ', 'a b', 'a\r\nSet-Cookie: a=b', '\u0000', '\u00e9', '\ud800', '\u2028'],
-  'x'.repeat(20_000),
-  'https://evil.example/',
-  'javascript:alert(1)',
-  'http://169.254.169.254/',
-  '//evil.example',
-  [],
-  ['a'],
-  {},
-  { toString: 'a' },
-  { access_token: 'a' },
+  ...[null, true, 0, 1e308, '', 'a\r\nSet-Cookie: a=b', '\u0000', '\ud800', 'x'.repeat(20_000)],
+  ...['https://evil.example/', 'http://169.254.169.254/', ['a'], { access_token: 'a' }],
 ] as const;
 
 const deep = 100_000;
@@ -265,15 +250,8 @@ function hostileBody(random: Random, honest: Record<string, unknown>): Buffer {
     () => Buffer.from(JSON.stringify({ ...honest, [field]: random.pick(values) })),
     () => Buffer.from(`${text.slice(0, -1)},${JSON.stringify(field)}:${value}}`),
     () => Buffer.from(`${text.slice(0, -1)},"__proto__":${value},"constructor":${value}}`),
-    () => Buffer.from(JSON.stringify(random.pick(values))),
-    () => Buffer.from(JSON.stringify([honest])),
     () => Buffer.from(spoilt(random, text), 'latin1'),
-    () => Buffer.from(text.slice(0, random.below(text.length))),
-    () => Buffer.from(`\ufeff${text}`),
-    () => Buffer.from(text, 'utf16le'),
     () => Buffer.concat([Buffer.from(text), Buffer.from(anyBytes(random, 9), 'latin1')]),
-    () => Buffer.from(anyBytes(random, random.below(200)), 'latin1'),
-    () => Buffer.from(new URLSearchParams({ access_token: 'form' }).toString()),
     () => Buffer.from(`<html>${hostileText(random)}</html>`, 'latin1'),
     () => Buffer.from('{"error":"bad_verification_code","error_description":"a"}'),
     () => Buffer.alloc(0),

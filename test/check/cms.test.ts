@@ -111,17 +111,6 @@ config.yml of the CMS app, for a login at provider:
     });
   });
 
-  it('warns of a scope without access to repositories', async () => {
-    await withProvider({}, async (flags) => {
-      const { complaints } = await diagnoseHere({
-        flags: { ...flags, 'token-delivery': 'cms', provider: 'github' },
-      });
-      expect(complaints.join('\n')).to.match(
-        /warning: configuration: .* no access to repositories/,
-      );
-    });
-  });
-
   for (const [policy, verdict] of [
     ['same-origin', 'warning'],
     ['same-origin; report-to="coop"', 'warning'],

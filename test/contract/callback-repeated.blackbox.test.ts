@@ -40,17 +40,6 @@ describe('a callback that is opened more than once', () => {
     return await browser.finish(login);
   }
 
-  it('gets the token of the same exchange while the first one is in flight', async () => {
-    const login = await browser.start();
-    const connection = await openAtOnce(bytesOf(login), bytesOf(login), bytesOf(login));
-    await connection.hear('HTTP/1.1 307 ', 3);
-    const token = underTest().provider.tokenFor(login.code);
-    expect(token).to.be.a('string');
-    await connection.hear(`Location: https://app.example/?access_token=${token}\r\n`, 3);
-    expect(underTest().provider.credentials('token')).to.deep.equal([login.code]);
-    connection.close();
-  });
-
   it('sends no second code while the first one is in flight, even if the code differs', async () => {
     const login = await browser.start();
     const connection = await openAtOnce(bytesOf(login), bytesOf(login, canary('code')));

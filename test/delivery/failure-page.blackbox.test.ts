@@ -237,21 +237,6 @@ describe('a failure with --error-delivery page', () => {
     const answered = await underTest().send({ path: callbackPath, headers });
     expectPage(answered, 400, new RelayError('state_missing').detail);
   });
-
-  it('does not affect successful logins and lookups', async () => {
-    const login = await browser.start('?state=own');
-    const location = expectRedirect(await browser.finish(login));
-    expect([...location.searchParams.keys()]).to.deep.equal(['access_token', 'state']);
-    expect((await underTest().lookUp()).status).to.equal(200);
-  });
-
-  it('is readable for the front end, like every answer', async () => {
-    const headers = [...navigation, ['Origin', frontendOrigin] as [string, string]];
-    const answered = await underTest().send({ path: callbackPath, headers });
-    expectFailurePage(answered, 400);
-    expect(answered.headers['access-control-allow-origin']).to.equal(frontendOrigin);
-    expect(answered.headers.vary?.split(', ')).to.include('Origin');
-  });
 });
 
 describe('the failure page', () => {

@@ -1,7 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { checkEndpointParameters } from '../../fuzz/parsers/endpoint-parameters.ts';
 import { checkFrontEndRequest } from '../../fuzz/parsers/front-end-request.ts';
-import { checkRefreshScope } from '../../fuzz/parsers/refresh-scope.ts';
 import { plainPayloads } from '../harness/client/redirect-payloads.ts';
 
 // make fuzz sets more.
@@ -135,16 +134,6 @@ const headers = fc.record({
 describe('whatever a front end sends,', () => {
   it('an OAuth request names a registered redirect URI, a challenge and a scope, or is refused', () => {
     fc.assert(fc.property(requests, configured, checkFrontEndRequest), { numRuns });
-  });
-
-  it('a refresh asks for no more scope than the login has and the front end has named', () => {
-    const word = fc.constantFrom('read', 'write', 'openid', 'offline_access', 'r', '');
-    const separator = fc.constantFrom(' ', ' ', ',', '  ');
-    const words = fc
-      .array(fc.tuple(word, separator), { maxLength: 6 })
-      .map((pairs) => pairs.flat().slice(0, -1).join(''));
-    const scope = fc.oneof(fc.constant(undefined), words, text);
-    fc.assert(fc.property(scope, scope, checkRefreshScope), { numRuns });
   });
 
   it('the body of a token request is read exactly, or refused', () => {

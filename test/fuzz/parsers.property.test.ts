@@ -3,13 +3,11 @@ import fc, { type Arbitrary } from 'fast-check';
 import { checkAuthorization, fuzz as fuzzAuthorization } from '../../fuzz/parsers/authorization.ts';
 import { fuzz as fuzzConfigFile } from '../../fuzz/parsers/config-file.ts';
 import { checkConfiguration, fuzz as fuzzConfiguration } from '../../fuzz/parsers/configuration.ts';
-import { checkCookies, fuzz as fuzzCookies } from '../../fuzz/parsers/cookies.ts';
 import {
   checkProviderAnswer,
   fuzz as fuzzProviderAnswer,
 } from '../../fuzz/parsers/provider-answer.ts';
 import { checkQuery, fuzz as fuzzQuery } from '../../fuzz/parsers/query.ts';
-import { checkSealed, checkState, fuzz as fuzzState } from '../../fuzz/parsers/state.ts';
 import { type OptionName, options } from '../../src/config/settings/settings.ts';
 import { presets } from '../../src/providers/presets.ts';
 
@@ -47,39 +45,6 @@ const authorizations = fc.array(
     fc.constantFrom(' ', '  ', '\t', ''),
   ),
   { maxLength: 3 },
-);
-
-const secret = Buffer.alloc(32, 7).toString('base64url');
-const cookies = joined(
-  fc.oneof(
-    fc
-      .tuple(
-        fc.constantFrom('', '__Host-Http-', ' ', '\u00a0', '"'),
-        fc.constantFrom(
-          'lr_login_0011223344556677',
-          'lr_login_finished',
-          'lr_login_',
-          '__proto__',
-          'theme',
-        ),
-        fc.constantFrom('=', ' = ', '', '=='),
-        fc.oneof(
-          fc.constantFrom(secret, `"${secret}"`, '0011223344556677.00', `${secret}=`, ''),
-          latin1,
-        ),
-      )
-      .map((parts) => parts.join('')),
-    latin1,
-  ),
-  fc.constantFrom('; ', ';', ', ', ' '),
-);
-
-const states = fc.oneof(
-  latin1,
-  fc
-    .uint8Array({ minLength: 40, maxLength: 400 })
-    .map((bytes) => Buffer.from([1, ...bytes]).toString('base64url')),
-  fc.integer({ min: 4090, max: 4100 }).map((length) => 'A'.repeat(length)),
 );
 
 const configured = fc.oneof(
@@ -206,22 +171,6 @@ describe('with any input,', () => {
     fc.assert(fc.property(authorizations, checkAuthorization), { numRuns });
   });
 
-  it('a Cookie header yields a secret that it contains, or none', () => {
-    fc.assert(fc.property(cookies, checkCookies), { numRuns });
-  });
-
-  it('a made-up state is refused', () => {
-    fc.assert(fc.property(states, checkState), { numRuns });
-  });
-
-  it('a signed state yields its content, and is accepted only unchanged', () => {
-    const frontEndState = fc
-      .string({ unit: 'binary', maxLength: 256 })
-      .map((state) => state.toWellFormed());
-    const seconds = fc.nat(2 ** 32 - 1);
-    fc.assert(fc.property(frontEndState, seconds, fc.nat(255), checkSealed), { numRuns });
-  });
-
   it('a configuration is safe, or refused with faults that do not quote a secret', () => {
     fc.assert(fc.property(configurations, checkConfiguration), { numRuns });
   });
@@ -235,8 +184,6 @@ describe('inputs that fuzzing has found', () => {
   const fuzzers = {
     query: fuzzQuery,
     authorization: fuzzAuthorization,
-    cookies: fuzzCookies,
-    state: fuzzState,
     configuration: fuzzConfiguration,
     'config-file': fuzzConfigFile,
     'provider-answer': fuzzProviderAnswer,

@@ -12,7 +12,20 @@ const content = { name: 'a login' };
 
 describe('a sealed text', () => {
   it('opens to its content', () => {
-    expect(seal.open(seal.seal(content))).to.deep.equal(content);
+    for (const one of [content, { name: '\0"\\ – 🔑' }]) {
+      expect(seal.open(seal.seal(one))).to.deep.equal(one);
+    }
+  });
+
+  it('does not open if nobody has sealed it', () => {
+    const madeUp = fc.uint8Array({ minLength: 40, maxLength: 120 });
+    fc.assert(
+      fc.property(madeUp, (bytes) => {
+        const text = Buffer.from(bytes).toString('base64url');
+        expect(seal.open(text)).to.equal(undefined);
+        expect(seal.open(`lr1_${text}`)).to.equal(undefined);
+      }),
+    );
   });
 
   it('needs no percent-encoding, does not show its content, and differs each time', () => {

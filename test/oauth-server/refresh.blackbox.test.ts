@@ -54,13 +54,6 @@ describe('the refresh of a login', () => {
     expect(provider.calls).to.have.lengthOf(1);
   });
 
-  it('says how long the login can be renewed, which does not become longer', async () => {
-    const days = 30 * 86_400;
-    expect(tokens.refreshExpiresIn).to.be.within(days - 60, days);
-    const renewed = tokensOf(await page.refresh(tokens.refreshToken));
-    expect(renewed.refreshExpiresIn).to.be.within(days - 60, Number(tokens.refreshExpiresIn));
-  });
-
   it('is in the log with its grant type', async () => {
     tokensOf(await page.refresh(tokens.refreshToken));
     const isRefresh = (line: object) => 'grant' in line && line.grant === 'refresh_token';
@@ -69,18 +62,6 @@ describe('the refresh of a login', () => {
   });
 
   describe('by many tabs at once', () => {
-    it('is one call, and all tabs stay logged in', async () => {
-      provider.mood.expiresIn = 60;
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () => page.refresh(tokens.refreshToken)),
-      );
-      const renewed = answers.map(tokensOf);
-      expect(provider.calls).to.have.lengthOf(1);
-      expect(new Set(renewed.map(({ accessToken }) => accessToken)).size).to.equal(1);
-      for (const { refreshToken } of renewed) tokensOf(await page.refresh(refreshToken));
-      expect(provider.calls).to.have.lengthOf(2);
-    });
-
     it('gives the same tokens later to a page that closed the connection', async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       provider.mood.patience = promise;
@@ -285,18 +266,6 @@ describe('the refresh of a login', () => {
       }
       provider.forget();
       tokensOf(await page.refresh(tokens.refreshToken));
-    });
-
-    it('ends the login if the provider refuses', async () => {
-      provider.mood.expiresIn = 60;
-      const renewed = tokensOf(await page.refresh(tokens.refreshToken));
-      provider.revokeAll();
-      provider.calls.length = 0;
-      // Repeated requests of a page must use only one token request at the provider.
-      for (let time = 0; time < 5; time += 1) {
-        expectOAuthError(await page.refresh(renewed.refreshToken), 'invalid_grant');
-      }
-      expect(provider.calls).to.have.lengthOf(1);
     });
   });
 

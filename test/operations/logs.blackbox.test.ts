@@ -173,18 +173,6 @@ describe('the log', () => {
       expect(warnings.map(({ level }) => level)).to.deep.equal(['warn']);
     });
 
-    it('does not mark a callback as excused if it has a state, an error, or a sign of a browser', async () => {
-      const others: [query: string, headers: [string, string][]][] = [
-        ['?code=a&state=x', []],
-        ['?error=access_denied', []],
-        ['?code=a', [['Sec-Fetch-Site', 'none']]],
-      ];
-      for (const [query, headers] of others) {
-        const line = await lineOf(await underTest().send({ path: callbackPath + query, headers }));
-        expect(line, query).to.not.have.property('excused');
-      }
-    });
-
     it('has a line for a client that leaves before the answer', async () => {
       const { provider } = underTest();
       provider.onUser = silence;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
+import { clearedCookies } from '../harness/browser/cookie-jar.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
@@ -116,26 +116,6 @@ describe('the logout of a session', () => {
     await page.logOut();
     await relay.reload();
     expectSessionFailure(await page.describe({ cookie }), 'session_missing');
-  });
-
-  it('is not undone by a refresh in flight', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    provider.mood.patience = promise;
-    provider.onRevocation = (response) => void response.writeHead(503).end();
-    const arrived = provider.arrivals(1);
-    const { cookie } = page;
-    const refresh = page.refresh({ cookie });
-    await arrived;
-    const logout = page.logOut({ cookie });
-    // The logout ends the session, and then waits for the refresh.
-    await eventually(async () => {
-      expectSessionFailure(await page.describe({ cookie }), 'session_missing');
-    });
-    resolve();
-    const refused = await refresh;
-    expectSessionFailure(refused, 'session_missing');
-    expect(setCookies(refused)).to.deep.equal([]);
-    expect((await logout).status).to.equal(200);
   });
 
   it('names the provider’s own logout page, if its metadata has one', async () => {

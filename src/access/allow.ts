@@ -1,4 +1,4 @@
-import { openidAccess } from '../providers/openid.ts';
+import { openidAccess } from '../providers/identity-servers.ts';
 import {
   type AccessAnswers,
   type AccessRule,

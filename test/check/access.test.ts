@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { checkAccess } from '../../src/check/access.ts';
-import { github } from '../../src/providers/github.ts';
+import { github } from '../../src/providers/source-code-hosts.ts';
 import { readFileConfig } from '../config/support/read.ts';
 
 /** What `check` says of a configuration. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { githubAccess } from '../../src/providers/github.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import { githubAccess } from '../../src/providers/source-code-hosts.ts';
 import { faults, type Given, type LoginConfig, minimal, read, readWhole } from './support/read.ts';
 
 const config = (given: Given): LoginConfig => read(given).config;

@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { parseTokenResponse, type TokenResponse } from '../../src/oauth/token-response.ts';
-import { github } from '../../src/providers/github.ts';
+import { presets } from '../../src/providers/presets.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import { slack } from '../../src/providers/slack.ts';
-import { twitch } from '../../src/providers/twitch.ts';
 
 type Dialect = Pick<Provider, 'tokenResponse'>;
 
 function parse(fields: object, provider: Dialect = {}): TokenResponse {
   return parseTokenResponse({ status: 200, body: Buffer.from(JSON.stringify(fields)) }, provider);
 }
+
+const preset = (wanted: string) => presets.find(({ name }) => name === wanted);
+const [github, slack, twitch] = ['github', 'slack', 'twitch'].map(preset);
 
 describe('a token response', () => {
   const token = { access_token: 'token' };

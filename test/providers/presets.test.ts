@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import * as v from 'valibot';
 import { presets } from '../../src/providers/presets.ts';
@@ -46,19 +45,6 @@ describe('the presets', () => {
       if (preset.issRequired) expect(issuer).to.be.a('string');
     });
   }
-
-  it('are listed, every one, in files that are named like one of theirs', async () => {
-    const directory = new URL('../../src/providers/', import.meta.url);
-    const listed: readonly unknown[] = presets;
-    for (const file of readdirSync(directory)) {
-      const name = file.replace(/\.ts$/, '');
-      if (['openid', 'presets', 'provider'].includes(name)) continue;
-      const exported: Readonly<Record<string, object>> = await import(`${directory}${file}`);
-      const found = Object.values(exported).filter((one) => 'authorizeUrl' in one);
-      expect(found.map((one) => Object(one).name)).to.include(name);
-      for (const preset of found) expect(listed, file).to.include(preset);
-    }
-  });
 
   it('do not send the secret in a URL to self-hosted servers, because their logs would contain it', () => {
     const inUrl = presets.filter(({ clientAuthentication }) => clientAuthentication === 'query');

@@ -1,0 +1,77 @@
+import type { AccessAnswers, Preset } from './provider.ts';
+
+/** The claims of OpenID Connect. @see OpenID Connect Core 1.0 §5.1 */
+export const openidAccess = {
+  users: { fields: ['sub'] },
+  emails: { fields: ['email'], verified: 'email_verified', scope: 'email' },
+  groups: { fields: ['groups'], scope: 'groups' },
+} as const satisfies AccessAnswers;
+
+/** Servers that an organization runs, or rents, for its own people. */
+export const identityServers: readonly Preset[] = [
+  {
+    name: 'keycloak',
+    title: 'Keycloak',
+    documentation: 'https://www.keycloak.org/securing-apps/oidc-layers',
+    host: { meaning: 'host of your Keycloak server, with its path if it has one' },
+    tenant: { meaning: 'name of the realm' },
+    authorizeUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/auth',
+    tokenUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/token',
+    userUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/userinfo',
+    scope: 'openid profile',
+    clientAuthentication: 'basic',
+    pkce: true,
+    refreshTokens: 'always',
+    revocation: {
+      url: 'https://{host}/realms/{tenant}/protocol/openid-connect/revoke',
+      request: 'rfc7009',
+    },
+    logoutUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/logout',
+    accountPrompt: 'login',
+    // A mapper adds the groups, whatever the scope.
+    access: { ...openidAccess, groups: { fields: ['groups'] } },
+  },
+  {
+    name: 'auth0',
+    title: 'Auth0',
+    documentation: 'https://auth0.com/docs/api/authentication',
+    host: { meaning: 'your Auth0 domain, or your own one' },
+    authorizeUrl: 'https://{host}/authorize',
+    tokenUrl: 'https://{host}/oauth/token',
+    userUrl: 'https://{host}/userinfo',
+    scope: 'openid profile',
+    clientAuthentication: 'body',
+    pkce: true,
+    refreshTokens: 'by-setting',
+    refreshRequest: { scope: 'offline_access' },
+    revocation: {
+      url: 'https://{host}/oauth/revoke',
+      request: 'rfc7009',
+      takes: 'refresh_token',
+    },
+    logoutUrl: 'https://{host}/v2/logout',
+    accountPrompt: 'login',
+    access: {
+      ...openidAccess,
+      // Only an action of the tenant adds a claim.
+      groups: { fields: [] },
+    },
+  },
+  {
+    name: 'okta',
+    title: 'Okta',
+    documentation: 'https://developer.okta.com/docs/api/openapi/okta-oauth/oauth',
+    host: { meaning: 'your Okta domain' },
+    authorizeUrl: 'https://{host}/oauth2/v1/authorize',
+    tokenUrl: 'https://{host}/oauth2/v1/token',
+    userUrl: 'https://{host}/oauth2/v1/userinfo',
+    scope: 'openid profile',
+    clientAuthentication: 'basic',
+    pkce: true,
+    refreshTokens: 'by-setting',
+    refreshRequest: { scope: 'offline_access' },
+    revocation: { url: 'https://{host}/oauth2/v1/revoke', request: 'rfc7009' },
+    accountPrompt: 'login',
+    access: openidAccess,
+  },
+];

@@ -1,0 +1,181 @@
+import type { AccessAnswers, Preset } from './provider.ts';
+
+// https://docs.github.com/en/rest/orgs/members, /rest/teams/members, /rest/users/emails
+export const githubAccess: AccessAnswers = {
+  users: { fields: ['id'], name: 'login' },
+  organizations: {
+    ask: 'user/memberships/orgs/:organization',
+    state: 'active',
+    scope: 'read:org|write:org|admin:org',
+  },
+  teams: {
+    ask: 'orgs/:organization/teams/:team/memberships/:login',
+    state: 'active',
+    scope: 'read:org|write:org|admin:org',
+  },
+  emails: {
+    from: 'user/emails?per_page=100',
+    fields: ['email'],
+    verified: 'verified',
+    scope: 'user:email|user',
+  },
+  groups: 'GitHub has organizations and teams',
+};
+
+/** What github.com and GitHub Enterprise Server have in common. */
+const githubEverywhere = {
+  tokenResponse: { scopeSeparator: ',' },
+  cms: {
+    name: 'github',
+    repositoryScopes: ['repo', 'public_repo'],
+    apiRoot: 'https://api.github.com',
+  },
+  access: githubAccess,
+} as const;
+
+export const github: Preset = {
+  name: 'github',
+  title: 'GitHub',
+  documentation:
+    'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+  authorizeUrl: 'https://github.com/login/oauth/authorize',
+  tokenUrl: 'https://github.com/login/oauth/access_token',
+  userUrl: 'https://api.github.com/user',
+  clientAuthentication: 'query',
+  pkce: true,
+  refreshTokens: 'by-setting',
+  // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
+  revocation: {
+    url: 'https://api.github.com/applications/{clientId}/token',
+    request: 'github',
+    takes: 'access_token',
+  },
+  issuer: 'https://github.com/login/oauth',
+  accountPrompt: 'select_account',
+  ...githubEverywhere,
+};
+
+// https://docs.gitea.com/api/, which Forgejo has too
+const giteaAccess: AccessAnswers = {
+  users: { fields: ['id'], name: 'login' },
+  organizations: {
+    ask: 'orgs/:organization/members/:login',
+    scope: 'read:organization|write:organization',
+  },
+  teams: {
+    from: 'user/teams?limit=50',
+    fields: ['organization.username', 'name'],
+    ignoresCase: true,
+    scope: 'read:organization|write:organization',
+  },
+  emails: { from: 'user/emails', fields: ['email'], verified: 'verified' },
+  groups: 'it has organizations and teams',
+};
+
+/** What Gitea and Forgejo, which was made from it, have in common. */
+const giteaAt = (host: string) =>
+  ({
+    authorizeUrl: `https://${host}/login/oauth/authorize`,
+    tokenUrl: `https://${host}/login/oauth/access_token`,
+    userUrl: `https://${host}/api/v1/user`,
+    scope: 'read:user',
+    clientAuthentication: 'body',
+    pkce: true,
+    refreshTokens: 'always',
+    access: giteaAccess,
+  }) as const;
+
+/** Hosts of source code. */
+export const sourceCodeHosts: readonly Preset[] = [
+  github,
+  {
+    name: 'github-enterprise',
+    title: 'GitHub Enterprise Server',
+    documentation:
+      'https://docs.github.com/en/enterprise-server@latest/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+    host: { meaning: 'host of your GitHub Enterprise Server' },
+    authorizeUrl: 'https://{host}/login/oauth/authorize',
+    tokenUrl: 'https://{host}/login/oauth/access_token',
+    userUrl: 'https://{host}/api/v3/user',
+    clientAuthentication: 'body',
+    pkce: false,
+    refreshTokens: 'never',
+    // https://docs.github.com/en/enterprise-server@latest/rest/apps/oauth-applications#delete-an-app-token
+    revocation: {
+      url: 'https://{host}/api/v3/applications/{clientId}/token',
+      request: 'github',
+      takes: 'access_token',
+    },
+    ...githubEverywhere,
+  },
+  {
+    name: 'gitlab',
+    title: 'GitLab',
+    documentation: 'https://docs.gitlab.com/api/oauth2/',
+    host: { meaning: 'host of your GitLab server', default: 'gitlab.com' },
+    authorizeUrl: 'https://{host}/oauth/authorize',
+    tokenUrl: 'https://{host}/oauth/token',
+    userUrl: 'https://{host}/api/v4/user',
+    scope: 'read_user',
+    clientAuthentication: 'body',
+    pkce: true,
+    refreshTokens: 'always',
+    revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
+    cms: { name: 'gitlab', repositoryScopes: ['api'], apiRoot: 'https://gitlab.com/api/v4' },
+    // https://docs.gitlab.com/integration/openid_connect_provider/
+    access: {
+      users: { fields: ['id'], name: 'username' },
+      organizations: 'GitLab has groups',
+      emails: {
+        from: '../../oauth/userinfo',
+        fields: ['email'],
+        verified: 'email_verified',
+        scope: 'openid email',
+      },
+      groups: {
+        from: '../../oauth/userinfo',
+        fields: ['groups'],
+        ignoresCase: true,
+        scope: 'openid',
+      },
+    },
+  },
+  {
+    name: 'gitea',
+    title: 'Gitea',
+    documentation: 'https://docs.gitea.com/development/oauth2-provider',
+    host: { meaning: 'host of your Gitea server' },
+    ...giteaAt('{host}'),
+  },
+  {
+    name: 'forgejo',
+    title: 'Forgejo',
+    documentation: 'https://forgejo.org/docs/latest/user/oauth2-provider/',
+    host: { meaning: 'host of your Forgejo server' },
+    ...giteaAt('{host}'),
+  },
+  {
+    name: 'codeberg',
+    title: 'Codeberg',
+    documentation: 'https://forgejo.org/docs/latest/user/oauth2-provider/',
+    ...giteaAt('codeberg.org'),
+  },
+  {
+    name: 'bitbucket',
+    title: 'Bitbucket Cloud',
+    documentation: 'https://developer.atlassian.com/cloud/bitbucket/oauth-2/',
+    authorizeUrl: 'https://bitbucket.org/site/oauth2/authorize',
+    tokenUrl: 'https://bitbucket.org/site/oauth2/access_token',
+    userUrl: 'https://api.bitbucket.org/2.0/user',
+    scope: 'account',
+    clientAuthentication: 'basic',
+    pkce: false,
+    refreshTokens: 'always',
+    cms: {
+      name: 'bitbucket',
+      repositoryScopes: ['repository:write', 'repository:admin'],
+      apiRoot: 'https://api.bitbucket.org/2.0',
+    },
+    access: { users: { fields: ['account_id'] } },
+  },
+];

@@ -61,8 +61,8 @@ export function proxyApi(
       method,
       url,
       headers: apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken),
-      upload: await uploadOf(ctx),
-      clientGone: clientGone(ctx),
+      body: await uploadOf(ctx),
+      signal: clientGone(ctx),
     };
     const response = await registration.callApi(request, (call) => {
       ctx.state.providerCall = call;
@@ -78,7 +78,7 @@ export function proxyApi(
 }
 
 /** @returns undefined if the request has no body */
-async function uploadOf(ctx: Context): Promise<StreamedRequest['upload']> {
+async function uploadOf(ctx: Context): Promise<StreamedRequest['body']> {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return undefined;
   const { 'content-length': given, 'transfer-encoding': coding } = ctx.req.headers;
   // Other codings are gone after this hop, but the API would not know. @see RFC 9112 §6.1

@@ -4,23 +4,16 @@ import type { Got, Method, Request, RequestError, Response } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type ConnectionPool, onceSending } from './connection-pool.ts';
-import type { Upload, UpstreamResponse } from './messages.ts';
+import type { Upload, UpstreamRequest, UpstreamResponse } from './messages.ts';
 import type { Patience } from './patience.ts';
 
 /** A call, which learns from its attempts how it goes. */
 export interface Call {
-  readonly method: Method;
-  readonly url: string | URL;
-  /** Without those that frame the body. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Upload;
-  /** Whether the body of the response is decompressed. */
-  readonly decompress: boolean;
+  readonly request: Omit<UpstreamRequest, 'endpoint'>;
+  /** Takes the body of the response: a stream gets it as it is, a list gets the chunks of the decompressed body. */
+  readonly download: PassThrough | Buffer[];
   /** Bytes that the body of the response may have. */
   readonly mostBytes: number;
-  /** Takes the body of the response: a stream, or a list of its chunks. */
-  readonly download: PassThrough | Buffer[];
-  readonly clientGone: AbortSignal | undefined;
   /**
    * Starts the clock of an attempt.
    *
@@ -29,9 +22,8 @@ export interface Call {
   wait(isClientsTurn: () => boolean, giveUp: (code: FailureCode) => void): Patience;
   /** Called before the first byte of the request is written. */
   onSending(): void;
-  onStatus(status: number): void;
   /** Called when an attempt ends the call; only the first time counts. */
-  end(outcome: 'answered' | FailureCode, error?: string): void;
+  end(outcome: 'answered' | FailureCode, status?: number, error?: string): void;
 }
 
 /** The head of a response. */
@@ -55,6 +47,7 @@ export class Attempt {
   #clientRequest: ClientRequest | undefined;
   /** The bytes that the connection had received before. */
   #bytesBefore = 0;
+  #status: number | undefined;
   #isUploading = false;
   #isAnswered = false;
   #stopUpload: () => void = () => {};
@@ -64,15 +57,15 @@ export class Attempt {
    * @param pool the connections that `by` uses
    */
   constructor(by: Got, call: Call, pool: ConnectionPool) {
-    const { method, url, headers, decompress, body, clientGone } = call;
+    const { method, url, headers, body, signal } = call.request;
     this.#call = call;
     this.#download = Array.isArray(call.download) ? undefined : call.download;
     this.#pool = pool;
     // got's stream costs half of its promise, and can be destroyed at any time.
     this.#stream = by.stream(url, {
       method,
-      headers: { ...headers, ...framing(call) },
-      decompress,
+      headers: { ...headers, ...framing(call.request) },
+      decompress: this.#download === undefined,
     });
     this.#patience = call.wait(
       () => this.#isClientsTurn(),
@@ -82,9 +75,9 @@ export class Attempt {
     this.#stream.on('response', this.#onResponse);
     this.#stream.on('end', this.#onEnd);
     this.#stream.on('error', this.#onError);
-    clientGone?.addEventListener('abort', this.#onGone);
-    if (clientGone?.aborted) this.#onGone();
-    else if (typeof body !== 'string') this.#upload(body);
+    signal?.addEventListener('abort', this.#onGone);
+    if (signal?.aborted) this.#onGone();
+    else if (typeof body === 'object') this.#upload(body);
     // got ends the request one tick after the body. If the response has already arrived, got
     // destroys the socket. So end it here. got itself ends those that cannot have a body.
     // An empty chunk would cost a second write.
@@ -112,7 +105,7 @@ export class Attempt {
     // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
     sent.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
       connection.destroy();
-      this.#call.onStatus(101);
+      this.#status = 101;
       this.#fail('provider_answer_unusable');
     });
   };
@@ -123,9 +116,9 @@ export class Attempt {
       this.#giveWay();
       return;
     }
-    const { method, mostBytes, download, onStatus } = this.#call;
+    const { request, mostBytes, download } = this.#call;
     this.#patience.renew();
-    onStatus(status);
+    this.#status = status;
     this.#stream.on('data', this.#counter(mostBytes, 'provider_answer_unusable'));
     const answer = () => {
       this.#isAnswered = true;
@@ -138,13 +131,14 @@ export class Attempt {
       download.once('close', this.#onGone);
     }
     // Without a body, wait for the end: the call is over before the relay's response is.
-    if (Array.isArray(download) || isBodiless(method, status)) this.#stream.once('end', answer);
+    if (Array.isArray(download) || isBodiless(request.method, status))
+      this.#stream.once('end', answer);
     else answer();
   };
 
   readonly #onEnd = (): void => {
     this.#settle();
-    this.#call.end('answered');
+    this.#call.end('answered', this.#status);
     // The provider has answered without reading the whole upload.
     if (this.#isUploading) this.#stream.destroy();
   };
@@ -167,15 +161,23 @@ export class Attempt {
 
   #fail(code: FailureCode, error?: string): void {
     this.#settle();
-    this.#call.end(code, error);
+    const { download, end } = this.#call;
+    const status = this.#status;
+    // Any other status than 200 decides alone: a broken body changes nothing.
+    const isDecided = Array.isArray(download) && status !== undefined && status !== 200;
+    if (isDecided) end('answered', status);
+    else end(code, status, error);
     this.#stream.destroy();
-    if (this.#isAnswered) this.#download?.destroy(new RelayError(code));
+    if (isDecided) {
+      download.length = 0;
+      this.#result.resolve({ status, headers: {} });
+    } else if (this.#isAnswered) this.#download?.destroy(new RelayError(code));
     else this.#result.reject(new RelayError(code));
   }
 
   #settle(): void {
     this.#patience.stop();
-    this.#call.clientGone?.removeEventListener('abort', this.#onGone);
+    this.#call.request.signal?.removeEventListener('abort', this.#onGone);
     this.#download?.off('close', this.#onGone);
     this.#stopUpload();
   }
@@ -200,7 +202,7 @@ export class Attempt {
 const mayHaveBody = (method: Method) => method !== 'GET' && method !== 'HEAD';
 
 /** The headers that frame the body. @see RFC 9112 §6 */
-function framing({ method, body }: Call): Record<string, string> {
+function framing({ method, body = '' }: Call['request']): Record<string, string> {
   if (!mayHaveBody(method)) return {};
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   return length === undefined

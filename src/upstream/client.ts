@@ -10,7 +10,6 @@ import type {
   ObserveCall,
   StreamedRequest,
   StreamedResponse,
-  UpstreamCall,
   UpstreamRequest,
   UpstreamResponse,
 } from './messages.ts';
@@ -59,7 +58,7 @@ export function createUpstreamClient(
     try {
       await pool.settled();
       // A body that is sent only once needs a new connection: a kept one may have died while idle.
-      for (const by of typeof call.body === 'string' ? [pooled, unpooled] : [unpooled]) {
+      for (const by of typeof call.request.body === 'object' ? [unpooled] : [pooled, unpooled]) {
         // After a pause of the machine it may be over. Don't spend the code for a caller who got a timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
         const response = await new Attempt(by, call, pool).result;
@@ -79,31 +78,19 @@ export function createUpstreamClient(
      * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable`
      *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (cancelled). The error never holds the request.
      */
-    async call(
-      { endpoint, body = '', signal, ...request }: UpstreamRequest,
-      observe: ObserveCall,
-    ): Promise<UpstreamResponse> {
+    async call(request: UpstreamRequest, observe: ObserveCall): Promise<UpstreamResponse> {
+      const { endpoint } = request;
       const deadline = performance.now() + within.timeout;
-      const progress = startProgress(endpoint, room.take(endpoint), observe, decidesAlone);
       const chunks: Buffer[] = [];
       const call: Call = {
-        ...request,
-        ...progress,
-        body,
+        request,
         download: chunks,
-        decompress: true,
         mostBytes: answerSize,
-        clientGone: signal,
         wait: (_, giveUp) => waitUntil(deadline, giveUp),
+        ...startCall(endpoint, room.take(endpoint), observe),
       };
-      try {
-        const head = await make(call, deadline);
-        return { ...head, body: Buffer.concat(chunks) };
-      } catch (error) {
-        const status = progress.status();
-        if (status === undefined || !decidesAlone(status)) throw error;
-        return { status, headers: {}, body: new Uint8Array() };
-      }
+      const head = await make(call, deadline);
+      return { ...head, body: Buffer.concat(chunks) };
     },
     /**
      * Makes one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.
@@ -111,7 +98,7 @@ export function createUpstreamClient(
      * @throws {RelayError} as `call` does, or `upload_too_large`. After that, the body fails with such an error
      */
     async stream(
-      { holder, upload, ...request }: StreamedRequest,
+      { holder, ...request }: StreamedRequest,
       observe: ObserveCall,
     ): Promise<StreamedResponse> {
       let patience: TransferPatience | undefined;
@@ -125,17 +112,15 @@ export function createUpstreamClient(
         giveWay: () => giveWay(),
       });
       const head = await make({
-        ...request,
-        ...startProgress('api', leave, observe, () => false),
-        body: upload ?? '',
+        request,
         download,
-        decompress: false,
         mostBytes: limits.apiResponseSize,
         wait(isClientsTurn, giveUp) {
           giveWay = () => giveUp('overloaded');
           patience = waitWithin(within.timeout, isClientsTurn, giveUp);
           return patience;
         },
+        ...startCall('api', leave, observe),
       });
       return { ...head, body: download };
     },
@@ -148,43 +133,29 @@ export function createUpstreamClient(
   };
 }
 
-/** Whether a status decides the outcome without a body, so that a broken one changes nothing. */
-const decidesAlone = (status: number) => status !== 200;
-
 /**
- * How a call goes.
+ * Starts the record of a call.
  *
  * @param leave gives the room of the call back
- * @param isDecidedBy whether a call with this status counts as answered, however it ends
  */
-function startProgress(
+function startCall(
   endpoint: Endpoint,
   leave: () => void,
   observe: ObserveCall,
-  isDecidedBy: (status: number) => boolean,
-) {
+): Pick<Call, 'onSending' | 'end'> {
   const start = performance.now();
-  let sent = false;
-  let status: number | undefined;
+  let isSent = false;
   let isOver = false;
   return {
-    status: () => status,
     onSending() {
-      sent = true;
+      isSent = true;
     },
-    onStatus(received: number) {
-      status = received;
-    },
-    end(outcome: UpstreamCall['outcome'], error?: string) {
+    end(outcome, status, error) {
       if (isOver) return;
       isOver = true;
       leave();
-      const isDecided = status !== undefined && isDecidedBy(status);
-      const how = isDecided
-        ? { outcome: 'answered' as const }
-        : { outcome, ...(error && { error }) };
-      const durationMs = elapsedSince(start);
-      observe({ endpoint, ...how, ...(status && { status }), durationMs }, sent);
+      const details = { ...(status && { status }), ...(error && { error }) };
+      observe({ endpoint, outcome, ...details, durationMs: elapsedSince(start) }, isSent);
     },
   };
 }

@@ -7,32 +7,18 @@ import type { Endpoint, Holder } from './room.ts';
 /** A request to one of the provider's endpoints. */
 export interface UpstreamRequest {
   readonly endpoint: Endpoint;
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: Method;
   readonly url: string | URL;
+  /** Without those that frame the body. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Upload | undefined;
   /** Cancels the call. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The provider's response. The body is empty if only the status arrived intact. */
-export interface UpstreamResponse {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Uint8Array;
-}
-
-/** A request to the provider's API whose body is streamed. */
-export interface StreamedRequest {
+/** A request to the provider's API. Both bodies are streamed. */
+export interface StreamedRequest extends Omit<UpstreamRequest, 'endpoint'> {
   readonly holder: Holder;
-  readonly method: Method;
-  readonly url: URL;
-  /** Without those that frame the body. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Undefined: the request has no body. */
-  readonly upload: Upload | undefined;
-  /** Aborts if the client hangs up. */
-  readonly clientGone: AbortSignal;
 }
 
 /** A body that is sent while it arrives, so it can be sent only once. */
@@ -41,11 +27,15 @@ export interface Upload {
   readonly length: number | undefined;
 }
 
-/** A response of the provider's API whose body is streamed. */
-export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
-  /** Its bytes as the API sent them, compressed or not. It fails with a `RelayError` if it breaks off. */
-  readonly body: Readable;
+/** The provider's response. The body is empty if only the status arrived intact. */
+export interface UpstreamResponse<Body = Uint8Array> {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Body;
 }
+
+/** The bytes of the body come as the API sent them, compressed or not. It fails with a `RelayError` if it breaks off. */
+export type StreamedResponse = UpstreamResponse<Readable>;
 
 /** The result of one call, as a log may know of it. */
 export interface UpstreamCall {

@@ -13,10 +13,7 @@ export interface Patience {
 }
 
 /** How long a transfer may take, which depends on its client. */
-export interface TransferPatience extends Patience {
-  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
-  pace(): number;
-}
+export type TransferPatience = ReturnType<typeof waitWithin>;
 
 /**
  * Waits until a moment, whatever arrives.
@@ -40,7 +37,7 @@ export function waitWithin(
   silence: number,
   isClientsTurn: () => boolean,
   giveUp: (code: FailureCode) => void,
-): TransferPatience {
+) {
   const { apiCallTime, apiPace, apiOrdinaryPace } = limits;
   let left = apiCallTime / turn;
   let bytes = 0;
@@ -72,6 +69,7 @@ export function waitWithin(
       bytes += passed;
       silent.refresh();
     },
+    /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
     pace: () => pace,
     stop,
   };

@@ -40,8 +40,7 @@ describe('a streamed call', () => {
       method: 'GET',
       url: new URL(`http://127.0.0.1:${server.port}/a?b`),
       headers: {},
-      upload: undefined,
-      clientGone: new AbortController().signal,
+      signal: new AbortController().signal,
       ...changes,
     };
     return by.stream(request, (call, isSent) => seen.push({ ...call, isSent }));
@@ -79,7 +78,7 @@ describe('a streamed call', () => {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
         const { body } = await stream({
           method,
-          upload: upload(Readable.from(['a', 'bc']), length),
+          body: upload(Readable.from(['a', 'bc']), length),
         });
         const framing = length === undefined ? 'undefined chunked' : '3 undefined';
         expect(await text(body)).to.equal(`${method} ${framing} abc`);
@@ -143,7 +142,7 @@ describe('a streamed call', () => {
       else response.end('a');
     };
     await text((await stream()).body);
-    const posted = stream({ method: 'POST', upload: upload(Readable.from(['a'])) });
+    const posted = stream({ method: 'POST', body: upload(Readable.from(['a'])) });
     expect(await outcomeOf(posted)).to.equal('provider_unreachable');
     expect(requests).to.equal(2);
     expect(server.connections).to.equal(2);
@@ -211,7 +210,7 @@ describe('a streamed call', () => {
         for (;;) yield chunk;
       })(),
     );
-    const posted = stream({ method: 'POST', upload: upload(content) });
+    const posted = stream({ method: 'POST', body: upload(content) });
     expect(await outcomeOf(posted)).to.equal('upload_too_large');
     expect(received).to.be.at.most(limits.apiRequestSize + chunk.length);
     expect(client.inFlight()).to.equal(0);
@@ -228,7 +227,7 @@ describe('a streamed call', () => {
     it('waits for a slow upload', async () => {
       listener = async (request, response) => response.end(await text(request));
       const content = new PassThrough();
-      const posted = stream({ method: 'POST', upload: upload(content) }, hasty);
+      const posted = stream({ method: 'POST', body: upload(content) }, hasty);
       content.write('a');
       await wait(3_000);
       content.end('b');
@@ -271,7 +270,7 @@ describe('a streamed call', () => {
           resolve();
         };
       });
-      const call = stream({ clientGone: gone.signal });
+      const call = stream({ signal: gone.signal });
       await arrived;
       if (answers) {
         const { body } = await call;
@@ -301,7 +300,7 @@ describe('a streamed call', () => {
 
   it('makes no call for a client that has hung up before', async () => {
     listener = () => expect.fail('was called');
-    expect(await outcomeOf(stream({ clientGone: AbortSignal.abort() }))).to.equal('client_gone');
+    expect(await outcomeOf(stream({ signal: AbortSignal.abort() }))).to.equal('client_gone');
     expect(client.inFlight()).to.equal(0);
   });
 
@@ -309,7 +308,7 @@ describe('a streamed call', () => {
     listener = (_, response) => response.writeHead(413, { Connection: 'close' }).end('too much');
     const content = new PassThrough();
     content.write(Buffer.alloc(16 * 1024));
-    const { status, body } = await stream({ method: 'POST', upload: upload(content) });
+    const { status, body } = await stream({ method: 'POST', body: upload(content) });
     expect(status).to.equal(413);
     expect(await text(body)).to.equal('too much');
     expect(content.destroyed).to.equal(false);
@@ -343,7 +342,7 @@ describe('a streamed call', () => {
       };
       const gone = new AbortController();
       const streamFor = (session: string) =>
-        stream({ holder: { session, address: undefined }, clientGone: gone.signal }, wide).then(
+        stream({ holder: { session, address: undefined }, signal: gone.signal }, wide).then(
           async ({ body }) => buffer(body),
         );
       const outcomes = ['a', 'a', 'a', 'b'].map(async (session) => outcomeOf(streamFor(session)));

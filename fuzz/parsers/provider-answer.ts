@@ -44,7 +44,7 @@ export async function fuzz(data: Buffer): Promise<void> {
 }
 
 async function checkToken(endpoints: Endpoints, body: Uint8Array): Promise<void> {
-  const token = await outcomeOf(endpoints.exchangeCode(grant, () => {}));
+  const token = await outcomeOf(endpoints.requestToken(grant, () => {}));
   assert.ok(!(token instanceof DiscoveryError));
   if (token instanceof RelayError) {
     assert.equal(token.status, 400);
@@ -65,7 +65,7 @@ const refreshFailures: ReadonlySet<string> = new Set([
 ]);
 
 async function checkRefresh(endpoints: Endpoints): Promise<void> {
-  const token = await outcomeOf(endpoints.refreshToken({ refreshToken: 'a' }, () => {}));
+  const token = await outcomeOf(endpoints.requestToken({ refreshToken: 'a' }, () => {}));
   assert.ok(!(token instanceof DiscoveryError));
   if (token instanceof RelayError) {
     assert.ok(refreshFailures.has(token.code), token.code);

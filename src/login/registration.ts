@@ -67,10 +67,6 @@ function registrationOf(by: RegistrationSettings) {
   const request = derivedFrom(source, (provider) => authorizationRequest(by, provider));
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
-  const issued = (token: TokenResponse): TokenResponse => {
-    rememberGood(keyOfToken(token.accessToken));
-    return token;
-  };
   const audience = derivedFrom(source, audienceAt);
   const access = createAccess(memory.access, endpoints, {
     provider: source.current,
@@ -125,11 +121,14 @@ function registrationOf(by: RegistrationSettings) {
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
     /** As the endpoint does. The token is good from then on. */
-    exchangeCode: async (grant: CodeGrant, observe: ObserveCall) =>
-      issued(await endpoints.exchangeCode(grant, observe)),
-    /** The same for a refresh. */
-    refreshToken: async (grant: RefreshGrant, observe: ObserveCall) =>
-      issued(await endpoints.refreshToken(grant, observe)),
+    async requestToken(
+      grant: CodeGrant | RefreshGrant,
+      observe: ObserveCall,
+    ): Promise<TokenResponse> {
+      const token = await endpoints.requestToken(grant, observe);
+      rememberGood(keyOfToken(token.accessToken));
+      return token;
+    },
     /**
      * The page that logs a person out of the provider itself; undefined if it has none. Throws as `provider`
      * does.

@@ -29,45 +29,30 @@ export interface RefreshGrant {
 }
 
 /**
- * Builds the token request for a code, in the form that the provider accepts. With `query`, the secret is
- * in the URL, as the contract says.
+ * Builds the token request for a code or a refresh token, in the form that the provider accepts. With `query`, the
+ * secret is in the URL of the request for a code, as the contract says; it never is for a refresh token.
  *
- * @see RFC 6749 §4.1.3
+ * @see RFC 6749 §4.1.3 and §6
  */
 export function tokenRequest(
   endpoint: TokenEndpoint,
-  { code, codeVerifier }: CodeGrant,
+  grant: CodeGrant | RefreshGrant,
 ): ClientRequest {
   const { tokenUrl, tokenParameters = [], requestHeaders: headers = {} } = endpoint;
-  const fields: ExtraParameters = [
-    ['code', code],
-    ['redirect_uri', endpoint.redirectUri],
-    ...optional('code_verifier', codeVerifier),
-    ...tokenParameters,
-  ];
-  if (endpoint.clientAuthentication === 'query') {
+  const isRefresh = 'refreshToken' in grant;
+  const own: ExtraParameters = isRefresh
+    ? [['refresh_token', grant.refreshToken], ...optional('scope', grant.scope)]
+    : [
+        ['code', grant.code],
+        ['redirect_uri', endpoint.redirectUri],
+        ...optional('code_verifier', grant.codeVerifier),
+      ];
+  const further = tokenParameters.filter(([name]) => own.every(([taken]) => taken !== name));
+  const fields = [...own, ...further];
+  if (endpoint.clientAuthentication === 'query' && !isRefresh) {
     const url = withParameters(tokenUrl, [...clientParameters(endpoint), ...fields]);
     return { method: 'POST', url, headers };
   }
-  return authenticatedForm(endpoint, tokenUrl, [['grant_type', 'authorization_code'], ...fields]);
-}
-
-/**
- * Builds the token request for a refresh token. The secret never travels in the URL.
- *
- * @see RFC 6749 §6
- */
-export function refreshTokenRequest(
-  endpoint: TokenEndpoint,
-  { refreshToken, scope }: RefreshGrant,
-): ClientRequest {
-  const fields: ExtraParameters = [
-    ['grant_type', 'refresh_token'],
-    ['refresh_token', refreshToken],
-    ...optional('scope', scope),
-  ];
-  const taken = new Set(fields.map(([name]) => name));
-  const { tokenUrl, tokenParameters = [] } = endpoint;
-  const further = tokenParameters.filter(([name]) => !taken.has(name));
-  return authenticatedForm(endpoint, tokenUrl, [...fields, ...further]);
+  const type = isRefresh ? 'refresh_token' : 'authorization_code';
+  return authenticatedForm(endpoint, tokenUrl, [['grant_type', type], ...fields]);
 }

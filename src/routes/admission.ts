@@ -72,7 +72,7 @@ export async function renew(
   const admission = admissionTo(place, ctx);
   try {
     if (refreshToken !== undefined) {
-      const call = (grant: RefreshGrant) => registration.refreshToken(grant, recordCall(ctx));
+      const call = (grant: RefreshGrant) => registration.requestToken(grant, recordCall(ctx));
       const refresh = { ...login, refreshToken };
       return await refreshes.join(refresh, call, registration.isGood, admission);
     }

@@ -37,7 +37,7 @@ export function loginCallback(served: Served): Middleware<RequestState> {
         registration.expectRoom();
         spend();
         ctx.state.codeMayBeSpent = true;
-        const token = await registration.exchangeCode(grant, recordCall(ctx));
+        const token = await registration.requestToken(grant, recordCall(ctx));
         frontEnd.reportScope(token.scope, provider.scope);
         return token;
       });

@@ -38,7 +38,7 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
     registration.limitExchange(ctx.req, async () => {
       registration.expectRoom();
       const grant = { code: providerCode, codeVerifier };
-      return await registration.exchangeCode(grant, (call, isSent) => {
+      return await registration.requestToken(grant, (call, isSent) => {
         ctx.state.providerCall = call;
         if (!isSent) return;
         sent();

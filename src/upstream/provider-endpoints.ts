@@ -8,7 +8,6 @@ import {
 import {
   type CodeGrant,
   type RefreshGrant,
-  refreshTokenRequest,
   type TokenEndpoint,
   tokenRequest,
 } from '../oauth/token-request.ts';
@@ -44,27 +43,20 @@ export function createProviderEndpoints(
 ) {
   return {
     /**
-     * Exchanges an authorization code for an access token.
+     * Exchanges an authorization code or a refresh token for an access token.
      *
-     * @throws {RelayError} why there is no token
-     * @see RFC 6749 §4.1.3
+     * @returns a response without a refresh token if the given one stays valid
+     * @throws {RelayError} why there is no token; `refresh_refused` if the refresh token gives none any more
+     * @see RFC 6749 §4.1.3 and §6
      */
-    async exchangeCode(grant: CodeGrant, observe: ObserveCall): Promise<TokenResponse> {
+    async requestToken(
+      grant: CodeGrant | RefreshGrant,
+      observe: ObserveCall,
+    ): Promise<TokenResponse> {
       const endpoint = provider();
       const request = { endpoint: 'token', ...tokenRequest(endpoint, grant) } as const;
-      return parseTokenResponse(await client.call(request, observe), endpoint);
-    },
-    /**
-     * Requests a new access token.
-     *
-     * @returns a response without a refresh token if the old refresh token stays valid
-     * @throws {RelayError} `refresh_refused` or another reason that there is no token
-     * @see RFC 6749 §6
-     */
-    async refreshToken(grant: RefreshGrant, observe: ObserveCall): Promise<TokenResponse> {
-      const endpoint = provider();
-      const request = { endpoint: 'token', ...refreshTokenRequest(endpoint, grant) } as const;
-      return parseTokenResponse(await client.call(request, observe), endpoint, 'refresh_token');
+      const type = 'refreshToken' in grant ? 'refresh_token' : 'authorization_code';
+      return parseTokenResponse(await client.call(request, observe), endpoint, type);
     },
     /**
      * Revokes the tokens of a login. Without a call, if the provider does not revoke them.

@@ -18,7 +18,7 @@ describe('a refresh at the provider', () => {
     more: Pick<Provider, 'tokenParameters' | 'requestHeaders' | 'tokenResponse'> = {},
   ) {
     const endpoints = endpointsOf(client, { clientAuthentication, ...more });
-    return endpoints.refreshToken({ refreshToken: 'ghr_+/=', scope }, () => {});
+    return endpoints.requestToken({ refreshToken: 'ghr_+/=', scope }, () => {});
   }
 
   const fields = { grant_type: 'refresh_token', refresh_token: 'ghr_+/=' };

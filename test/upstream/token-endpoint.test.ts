@@ -26,7 +26,7 @@ describe('the token endpoint', () => {
   ) => {
     const endpoints = endpointsOf(client, { clientAuthentication, ...more });
     const grant = { code: 'the code', codeVerifier };
-    const { accessToken } = await endpoints.exchangeCode(grant, () => {});
+    const { accessToken } = await endpoints.requestToken(grant, () => {});
     return accessToken;
   };
 

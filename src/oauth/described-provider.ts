@@ -34,25 +34,22 @@ export function providerOf(
   };
   const revocationUrl = optional('revocationUrl');
   return {
-    authorizeUrl: required('authorizeUrl'),
-    tokenUrl: required('tokenUrl'),
-    userUrl: required('userUrl'),
-    scope: given.scope ?? (speaksOpenId ? 'openid' : undefined),
+    scope: speaksOpenId ? 'openid' : undefined,
     scopesSupported: v.is(v.array(v.string()), scopes) ? scopes : undefined,
-    clientAuthentication: given.clientAuthentication ?? authenticationOf(metadata, context),
+    clientAuthentication: authenticationOf(metadata, context),
     // Many servers take PKCE without saying so. @see RFC 9700 §2.1.1
-    pkce: given.pkce ?? true,
-    authorizeParameters: given.authorizeParameters,
-    tokenParameters: given.tokenParameters,
+    pkce: true,
     ...refreshOf(metadata),
-    revocation:
-      given.revocation ??
-      (revocationUrl === undefined ? undefined : { url: revocationUrl, request: 'rfc7009' }),
+    revocation: revocationUrl ? { url: revocationUrl, request: 'rfc7009' } : undefined,
     logoutUrl: optional('logoutUrl'),
     // Every provider of OpenID Connect has it. @see OpenID Connect Core 1.0 §15.1
     accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
+    ...given,
+    authorizeUrl: required('authorizeUrl'),
+    tokenUrl: required('tokenUrl'),
+    userUrl: required('userUrl'),
   };
 }
 
@@ -97,8 +94,7 @@ function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
       'a grant other than authorization_code',
   ].filter((requirement) => requirement !== false);
   if (requirements.length === 0) return;
-  const explanation = `the provider requires ${requirements.join(', and ')}, which this relay does not support: turn that off there, or use another kind of provider`;
-  throw new DiscoveryError('unsupported', { explanation });
+  throw new DiscoveryError('unsupported', { detail: requirements.join(', and ') });
 }
 
 /** Whether a list has the word. A list that is missing excludes nothing. */
@@ -119,13 +115,6 @@ const fields = {
   logoutUrl: 'end_session_endpoint',
 } as const;
 
-/** The options that give by hand what a login needs. */
-const flags = {
-  authorizeUrl: '--authorize-url',
-  tokenUrl: '--token-url',
-  userUrl: '--user-url',
-} as const satisfies Record<RequiredEndpoint, string>;
-
 /** @throws {DiscoveryError} if the metadata has no such endpoint, or none that can be used */
 function requiredEndpoint(
   name: RequiredEndpoint,
@@ -134,8 +123,9 @@ function requiredEndpoint(
 ): string {
   const value = metadata[fields[name]];
   if (value === undefined) {
-    const explanation = `the metadata has no ${fields[name]}: give it by hand, with ${flags[name]}`;
-    throw new DiscoveryError('endpoint_missing', { explanation });
+    const flag = name.replace('Url', '-url');
+    const detail = `${fields[name]}: give it by hand, with --${flag}`;
+    throw new DiscoveryError('endpoint_missing', { detail });
   }
   const url = usableUrl(name, value, context);
   if (typeof url === 'string') throw new DiscoveryError(url);

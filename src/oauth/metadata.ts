@@ -50,12 +50,13 @@ export function parseMetadata(bytes: Uint8Array, issuer: string): Metadata {
     : new DiscoveryError('issuer_mismatch', { metadataIssuer });
 }
 
+/** What is wrong and, after a colon, what to do. A detail takes the place of `{}`. */
 const explanations = {
   unreachable: 'the issuer cannot be reached',
   timeout: 'the issuer takes too long to answer',
-  unavailable: 'the issuer answers with a server error',
-  unexpected_status: 'the metadata cannot be read',
-  redirected: 'the address of the metadata redirects elsewhere: correct the issuer',
+  unavailable: 'the address of the metadata answers with status {}, a server error',
+  unexpected_status: 'the address of the metadata answers with status {}: correct the issuer',
+  redirected: 'the address of the metadata redirects {}: correct the issuer',
   not_found:
     'there is no metadata at the issuer: correct the issuer, or give the three endpoints by hand',
   not_json: 'the metadata is not a JSON object: correct the issuer',
@@ -64,7 +65,7 @@ const explanations = {
   issuer_mismatch: 'the metadata names another issuer: correct the issuer to the name that it uses',
   issuer_scheme:
     'the metadata names this issuer with http instead of https: have the proxy in front of the provider send X-Forwarded-Proto, and the provider trust it',
-  endpoint_missing: 'the metadata lacks an endpoint: give it by hand',
+  endpoint_missing: 'the metadata has no {}',
   endpoint_unusable:
     'an endpoint in the metadata is not an https URL, or is at a link-local or metadata address: correct the issuer, or give the endpoint by hand',
   endpoint_on_this_machine:
@@ -72,7 +73,7 @@ const explanations = {
   endpoint_parameter:
     'an endpoint in the metadata has a parameter of the protocol in its query: give the endpoint by hand',
   unsupported:
-    'the provider requires something that this relay does not support: turn that off there, or use another kind of provider',
+    'the provider requires {}, which this relay does not support: turn that off there, or use another kind of provider',
 } as const;
 
 /** The stable name of why discovery failed, as it appears in logs. */
@@ -92,18 +93,14 @@ export class DiscoveryError extends Error {
   /** What the metadata calls its issuer, if that is the reason. */
   readonly metadataIssuer: unknown;
 
-  /** @param more.explanation says more than the general one */
+  /** @param more.detail a part of the explanation */
   constructor(
     reason: DiscoveryFailure,
-    more: {
-      readonly explanation?: string;
-      readonly code?: string | undefined;
-      readonly metadataIssuer?: unknown;
-    } = {},
+    more: { detail?: string; code?: string | undefined; metadataIssuer?: unknown } = {},
   ) {
     super(reason);
     this.reason = reason;
-    this.explanation = more.explanation ?? explanations[reason];
+    this.explanation = explanations[reason].replace('{}', () => more.detail ?? '');
     this.code = more.code;
     this.metadataIssuer = more.metadataIssuer;
   }

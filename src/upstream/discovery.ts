@@ -14,17 +14,8 @@ import type { UpstreamResponse } from './messages.ts';
 
 const mostRedirects = 3;
 
-/** Failures of one metadata address after which the issuer's other address is tried. */
-const ofOneAddress: ReadonlySet<DiscoveryFailure> = new Set([
-  'unavailable',
-  'unexpected_status',
-  'redirected',
-  'not_found',
-  'not_json',
-  'too_large',
-  'issuer_mismatch',
-  'issuer_scheme',
-]);
+/** Failures of the issuer itself: its other address would fail, too. */
+const ofIssuer: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout', 'overloaded']);
 
 /**
  * Fetches the metadata of an issuer: OpenID Connect's, or OAuth's if there is none.
@@ -42,7 +33,7 @@ export async function discoverProvider(
     try {
       metadata = parseMetadata(await fetchMetadata(client, url), context.issuer);
     } catch (error) {
-      if (!(error instanceof DiscoveryError) || !ofOneAddress.has(error.reason)) throw error;
+      if (!(error instanceof DiscoveryError) || ofIssuer.has(error.reason)) throw error;
       failures.push(error);
       continue;
     }
@@ -63,14 +54,12 @@ async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8
     if (target === undefined) throw statusError(answer.status);
     const { origin, pathname, search } = target;
     if (origin !== new URL(url).origin) {
-      const explanation = `the address of the metadata redirects to another origin${shown(origin)}: correct the issuer`;
-      throw new DiscoveryError('redirected', { explanation });
+      throw new DiscoveryError('redirected', { detail: `to another origin${shown(origin)}` });
     }
     // Rebuild the URL: a user name or password in the target must not be sent.
     next = origin + pathname + search;
   }
-  const explanation = `the address of the metadata redirects more than ${mostRedirects} times: correct the issuer`;
-  throw new DiscoveryError('redirected', { explanation });
+  throw new DiscoveryError('redirected', { detail: `more than ${mostRedirects} times` });
 }
 
 async function get(client: UpstreamClient, url: string): Promise<UpstreamResponse> {
@@ -100,12 +89,9 @@ function redirectTarget({ status, headers }: UpstreamResponse, from: string): UR
 
 function statusError(status: number): DiscoveryError {
   if (status === 404 || status === 410) return new DiscoveryError('not_found');
-  const answers = `the address of the metadata answers with status ${status}`;
-  return status >= 500
-    ? new DiscoveryError('unavailable', { explanation: `${answers}, a server error` })
-    : new DiscoveryError('unexpected_status', {
-        explanation: `${answers}: correct the issuer`,
-      });
+  return new DiscoveryError(status >= 500 ? 'unavailable' : 'unexpected_status', {
+    detail: `${status}`,
+  });
 }
 
 /** An origin for a log line. The provider chose it, so only a short http or https origin is shown. */

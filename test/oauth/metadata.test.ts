@@ -40,8 +40,6 @@ describe('the provider that metadata describe', () => {
       scope: 'openid',
       clientAuthentication: 'body',
       pkce: true,
-      authorizeParameters: undefined,
-      tokenParameters: undefined,
       revocation: undefined,
       logoutUrl: undefined,
       scopesSupported: undefined,

@@ -5,10 +5,9 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { keyOf } from '../recent.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
-import { createGenerations } from './generations.ts';
-import { keepRefreshes } from './kept-refreshes.ts';
+
 import { createNonces, createProofs } from './proofs.ts';
-import { createRefreshTokens } from './refresh-tokens.ts';
+import { createGenerations, createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
 
 /** What a process remembers of grants, for a few minutes. A reload of the configuration keeps it. */
@@ -19,7 +18,7 @@ export function createGrantMemory(home: Home) {
     generations: createGenerations(home),
     proofs: createProofs(home),
     redeemedCodes: createRedeemedCodes(home),
-    refreshes: keepRefreshes(createRefreshes(home), home),
+    refreshes: createRefreshes(home),
     revocations: createRevocations(home),
   };
 }

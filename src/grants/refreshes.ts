@@ -1,72 +1,49 @@
-import { RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../errors.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
 import type { Found, Left } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createRecent, keyOf } from '../recent.ts';
-import { createCallLimit } from './call-limit.ts';
+import { createRecent } from '../recent.ts';
+import {
+  aged,
+  createResults,
+  type Ended,
+  type IsGood,
+  keptTime,
+  keyOfRefresh,
+  mostResults,
+  type Refreshed,
+  type RefreshTokenOwner,
+  resultTime,
+} from './refresh-results.ts';
 
 const kind = 'r';
-const lifetime = 60_000;
 /** Milliseconds for which the relays that wait find a result that nobody else gets. */
 const waitersTime = 1_000;
-const most = 4096;
-/** How long a result is also repeated for its own refresh token: a login must not spend what all share. */
-const repeatTime = 30_000;
-/** Seconds. A token that ends sooner is refreshed. */
-const shortLife = 60;
-
-/** A refresh token of the provider, and the client that it was issued to. */
-export interface RefreshTokenOwner {
-  readonly registration: string;
-  readonly frontEnd: string;
-  /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
-  readonly thumbprint?: string | undefined;
-  readonly refreshToken: string;
-}
 
 /** A refresh for a front end. */
 export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
 
-/** The answer to a refresh, with the refresh token that is valid from now on. */
-export type Refreshed = TokenResponse & { readonly refreshToken: string };
-
-/** The result of a refresh, and when it ended. */
-export interface Ended {
-  readonly scope: string | undefined;
-  readonly response: Refreshed;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
-
-export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
-/** Whether the provider has not refused an access token since it issued it. */
-export type IsGood = (accessToken: string) => boolean;
+type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
 
 interface InFlight {
   readonly scope: string | undefined;
   /** Undefined: another relay has rotated the refresh token. */
-  readonly response: Promise<Refreshed | undefined>;
+  readonly result: Promise<Ended | undefined>;
 }
 
-/** The refreshes of this process that are in flight or that ended within a minute. */
+/** The refreshes of this process that are in flight, or whose results are remembered. */
 export type Refreshes = ReturnType<typeof createRefreshes>;
 
-/**
- * Remembers the last 4096 results at most, each for 60 seconds.
- *
- * @see RFC 6749 §6, RFC 9700 §4.14.2
- */
+/** @see RFC 6749 §6, RFC 9700 §4.14.2 */
 export function createRefreshes(home: Home) {
-  const { now } = home;
+  const { now, shared } = home;
   const inFlight = new Map<string, InFlight>();
-  const rotations = createRecent<Ended>(lifetime, most, now);
-  /** By the refresh token of the result. */
-  const latest = createRecent<Ended>(repeatTime, most, now);
+  const results = createResults(now);
+  const { kept, latest, rotations } = results;
   /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
-  const toRevoke = createMarks(home, 'e', most);
-  const refusals = createRecent<RelayError>(lifetime, most, now);
-  const calls = createCallLimit(4 * most, now);
+  const toRevoke = createMarks(home, 'e', mostResults);
+  const refusals = createRecent<RelayError>(resultTime, mostResults, now);
 
   /**
    * Remembers what a call of this or of another relay has left.
@@ -74,7 +51,7 @@ export function createRefreshes(home: Home) {
    * @returns undefined if another relay has rotated the refresh token: follow it
    * @throws {RelayError} the failure of its call
    */
-  function learn(token: RefreshTokenOwner, { left, age, how }: Found): Refreshed | undefined {
+  function learn(token: RefreshTokenOwner, { left, age, how }: Found): Ended | undefined {
     if (left.failure !== undefined) throw new RelayError(left.failure);
     if (left.response === undefined) return undefined;
     // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
@@ -83,16 +60,10 @@ export function createRefreshes(home: Home) {
     const ended = { scope: left.scope, response, at: now() - age };
     const key = keyOfRefresh(token);
     const next = keyOfRefresh({ ...token, refreshToken });
-    const isRotated = refreshToken !== token.refreshToken;
-    if (isRotated) {
-      calls.move(key, next);
-      rotations.set(key, ended);
-      // The provider may return an earlier token again. Without this, the chain would be a circle.
-      rotations.delete(next);
-    }
-    if (how !== 'led') return isRotated ? undefined : aged(ended, now());
-    latest.set(next, ended);
-    return response;
+    const lifetime = left.lifetime === keptTime ? keptTime : resultTime - age;
+    if (next !== key) results.rotate(key, next, ended, lifetime);
+    if (how === 'led') latest.set(next, ended);
+    return how === 'led' || next === key ? ended : undefined;
   }
 
   /** @returns as `learn` does */
@@ -103,9 +74,9 @@ export function createRefreshes(home: Home) {
     if (refusal !== undefined) throw refusal;
     const isFinal = (left: Left) =>
       left.failure === 'refresh_refused' || isRotation(left, refreshToken);
-    const response = lead(home, kind, key, {
+    const result = lead(home, kind, key, {
       async call() {
-        calls.count(key);
+        results.countCall(key);
         return { scope, response: await call({ refreshToken, scope }) };
       },
       // As in one process: no other failure is repeated, and only those who wait share the rest.
@@ -114,21 +85,21 @@ export function createRefreshes(home: Home) {
         return isFinal(left) || (hasWaited && (left.failure !== undefined || isSame));
       },
       keep: (left) => ({
-        lifetime: isFinal(left) ? lifetime : waitersTime,
+        lifetime: isFinal(left) ? resultTime : waitersTime,
         always: isRotation(left, refreshToken),
       }),
     })
       .then((found) => learn(refresh, found))
       .catch((error: unknown) => {
-        if (error instanceof RelayError && error.code === 'refresh_refused') {
+        if (isFailure(error, 'refresh_refused')) {
           refusals.set(key, error);
           latest.delete(key);
         }
         throw error;
       })
       .finally(() => inFlight.delete(key));
-    inFlight.set(key, { scope, response });
-    return await response;
+    inFlight.set(key, { scope, result });
+    return await result;
   }
 
   /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
@@ -138,20 +109,43 @@ export function createRefreshes(home: Home) {
     for (;;) {
       const key = keyOfRefresh(newest);
       const current = inFlight.get(key);
-      const rotation = current === undefined ? rotations.get(key) : undefined;
-      if (rotation === undefined || now() - rotation.at >= lifetime)
-        return { newest, last, current };
-      last = rotation;
-      newest = { ...first, refreshToken: rotation.response.refreshToken };
+      const ended = current === undefined ? results.after(key) : undefined;
+      last = ended ?? last;
+      const { refreshToken = newest.refreshToken } = ended?.response ?? {};
+      if (refreshToken === newest.refreshToken) return { newest, key, last, current };
+      newest = { ...first, refreshToken };
     }
   }
 
-  /** The result that a refresh token came with, if it may be repeated. */
-  function repeatable(token: RefreshTokenOwner, isGood: IsGood): Ended | undefined {
-    const ended = latest.get(keyOfRefresh(token));
-    if (ended && !isGood(ended.response.accessToken)) return undefined;
-    const expiresIn = ended && aged(ended, now()).expiresIn;
-    return expiresIn === undefined || expiresIn > shortLife ? ended : undefined;
+  /** The newest result that a refresh may have: an earlier one, or that of a call. */
+  async function newestOf(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood) {
+    // The refresh token of which the other relays know nothing newer.
+    let asked: string | undefined;
+    for (;;) {
+      const { newest, key, last, current } = follow(refresh);
+      if (current !== undefined && current.scope !== refresh.scope) {
+        await current.result.catch(() => {});
+        continue;
+      }
+      const ended = last ?? results.repeatable(key, isGood);
+      const isMeant = ended?.scope === refresh.scope && !toRevoke.isMarkedHere(key);
+      if (current === undefined && ended && isMeant && results.isUsable(ended)) {
+        if (shared === undefined || asked === key) return ended;
+        asked = key;
+        if (await toRevoke.isMarked(key)) await toRevoke.mark(key, resultTime);
+        const found = await shared.peek(kind, key);
+        const isNewer = found === 'locked' || found?.left.response !== undefined;
+        if (!isNewer) continue;
+      }
+      const result = await (current?.result ?? start(newest, call));
+      if (result !== undefined) return result;
+    }
+  }
+
+  async function forget(key: string): Promise<void> {
+    if (kept.get(key) === undefined) return;
+    kept.delete(key);
+    await shared?.forget(kind, key);
   }
 
   return {
@@ -166,62 +160,77 @@ export function createRefreshes(home: Home) {
      *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
      *   token is good for more than a minute.
      * - If the newest result has another scope, the newest refresh token is refreshed.
+     * - A result that does not pass its check is kept for an hour. The next refresh only repeats the check.
      * - A login has 60 calls in ten minutes at most.
      *
      * @param refresh from a caller that has proved its key
      * @param call must not end if one caller closes its connection
-     * @throws {RelayError} `rate_limited`, or why the call failed
+     * @param check whether the result may leave the relay. `access_refused` is final
+     * @throws {RelayError} `rate_limited`, or why the call or the check failed
      */
     async join(
       refresh: FrontEndRefresh,
       call: CallProvider,
       isGood: IsGood = () => true,
+      check?: (refreshed: Refreshed) => Promise<void>,
     ): Promise<Refreshed> {
-      // The refresh token of which the other relays know nothing newer.
-      let asked: string | undefined;
-      for (;;) {
-        const { newest, last, current } = follow(refresh);
-        if (current !== undefined && current.scope !== refresh.scope) {
-          await current.response.catch(() => {});
-          continue;
+      const ended = await newestOf(refresh, call, isGood);
+      const { scope, response } = ended;
+      const key = keyOfRefresh(refresh);
+      const wasKept = kept.get(key) !== undefined;
+      if (check === undefined && !wasKept) return aged(ended, now());
+      // Before the check: it may take longer than a rotation is remembered.
+      kept.set(key, ended);
+      // A logout may take it.
+      const isStillKept = () => kept.get(key) === ended;
+      const isRotated = response.refreshToken !== refresh.refreshToken;
+      const share = async (lifetime: number) =>
+        await shared?.leave(kind, key, { scope, response: aged(ended, now()) }, lifetime);
+      try {
+        await check?.(response);
+      } catch (error) {
+        if (isFailure(error, 'access_refused')) await forget(key);
+        else if (isStillKept()) {
+          if (isFailure(error, 'token_invalid')) kept.set(key, { ...ended, isSpent: true });
+          // The next refresh may reach another relay.
+          if (isRotated) await share(keptTime);
         }
-        const key = keyOfRefresh(newest);
-        const ended = last ?? repeatable(newest, isGood);
-        const isRepeatable = ended?.scope === refresh.scope && !toRevoke.isMarkedHere(key);
-        if (current === undefined && isRepeatable && ended !== undefined) {
-          if (home.shared === undefined || asked === key) return aged(ended, now());
-          asked = key;
-          if (await toRevoke.isMarked(key)) await toRevoke.mark(key, lifetime);
-          const found = await home.shared.peek(kind, key, lifetime);
-          const isNewer = found === 'locked' || found?.left.response !== undefined;
-          if (!isNewer) continue;
-        }
-        const refreshed = await (current?.response ?? start(newest, call));
-        if (refreshed !== undefined) return refreshed;
+        throw error;
       }
+      if (isStillKept()) {
+        kept.delete(key);
+        // For pages that did not get the response.
+        if (wasKept && isRotated) {
+          rotations.set(key, ended, resultTime);
+          await share(resultTime);
+        }
+      }
+      return aged(ended, now());
     },
     /**
-     * Gives the newest token that replaced a refresh token within the last minute, to be revoked. Its result is
+     * Gives the newest token that replaced a refresh token, as long as that is remembered, to be revoked. Its result is
      * no longer repeated. Waits for a refresh in flight.
      *
      * @returns undefined if the refresh token was not rotated
      */
     async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
       for (;;) {
-        const { newest, last, current } = follow(token);
+        const { newest, key, last, current } = follow(token);
         if (current !== undefined) {
-          await current.response.catch(() => {});
+          await current.result.catch(() => {});
           continue;
         }
-        const key = keyOfRefresh(newest);
-        await toRevoke.mark(key, lifetime);
+        await toRevoke.mark(key, resultTime);
         const found = await lead(home, kind, key, {
           call: async () => ({}),
           isAnswer: (left) => isRotation(left, newest.refreshToken),
           // Nothing but an end to the lock.
           keep: () => ({ lifetime: 1, always: false }),
         }).catch(() => undefined);
-        if (found === undefined || found.how === 'led') return last?.response;
+        if (found === undefined || found.how === 'led') {
+          await forget(keyOfRefresh(token));
+          return last?.response;
+        }
         learn(newest, found);
       }
     },
@@ -231,19 +240,4 @@ export function createRefreshes(home: Home) {
 /** Whether the provider has replaced the refresh token. */
 function isRotation({ response }: Left, refreshToken: string): boolean {
   return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
-}
-
-/** Without the scope: a refresh token is spent whatever the scope was. */
-export function keyOfRefresh(token: RefreshTokenOwner): string {
-  const { registration, frontEnd, thumbprint, refreshToken } = token;
-  return keyOf(registration, frontEnd, thumbprint, refreshToken);
-}
-
-/** The response as it is true at a later time. */
-export function aged({ response, at }: Ended, now: number): Refreshed {
-  const age = Math.max(0, now - at) / 1000;
-  const left = (seconds: number | undefined) =>
-    seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));
-  const { expiresIn, refreshExpiresIn } = response;
-  return { ...response, expiresIn: left(expiresIn), refreshExpiresIn: left(refreshExpiresIn) };
 }

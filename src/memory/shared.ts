@@ -36,6 +36,8 @@ const leftSchema = v.object({
     }),
   ),
   failure: v.optional(v.picklist(failureCodes)),
+  /** Milliseconds for which others find it. */
+  lifetime: v.optional(v.number()),
 });
 
 /** What a call has left for others: its response or its failure. */
@@ -96,7 +98,7 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
   }
 
   /** The age of a value, by the clock of the server. */
-  async function ageOf(name: string, lifetime: number): Promise<number> {
+  async function ageOf(name: string, { lifetime = 0 }: Left): Promise<number> {
     const answer = await link.run(['PTTL', name]);
     const rest = Number(answer?.reply);
     // A result that seems too old would be asked for again. It was found a moment ago.
@@ -116,7 +118,7 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
    * @returns undefined if the call is this relay's
    * @throws {RelayError} `memory_away` if the server does not answer, and another relay may be at it
    */
-  async function awaitTurn(name: string, lock: string, { isAnswer, keep }: SharedCall) {
+  async function awaitTurn(name: string, lock: string, { isAnswer }: SharedCall) {
     const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
     for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
       const answer = await link.runPatiently(take);
@@ -137,7 +139,7 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
       const left = reply === null ? undefined : open(name, reply);
       if (left !== undefined && isAnswer(left, how === 'waited')) {
         observe(how);
-        return { left, age: await ageOf(name, keep(left).lifetime), how };
+        return { left, age: await ageOf(name, left), how };
       }
       const isFree = reply === null || left === undefined;
       const taken = isFree ? answer : await link.run(replacing(name, `${reply}`, lock, lockTime));
@@ -147,14 +149,13 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
     }
   }
 
-  /** Leaves something for the other relays. */
-  async function leave(name: string, lock: string, left: Left, { keep }: SharedCall) {
-    const { lifetime, always } = keep(left);
-    const text = seal?.seal(left, name);
+  /** @param lock undefined: it counts whether or not this relay holds a lock */
+  async function leave(name: string, left: Left, lifetime: number, lock?: string): Promise<void> {
+    const text = seal?.seal({ ...left, lifetime }, name);
     if (text === undefined) return;
-    if (always) own.set(name, text, lifetime);
+    if (lock === undefined) own.set(name, text, lifetime);
     const words = ['SET', name, text, 'PX', `${lifetime}`];
-    await link.run(always ? words : replacing(name, lock, text, lifetime));
+    await link.run(lock === undefined ? words : replacing(name, lock, text, lifetime));
   }
 
   return {
@@ -171,13 +172,22 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
     /** What the counters of addresses are chosen with. */
     seed: () => seed,
     /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
-    async peek(kind: string, key: string, lifetime: number): Promise<Found | 'locked' | undefined> {
+    async peek(kind: string, key: string): Promise<Found | 'locked' | undefined> {
       const name = nameOf(kind, key);
       const answer = await link.run(['GET', name]);
       if (answer === undefined || answer.reply === null) return undefined;
       if (isLock(answer.reply)) return 'locked';
       const left = open(name, answer.reply);
-      return left && { left, age: await ageOf(name, lifetime), how: 'repeated' };
+      return left && { left, age: await ageOf(name, left), how: 'repeated' };
+    },
+    /** Leaves something for the other relays. @param lifetime milliseconds */
+    leave: (kind: string, key: string, left: Left, lifetime: number) =>
+      leave(nameOf(kind, key), left, lifetime),
+    /** Takes back what was left. */
+    async forget(kind: string, key: string): Promise<void> {
+      const name = nameOf(kind, key);
+      own.delete(name);
+      await link.run(['DEL', name]);
     },
     /**
      * Makes a call that no other relay makes at the same time, or gives what another one has left.
@@ -193,7 +203,8 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
       held.set(name, lock);
       // Before the answer: a relay that stops then has left its result, not its lock.
       const finish = async (left: Left) => {
-        await leave(name, lock, left, shared);
+        const { lifetime, always } = shared.keep(left);
+        await leave(name, left, lifetime, always ? undefined : lock);
         held.delete(name);
       };
       try {

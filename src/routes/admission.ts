@@ -1,7 +1,7 @@
 import type { Allow } from '../access/allow.ts';
 import { isFailure, RelayError } from '../errors.ts';
-import type { KeptRefreshes } from '../grants/kept-refreshes.ts';
-import type { FrontEndRefresh, Refreshed } from '../grants/refreshes.ts';
+import type { Refreshed } from '../grants/refresh-results.ts';
+import type { FrontEndRefresh, Refreshes } from '../grants/refreshes.ts';
 import { type Context, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
@@ -64,7 +64,7 @@ export async function admit(place: Place, ctx: Context, tokens: Tokens): Promise
 export async function renew(
   place: Place,
   ctx: Context,
-  refreshes: KeptRefreshes,
+  refreshes: Refreshes,
   { refreshToken, accessToken = '' }: RevocableTokens,
   login: Omit<FrontEndRefresh, 'refreshToken'>,
 ): Promise<Refreshed | undefined> {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createGenerations, firstGeneration } from '../../src/grants/generations.ts';
+import { createGenerations, firstGeneration } from '../../src/grants/refresh-tokens.ts';
 
 describe('a generation of refresh tokens', () => {
   it('stays replaced however often another login replaces its own', async () => {

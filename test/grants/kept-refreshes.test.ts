@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
-import { keepRefreshes } from '../../src/grants/kept-refreshes.ts';
-import { createRefreshes } from '../../src/grants/refreshes.ts';
+import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { sharedHome } from '../harness/system/shared-home.ts';
@@ -18,7 +17,7 @@ const passes = async () => {};
 describe('two relays with a shared memory, while nobody says who may log in', () => {
   let server: MemoryServerHere;
   let homes: Awaited<ReturnType<typeof sharedHome>>[];
-  let relays: ReturnType<typeof keepRefreshes>[];
+  let relays: Refreshes[];
   let ahead: number;
   let used: string[];
 
@@ -29,7 +28,7 @@ describe('two relays with a shared memory, while nobody says who may log in', ()
     const fail = (why: string) => expect.fail(why);
     const start = () => sharedHome(server.address, keys, { now, fail });
     homes = [await start(), await start()];
-    relays = homes.map((home) => keepRefreshes(createRefreshes(home), home));
+    relays = homes.map((home) => createRefreshes(home));
   });
   afterEach('stop them', async () => {
     await Promise.all(homes.map((one) => one.close()));

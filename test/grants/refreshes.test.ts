@@ -1,10 +1,10 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
+import type { Refreshed } from '../../src/grants/refresh-results.ts';
 import {
   createRefreshes,
   type FrontEndRefresh,
-  type Refreshed,
   type Refreshes,
 } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';

@@ -138,15 +138,12 @@ describe("the provider's API through the relay", () => {
   });
 
   describe('by its path', () => {
-    for (const rest of [
-      ...['../x', '%2e%2e/x', 'a/..%2fx', 'a%2fb', 'a\\..\\x', '%5c', '%252e%252e/'],
-      ...['/evil.example/', 'a//b', '..;/x', '%00', '%', '%zz', '%c0%ae%c0%ae/x'],
-    ]) {
-      it(`refuses ${rest}`, async () => {
+    it('refuses what leads out of it, encoded or not', async () => {
+      for (const rest of ['../x', '%2e%2e/x', 'a%2fb', 'a\\..\\x', '/evil.example/', '%00', '%']) {
         expectSessionFailure(await api.send(rest), 'path_refused');
-        expect(api.requests).to.be.empty;
-      });
-    }
+      }
+      expect(api.requests).to.be.empty;
+    });
 
     it('refuses the absolute form of a URL', async () => {
       const raw = await api.relay.sendBytes(
@@ -186,11 +183,6 @@ describe("the provider's API through the relay", () => {
         expect(api.requests).to.be.empty;
       });
     }
-
-    it('answers OPTIONS itself', async () => {
-      expect((await api.send('a', 'OPTIONS')).status).to.equal(204);
-      expect(api.requests).to.be.empty;
-    });
   });
 
   it('answers HEAD with the headers of the API', async () => {

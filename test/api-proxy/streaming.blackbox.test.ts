@@ -160,18 +160,6 @@ describe('bodies between a page and the API', () => {
     expect(line['provider']).to.include({ outcome: 'client_gone', status: 206 });
   });
 
-  it('end in the API if the client goes away during the upload', async () => {
-    const arrived = new Promise<IncomingMessage>((resolve) => {
-      api.answer = (request) => resolve(request);
-    });
-    const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
-    request.on('error', () => {});
-    request.write('first');
-    const upload = await arrived;
-    request.destroy();
-    expect(await isComplete(upload)).to.equal(false);
-  });
-
   for (const [framing, headers] of [
     ['of known length', { 'Content-Length': '10' }],
     ['in chunks', {}],

@@ -1,24 +1,11 @@
 import { expect } from 'chai';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectUser } from '../harness/expect/expectations.ts';
-import { flagNames, variables } from '../harness/project/option-names.ts';
 import { silence } from '../harness/provider/provider-behaviours.ts';
 import { userRecord } from '../harness/provider/strict-provider.ts';
-import { runRelay } from '../harness/relay/relay-process.ts';
 import { startRelay } from '../harness/relay/relay-under-test.ts';
 
 describe('the command line', () => {
-  it('explains every flag and names its variable', async () => {
-    const { code, stdout, stderr } = await runRelay({ words: ['help', 'options'] });
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    for (const name of flagNames) {
-      // The text of a flag extends to the next flag, over any number of lines.
-      const text = new RegExp(`^ {2}--${name}(?![\\w-])(?:(?!^ {2}-)[^])*`, 'm').exec(stdout)?.[0];
-      expect(text, `--${name}`).to.be.a('string');
-      expect(text).to.match(new RegExp(`\\b${variables[name]}\\b`));
-    }
-  });
-
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`listens on loopback only, and ends with code 0 on ${signal}`, async () => {
       const underTest = await startRelay();

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { withPart } from '../../src/delivery/redirect-delivery.ts';
 import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
-import { DiscoveryError } from '../../src/oauth/metadata.ts';
+import { providerOf } from '../../src/oauth/described-provider.ts';
+import { DiscoveryError, parseMetadata } from '../../src/oauth/metadata.ts';
 import { ConfigError } from '../../src/start-errors.ts';
-import type { UpstreamClient } from '../../src/upstream/client.ts';
-import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
+import { metadata } from '../harness/provider/metadata.ts';
 import { read } from './support/read.ts';
 
 const usual = {
@@ -68,31 +68,16 @@ describe('what the configuration makes of payloads', () => {
     });
   }
 
-  it('discovers only https URLs as endpoints of the provider', async () => {
+  it('takes only https URLs of metadata as endpoints of the provider', () => {
     const issuer = 'https://id.example';
+    const context = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
+    const client = { clientId: 'client-1', redirectUri: 'https://relay.example/callback' };
     for (const payload of redirectPayloads) {
-      const metadata = {
-        issuer,
-        authorization_endpoint: payload,
-        token_endpoint: `${issuer}/token`,
-        userinfo_endpoint: `${issuer}/user`,
-      };
-      const client: UpstreamClient = {
-        call: async () => ({
-          status: 200,
-          headers: {},
-          body: Buffer.from(JSON.stringify(metadata)),
-        }),
-        stream: () => Promise.reject(new Error('not used')),
-        expectRoom() {},
-        inFlight: () => 0,
-        close() {},
-      };
+      const found = JSON.stringify(metadata(issuer, { authorization_endpoint: payload }));
       try {
-        const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
-        const provider = await discoverProvider(client, source);
-        const client1 = { clientId: 'client-1', redirectUri: 'https://relay.example/callback' };
-        expectAsWritten(authorizationRequest(client1, provider)(), payload);
+        const parsed = parseMetadata(Buffer.from(found), issuer);
+        const provider = providerOf(parsed, 'openid', context);
+        expectAsWritten(authorizationRequest(client, provider)(), payload);
       } catch (error) {
         expect(error, payload).to.be.instanceOf(DiscoveryError);
       }

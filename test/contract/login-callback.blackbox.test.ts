@@ -147,11 +147,7 @@ describe('login callback', () => {
         'GitHub’s 200 with an error': '{"error":"bad_verification_code","error_description":"x"}',
         'no access_token': '{"token_type":"bearer"}',
         'an empty access_token': '{"access_token":""}',
-        'an access_token that is no text': '{"access_token":{"a":1}}',
-        'a token of more than 15 KiB': JSON.stringify({ access_token: '\u{e9}'.repeat(7681) }),
         'a token only in the prototype': '{"__proto__":{"access_token":"t"}}',
-        'a form': 'access_token=t&token_type=bearer',
-        'JSON cut short': '{"access_token":"t"',
         'JSON nested 100,000 levels deep': '['.repeat(100_000),
       };
       for (const [name, body] of Object.entries(bodies)) {

@@ -118,18 +118,6 @@ describe('demo provider', () => {
     expect(`${body}`).to.contain('A &lt;b&gt;client&lt;/b&gt;');
   });
 
-  it('returns state and issuer with the code, or access_denied when the person cancels', async () => {
-    const browser = newBrowser();
-    const answer = await finishLogin(browser, await startLogin(browser, { state: 'a state' }), {
-      name: 'ada',
-    });
-    expect(answer.get('state')).to.equal('a state');
-    expect(answer.get('iss')).to.equal(issuer);
-    const denied = await finishLogin(browser, await startLogin(browser), { action: 'cancel' });
-    expect(denied.get('error')).to.equal('access_denied');
-    expect(denied.has('code')).to.equal(false);
-  });
-
   describe('refuses', () => {
     it('a name that is empty, blank or too long, and asks again', async () => {
       for (const name of ['', ' \u00a0\u200b', 'x'.repeat(61)]) {

@@ -83,20 +83,11 @@ describe('what a recent memory has forgotten', () => {
   });
   after(() => setFlagsFromString('--no-expose-gc'));
 
-  it('is in memory as long as it is an entry, which makes the tests below valid', async () => {
-    expect(await staysInMemory(() => {})).to.equal(true);
-  });
-
-  it('leaves the memory at once if it is deleted', async () => {
-    expect(await staysInMemory((recent) => recent.delete('a'))).to.equal(false);
-  });
-
-  it('leaves the memory at once if it is evicted, so that a flood cannot fill the memory', async () => {
-    expect(await staysInMemory((recent) => recent.set('b', {}))).to.equal(false);
-  });
-
-  it('leaves the memory at once if it is replaced', async () => {
-    expect(await staysInMemory((recent) => recent.set('a', {}))).to.equal(false);
+  it('leaves the memory at once, so that a flood cannot fill the memory', async () => {
+    expect(await staysInMemory(() => {}), 'as long as it is an entry').to.equal(true);
+    expect(await staysInMemory((recent) => recent.delete('a')), 'deleted').to.equal(false);
+    expect(await staysInMemory((recent) => recent.set('b', {})), 'evicted').to.equal(false);
+    expect(await staysInMemory((recent) => recent.set('a', {})), 'replaced').to.equal(false);
   });
 });
 

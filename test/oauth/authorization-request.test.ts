@@ -13,33 +13,6 @@ const client = {
 };
 
 describe('the authorization request', () => {
-  it('has response type, client identifier and redirect URI', () => {
-    const url = new URL(authorizationRequest(client, provider)());
-    expect(url.origin + url.pathname).to.equal(provider.authorizeUrl);
-    expect([...url.searchParams]).to.deep.equal([
-      ['response_type', 'code'],
-      ['client_id', 'id with&signs'],
-      ['redirect_uri', 'https://login.example.com/auth/provider/callback'],
-    ]);
-  });
-
-  it('has the scope if one is configured', () => {
-    const url = new URL(authorizationRequest(client, { ...provider, scope: 'openid read:user' })());
-    expect(url.searchParams.get('scope')).to.equal('openid read:user');
-  });
-
-  it('has further parameters, each encoded once', () => {
-    const authorizeParameters: ExtraParameters = [
-      ['prompt', 'login consent'],
-      ['resource', 'https://a.example/?b=c&d'],
-      ['resource', '50%'],
-    ];
-    const url = authorizationRequest(client, { ...provider, authorizeParameters })();
-    expect(url).to.match(
-      /&prompt=login\+consent&resource=https%3A%2F%2Fa\.example%2F%3Fb%3Dc%26d&resource=50%25$/,
-    );
-  });
-
   describe('for a refresh token', () => {
     const refreshRequest = {
       scope: 'offline_access',

@@ -204,12 +204,6 @@ describe('the secrets of an OAuth login', () => {
     expect(`${body}`).not.to.contain(ofProvider);
   });
 
-  it('are found by this search if they are there', async () => {
-    const { body } = await page.refresh((await page.logIn()).refreshToken);
-    tokensOf({ status: 200, headers: { 'cache-control': 'no-store' }, rawHeaders: [], body });
-    expect(() => expectNoneRemembered(`${body}`)).to.throw('remembered secrets');
-  });
-
   async function expectFailure(outcome: FailureCode, answer: Answer): Promise<void> {
     expect(answer.status).to.be.at.least(400);
     expectNoneRemembered(`${answer.rawHeaders.join('\n')}\n${answer.body}`);

@@ -127,15 +127,6 @@ describe('the token endpoint', () => {
     }
   }
 
-  it('refuses with every status but 200, whatever the body says', async () => {
-    for (const status of [201, 204, 302, 400, 401, 404]) {
-      expect(
-        await outcome(status, status === 204 ? '' : JSON.stringify(success)),
-        `${status}`,
-      ).to.equal('token_refused');
-    }
-  });
-
   it('fails with a 5xx or 429, whatever the body says', async () => {
     for (const body of [success, { error: 'invalid_grant' }, {}]) {
       for (const status of [429, 500, 502, 503]) {
@@ -151,14 +142,6 @@ describe('the token endpoint', () => {
     expect(await outcome(200, answer(15 * 1024 + 1))).to.equal('token_missing');
     const key = JSON.stringify({ access_token: '\u{1f511}'.repeat(4 * 1024) });
     expect(await outcome(200, key)).to.equal('token_missing');
-  });
-
-  it('gives any non-empty text as a token', async () => {
-    for (const token of ['a b', ' ', '\0', 'a\r\nX: y', '\u00e9', '\u{1f511}', '"', '&=#%']) {
-      expect(await outcome(200, JSON.stringify({ access_token: token }))).to.equal(
-        `token ${token}`,
-      );
-    }
   });
 
   it('gives no token if its 200 has no usable one', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { configFileSchema } from '../../src/config/file/schema.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 import { metadataWith, withProvider } from '../check/support/provider.ts';
+import { readingsOf, settingsOfFile } from '../config/support/read.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { limits } from '../../src/limits.ts';
-import { faultsOfFile, readFileConfig } from './support/read.ts';
+import { faultsOfFile, readFileConfig, readingsOf, settingsOfFile } from './support/read.ts';
 
 const base = `base-url: https://login.example.com
 key-file: ./key

@@ -1,8 +1,14 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { parsedFile, readingsOf, settingsOfFile } from '../../fuzz/parsers/config-file.ts';
 import { migratedFile } from '../../src/config/file/print.ts';
-import { faultsOfFile, readFileConfig, readWhole } from './support/read.ts';
+import {
+  faultsOfFile,
+  parsedFile,
+  readFileConfig,
+  readingsOf,
+  readWhole,
+  settingsOfFile,
+} from './support/read.ts';
 
 const team = `
 base-url: https://login.example.com

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc, { type Arbitrary } from 'fast-check';
 import { checkAuthorization, fuzz as fuzzAuthorization } from '../../fuzz/parsers/authorization.ts';
-import { fuzz as fuzzConfigFile } from '../../fuzz/parsers/config-file.ts';
 import { checkConfiguration, fuzz as fuzzConfiguration } from '../../fuzz/parsers/configuration.ts';
 import {
   checkProviderAnswer,
@@ -185,7 +184,6 @@ describe('inputs that fuzzing has found', () => {
     query: fuzzQuery,
     authorization: fuzzAuthorization,
     configuration: fuzzConfiguration,
-    'config-file': fuzzConfigFile,
     'provider-answer': fuzzProviderAnswer,
   };
   for (const [parser, fuzz] of Object.entries(fuzzers)) {

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { readTextFile } from '../../../src/cli/text-files.ts';
 import { type Config, type ConfigReading, readConfig } from '../../../src/config/config.ts';
+import { placedTexts } from '../../../src/config/fault.ts';
+import type { ConfigFile } from '../../../src/config/file/entries.ts';
+import { parseConfigFile } from '../../../src/config/file/read.ts';
 import type { NewFiles, ReadFile, TextFile } from '../../../src/config/files.ts';
+import { createReadings, type Readings } from '../../../src/config/readings.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
+import type { OptionSources } from '../../../src/config/sources.ts';
 import { ConfigError } from '../../../src/start-errors.ts';
 
 /** The variables that every relay needs. */
@@ -83,6 +89,31 @@ export function readFileConfig(...given: Parameters<typeof withFile>): ConfigRea
 /** The faults of a configuration file; none if it is right. */
 export function faultsOfFile(...given: Parameters<typeof withFile>): readonly string[] {
   return faults(withFile(...given));
+}
+
+/** The settings of a file, unchecked, if it is clear what it means, and the faults of its form. */
+export function parsedFile(text: string, from = 'config.yaml') {
+  const faults = placedTexts();
+  const relay = parseConfigFile(text, from, faults);
+  const { providers, 'front-ends': frontEnds } = relay?.inside ?? {};
+  const file = relay && { ...relay, relay, providers, frontEnds };
+  return { file, faults: faults.inOrder() };
+}
+
+/** The settings of a file, unchecked. @throws {ConfigError} if its form has faults */
+export function settingsOfFile(text: string, from?: string) {
+  const { file, faults } = parsedFile(text, from);
+  if (file === undefined || faults.length > 0) throw new ConfigError(faults);
+  return file;
+}
+
+/** Reads settings whose faults do not matter. */
+export function readingsOf(
+  file: ConfigFile | undefined,
+  sources: OptionSources = { flags: {}, environment: {} },
+): Readings {
+  const ignored = { faults: placedTexts(), warnings: placedTexts(), readFile: readTextFile };
+  return createReadings({ ...sources, ...ignored, file });
 }
 
 const documentation = new URL('../../../docs/configuration.md', import.meta.url);

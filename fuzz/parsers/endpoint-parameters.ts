@@ -6,7 +6,7 @@ import { relayErrorOf } from './relay-error-of.ts';
 
 const names = [
   ...['client_id', 'code', 'code_verifier', 'grant_type', 'redirect_uri', 'refresh_token', 'scope'],
-  'token',
+  ...['token', 'consent', 'decision'],
 ];
 
 type Headers = Parameters<typeof parseEndpointParameters>[0];

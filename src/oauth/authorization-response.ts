@@ -4,32 +4,19 @@ import { failureMeantBy, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Query, single } from './query.ts';
 
-/** The parameters of the callback. */
-export type AuthorizationResponse = ReturnType<typeof readAuthorizationResponse>;
-
 /**
- * Reads the query of the callback.
- *
- * @throws {RelayError} `parameter_repeated` if there is more than one state
- * @see RFC 6749 §4.1.2
- */
-export function readAuthorizationResponse({ code, error, state, iss }: Query) {
-  return { code, error, state: single(state), iss };
-}
-
-/**
- * Reads the authorization code.
+ * Reads the authorization code from the query of a callback.
  *
  * @param expected the provider's issuer if it is known, and whether `iss` is required
  * @throws {RelayError} if the response repeats a parameter, comes from another issuer, holds an
  *   error, no code, or a code that cannot be passed on exactly
- * @see RFC 9207 §2.4 for the issuer
+ * @see RFC 6749 §4.1.2, RFC 9207 §2.4
  */
 export function authorizationCode(
-  response: AuthorizationResponse,
+  query: Query,
   expected: Pick<Provider, 'issuer' | 'issRequired'>,
 ): string {
-  const [code, error, iss] = [response.code, response.error, response.iss].map(single);
+  const [code, error, iss] = [query['code'], query['error'], query['iss']].map(single);
   if (iss === undefined && expected.issRequired) throw new RelayError('issuer_missing');
   if (iss !== undefined && expected.issuer !== undefined && iss !== expected.issuer) {
     throw new RelayError('issuer_mismatch');

@@ -2,11 +2,13 @@ import { RelayError } from '../errors.ts';
 import { parseJsonObject } from './json.ts';
 import { expectFewParameters, parseQuery } from './query.ts';
 
-/** The parameters that the relay's token and revocation endpoints take. */
-const endpointNames = [
+/** The parameters that the relay's endpoints take in a body. */
+const names = [
   'client_id',
   'code',
   'code_verifier',
+  'consent',
+  'decision',
   'grant_type',
   'redirect_uri',
   'refresh_token',
@@ -16,7 +18,7 @@ const endpointNames = [
 ] as const;
 
 /** The parameters of a request. An empty one counts as absent. @see RFC 6749 §3.2 */
-export type EndpointParameters = Readonly<Partial<Record<(typeof endpointNames)[number], string>>>;
+export type EndpointParameters = Readonly<Partial<Record<(typeof names)[number], string>>>;
 
 /** The headers that say what a body is. */
 interface BodyHeaders {
@@ -24,26 +26,17 @@ interface BodyHeaders {
   readonly 'content-encoding'?: string | undefined;
 }
 
-/** Parses the body of a request to the token or the revocation endpoint, as {@link parseParameters} does. */
-export function parseEndpointParameters(headers: BodyHeaders, body: Buffer): EndpointParameters {
-  return parseParameters(headers, body, endpointNames);
-}
-
 /**
- * Parses the body of a request: a form or a JSON object. Other parameters than those with these names are ignored.
+ * Parses the body of a request: a form or a JSON object. Parameters with other names are ignored.
  *
  * @throws {RelayError} `content_type_unsupported`, `parameters_too_many`, or `token_request_invalid` if the
  *   body is malformed or a parameter is repeated or not text
  * @see RFC 6749 §3.2 and §4.1.3
  */
-export function parseParameters<Name extends string>(
-  headers: BodyHeaders,
-  body: Buffer,
-  names: readonly Name[],
-): Readonly<Partial<Record<Name, string>>> {
+export function parseEndpointParameters(headers: BodyHeaders, body: Buffer): EndpointParameters {
   if (headers['content-encoding'] !== undefined) throw new RelayError('content_type_unsupported');
   const given = fieldsOf(mediaType(headers['content-type']), body);
-  const parameters: Partial<Record<Name, string>> = {};
+  const parameters: { -readonly [Name in keyof EndpointParameters]: string } = {};
   for (const name of names) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined || value === '') continue;

@@ -1,5 +1,5 @@
 import { RelayError } from '../errors.ts';
-import { providerErrorCode } from '../provider-error-codes.ts';
+import { failureMeantBy, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider, RevocationRequest, TokenKind } from '../providers/provider.ts';
 import { isCredential } from './authorization-header.ts';
 import {
@@ -17,23 +17,11 @@ export interface RevocableTokens {
   readonly accessToken?: string | undefined;
 }
 
-/** Codes by which a provider refuses the client. @see RFC 6749 §5.2, RFC 7009 §2.2.1 */
-const clientRefusals: ReadonlySet<unknown> = new Set([
-  'incorrect_client_credentials',
-  'invalid_client',
-  'unauthorized_client',
-]);
-
 /** What providers answer to tokens that they do not know: 400 Google, 404 and 422 GitHub. */
 const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);
 
 /** The forms in which the client authenticates: a 401 refuses the client, not the token. */
 const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
-
-/** Whether the provider revokes access tokens, and no refresh tokens. */
-export function revokesOnlyAccessTokens({ revocation }: Pick<Provider, 'revocation'>): boolean {
-  return revocation?.takes === 'access_token';
-}
 
 /**
  * Builds the revocation of a login: of its refresh token, which ends the access token too, or else of its
@@ -58,17 +46,14 @@ export function revocationRequest(
   return isTaken ? build(endpoint, url, accessToken, 'access_token') : undefined;
 }
 
-const requests: Readonly<
-  Record<
-    RevocationRequest,
-    (
-      client: ProviderClient,
-      url: string,
-      token: string,
-      kind: TokenKind,
-    ) => ClientRequest | undefined
-  >
-> = {
+type Build = (
+  client: ProviderClient,
+  url: string,
+  token: string,
+  kind: TokenKind,
+) => ClientRequest | undefined;
+
+const requests: Readonly<Record<RevocationRequest, Build>> = {
   rfc7009: (client, url, token, kind) =>
     authenticatedForm(client, url, [
       ['token', token],
@@ -107,10 +92,10 @@ export function parseRevocationResponse(
   { status, body }: { readonly status: number; readonly body: Uint8Array },
   request: RevocationRequest,
 ): void {
-  const { error } = parseJsonObject(body) ?? {};
-  const providerError = providerErrorCode(error);
+  const providerError = providerErrorCode(parseJsonObject(body)?.['error']);
+  const clientIsRefused = failureMeantBy(providerError) === 'client_refused';
   const unauthorized = status === 401;
-  if ((unauthorized && authenticated.has(request)) || clientRefusals.has(error)) {
+  if (clientIsRefused || (unauthorized && authenticated.has(request))) {
     throw new RelayError('client_refused', { detail: clientRefused, providerError });
   }
   if (status >= 200 && status < 300) return;

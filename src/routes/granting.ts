@@ -1,5 +1,4 @@
 import { firstRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
-import { revokesOnlyAccessTokens } from '../oauth/revocation.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Place } from './front-ends.ts';
 
@@ -49,6 +48,7 @@ export function firstGrant(
 
 /** @returns undefined if the front end gets no refresh tokens */
 export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
-  const keepsAccessToken = revokesOnlyAccessTokens(registration.provider());
+  // Where the provider revokes no refresh tokens.
+  const keepsAccessToken = registration.provider().revocation?.takes === 'access_token';
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
 }

@@ -3,11 +3,8 @@ import { RelayError } from '../errors.ts';
 import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { Login } from '../login/state.ts';
-import {
-  type AuthorizationResponse,
-  authorizationCode,
-  readAuthorizationResponse,
-} from '../oauth/authorization-response.ts';
+import { authorizationCode } from '../oauth/authorization-response.ts';
+import { type Query, single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import { admit } from './admission.ts';
 import type { Served } from './front-ends.ts';
@@ -18,10 +15,11 @@ export function loginCallback(served: Served): Middleware<RequestState> {
   const { registration: registered, frontEnds } = served;
   const { exchanges, protection } = registered;
   return async (ctx: Context) => {
-    const response = readAuthorizationResponse(readQuery(ctx));
+    const query = readQuery(ctx);
+    const state = single(query['state']);
     const registration = registered.pinned();
     const provider = registration.provider();
-    const login = verify(ctx, registration, response);
+    const login = verify(ctx, registration, query, state);
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
@@ -48,7 +46,7 @@ export function loginCallback(served: Served): Middleware<RequestState> {
 
     let wantsExchange = false;
     try {
-      const code = authorizationCode(response, provider);
+      const code = authorizationCode(query, provider);
       const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
       await delivery.succeed(ctx, {
         ...grant,
@@ -75,11 +73,12 @@ export function loginCallback(served: Served): Middleware<RequestState> {
 function verify(
   ctx: Context,
   { protection }: Registration,
-  response: AuthorizationResponse,
+  { error }: Query,
+  state: string | undefined,
 ): Login | undefined {
   // An error spends nothing. It is answered even if the provider lost the state.
-  if (response.error !== undefined && response.state === undefined) return undefined;
-  return protection?.verify(ctx, response.state);
+  if (error !== undefined && state === undefined) return undefined;
+  return protection?.verify(ctx, state);
 }
 
 function keyOf({ id }: Login): string {

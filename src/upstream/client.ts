@@ -4,7 +4,7 @@ import got from 'got';
 import { elapsedSince } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { Attempt, type Call, type Head } from './attempt.ts';
+import { attempt, type Call } from './attempt.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
 import type {
   ObserveCall,
@@ -54,14 +54,14 @@ export function createUpstreamClient(
   const room = createRoom(within.concurrentCalls);
 
   /** @param deadline milliseconds, on the clock of `performance` */
-  async function make(call: Call, deadline = Infinity): Promise<Head> {
+  async function make(call: Call, deadline = Infinity): Promise<UpstreamResponse> {
     try {
       await pool.settled();
       // A body that is sent only once needs a new connection: a kept one may have died while idle.
       for (const by of typeof call.request.body === 'object' ? [unpooled] : [pooled, unpooled]) {
         // After a pause of the machine it may be over. Don't spend the code for a caller who got a timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
-        const response = await new Attempt(by, call, pool).result;
+        const response = await attempt(by, call, pool);
         if (response !== 'died_while_idle') return response;
       }
       throw new RelayError('provider_unreachable');
@@ -81,16 +81,13 @@ export function createUpstreamClient(
     async call(request: UpstreamRequest, observe: ObserveCall): Promise<UpstreamResponse> {
       const { endpoint } = request;
       const deadline = performance.now() + within.timeout;
-      const chunks: Buffer[] = [];
       const call: Call = {
         request,
-        download: chunks,
         mostBytes: answerSize,
         wait: (_, giveUp) => waitUntil(deadline, giveUp),
         ...startCall(endpoint, room.take(endpoint), observe),
       };
-      const head = await make(call, deadline);
-      return { ...head, body: Buffer.concat(chunks) };
+      return await make(call, deadline);
     },
     /**
      * Makes one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.

@@ -89,16 +89,11 @@ export function openRequest(
  */
 export function onceSending(request: ClientRequest, callback: (socket: Socket) => void): void {
   const watch = (socket: Socket) => {
-    if (isReady(socket)) callback(socket);
-    else {
-      const ready = socket instanceof TLSSocket ? 'secureConnect' : 'connect';
-      socket.once(ready, () => callback(socket));
-    }
+    const isTls = socket instanceof TLSSocket;
+    const isReady = isTls ? socket.authorized : !socket.connecting;
+    if (isReady) callback(socket);
+    else socket.once(isTls ? 'secureConnect' : 'connect', () => callback(socket));
   };
   if (request.socket) watch(request.socket);
   else request.once('socket', watch);
-}
-
-function isReady(socket: Socket): boolean {
-  return socket instanceof TLSSocket ? socket.authorized : !socket.connecting;
 }

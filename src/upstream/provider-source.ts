@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { RelayError } from '../errors.ts';
 import { DiscoveryError } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -76,12 +77,7 @@ export async function discoveredProvider(
   }
 
   // A provider that is down must not keep the relay from starting.
-  let waited: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    waited = setTimeout(resolve, firstWait);
-  });
-  await Promise.race([attempt(), patience]);
-  clearTimeout(waited);
+  await Promise.race([attempt(), wait(firstWait, undefined, { ref: false })]);
   return {
     current() {
       if (provider === undefined) throw new RelayError(missing);

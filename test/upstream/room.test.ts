@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import { createRoom, type Room } from '../../src/upstream/room.ts';
+import { createRoom } from '../../src/upstream/room.ts';
 
 const { apiCallsOfSession, apiCallsOfAddress, apiOrdinaryPace, providerCalls } = limits;
 const most = providerCalls / 2;
 
 /** What is in flight to the API, by name; a transfer that gives way leaves. */
 class Transfers {
-  readonly room: Room = createRoom(providerCalls);
+  readonly room = createRoom(providerCalls);
   readonly inFlight: { session: string; pace: number; leave: () => void }[] = [];
 
   add(session: string, address?: string, pace: number = apiOrdinaryPace): void {

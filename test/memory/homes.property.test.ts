@@ -172,9 +172,7 @@ function answerAlike(
   };
 }
 
-describe('three relays that share a memory', function () {
-  this.timeout(60_000);
-
+describe('three relays that share a memory', () => {
   it('answer any history of requests as one relay does', answerAlike(MemoryServerHere.start));
 
   needsPrograms(memoryProgram).it(

@@ -16,8 +16,7 @@ const refresh = {
   scope: undefined,
 };
 
-describe('a relay that shares a memory', function () {
-  this.timeout(60_000);
+describe('a relay that shares a memory', () => {
   let server: MemoryServerHere;
   const homes: Awaited<ReturnType<typeof sharedHome>>[] = [];
   const start = async (address: string, callTime = 1000) => {

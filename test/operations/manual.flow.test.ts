@@ -55,8 +55,7 @@ describe('the operations manual', () => {
   let metrics = '';
   const lines: LogLine[] = [];
 
-  before('a relay meets everything there is to count and to log', async function () {
-    this.timeout(30_000);
+  before('a relay meets everything there is to count and to log', async () => {
     const server = await MemoryServerHere.start();
     const underTest = await startRelay({
       'metrics-port': '0',

@@ -38,8 +38,7 @@ async function counted(stream: Readable): Promise<number> {
   return bytes;
 }
 
-describe('bodies of 50 MiB between a page and the API', function () {
-  this.timeout(120_000);
+describe('bodies of 50 MiB between a page and the API', () => {
   const api = relayedApi();
 
   /** The growth of the relay's resident memory during a task, at its highest, in MiB. */

@@ -160,8 +160,7 @@ describe('login forgery in Chromium', () => {
       (exchange) => exchange.url.searchParams.get('via') === url.searchParams.get('via'),
     );
 
-  it('by sending the victim there neither spends the code nor logs the victim in', async function () {
-    this.timeout(60_000);
+  it('by sending the victim there neither spends the code nor logs the victim in', async () => {
     const own = await attackersCallback();
     const pending = await loginInFlight(await openPage());
     const victim = await pending.context().newPage();

@@ -75,7 +75,7 @@ describe('login-relay check, about the way to the provider', () => {
     const [message, fix] = await complaint('https://provider.invalid');
     expect(message).to.equal('the host name cannot be resolved (provider.invalid)');
     expect(fix).to.match(/^check the host name/);
-  }).timeout(60_000);
+  });
 
   it('reports that nothing listens at the provider’s address', async () => {
     const port = await freePort();

@@ -311,8 +311,7 @@ app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
       });
     }
 
-    it('is that of the conformance suite for authorization servers', async function () {
-      this.timeout(60_000);
+    it('is that of the conformance suite for authorization servers', async () => {
       const port = await freePort();
       const answer = await fetch(`${issuer()}/register`, {
         method: 'POST',
@@ -327,8 +326,7 @@ app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
       expect(await text(suite.stdout)).to.contain('Total: 3 passed, 0 failed');
     });
 
-    it('is mcp-remote', async function () {
-      this.timeout(60_000);
+    it('is mcp-remote', async () => {
       relay.at = undefined;
       const directory = mkdtempSync(join(tmpdir(), 'login-relay-'));
       const clients: string[] = [];

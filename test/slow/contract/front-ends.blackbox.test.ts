@@ -209,8 +209,7 @@ describe(`no payload leads a login of one of several front ends elsewhere: ${red
 
   for (const [frontEnd, places] of entriesOf(plainStarts)) {
     for (const [what, targetOf] of Object.entries(places)) {
-      it(`as ${what}${ofFrontEnd(frontEnd)}`, async function () {
-        this.timeout(60_000);
+      it(`as ${what}${ofFrontEnd(frontEnd)}`, async () => {
         const payloads = payloadsFor(what);
         const logins = await expectOnlyEnd(frontEnd, payloads, targetOf);
         // Most payloads are no page of the panel: those logins are refused.
@@ -226,8 +225,7 @@ describe(`no payload leads a login of one of several front ends elsewhere: ${red
         'an OAuth request': {},
         'an OAuth request that fails': { response_type: 'token' },
       })) {
-        it(`as ${what} in ${request}${ofFrontEnd(frontEnd)}`, async function () {
-          this.timeout(60_000);
+        it(`as ${what} in ${request}${ofFrontEnd(frontEnd)}`, async () => {
           const payloads = payloadsFor(what);
           const logins = await expectOnlyEnd(frontEnd, payloads, (payload) =>
             start(oauthStart({ ...changes, ...parametersOf(payload) }).parameters, '/auth/staff'),

@@ -126,8 +126,7 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
         });
       }
 
-      it("in the provider's token", async function () {
-        this.timeout(60_000);
+      it("in the provider's token", async () => {
         const agent = keepAliveAgent(1);
         let passedOn = 0;
         let headers: number | undefined;
@@ -151,8 +150,7 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
         expect(passedOn).to.be.greaterThan(payloads.length / 3);
       });
 
-      it("in the front end's state, when it comes back", async function () {
-        this.timeout(60_000);
+      it("in the front end's state, when it comes back", async () => {
         const agent = keepAliveAgent(1);
         for (const payload of plainPayloads.map((one) => one.toWellFormed())) {
           const browser = new FakeBrowser(underTest, { agent });
@@ -191,8 +189,7 @@ describe('a redirect_uri with a query', () => {
     }
   });
 
-  it("the front end's state adds no parameter and leads nowhere", async function () {
-    this.timeout(60_000);
+  it("the front end's state adds no parameter and leads nowhere", async () => {
     const agent = keepAliveAgent(1);
     for (const state of plainPayloads.map((payload) => payload.toWellFormed())) {
       const browser = new FakeBrowser(underTest, { agent });

@@ -7,8 +7,7 @@ import { engines, useEngine } from './engines.ts';
 const clientPage = readFileSync(new URL('../front-end/pages/client.html', import.meta.url), 'utf8');
 
 for (const engine of engines) {
-  describe(`the browser client in ${engine.name}`, function () {
-    this.timeout(120_000);
+  describe(`the browser client in ${engine.name}`, () => {
     const site = useLoginSite({
       frontEnd: (relay) => clientPage.replaceAll('https://login.example.com', relay),
     });

@@ -6,8 +6,7 @@ import { engines, useEngine } from './engines.ts';
 import { popupPage } from './popup-page.ts';
 
 for (const engine of engines) {
-  describe(`a login in ${engine.name}`, function () {
-    this.timeout(120_000);
+  describe(`a login in ${engine.name}`, () => {
     const { openTab, popup: popupDuring } = useEngine(engine);
 
     async function authorize(tab: Tab, name: string): Promise<void> {

@@ -7,8 +7,7 @@ const loggedIn = (tab: Tab) => tab.shows('[role=status]', 'Hello, Ada Lovelace')
 const loggedOut = (tab: Tab) => tab.shows('[role=status]', 'Nobody');
 
 for (const engine of engines) {
-  describe(`a session in ${engine.name}`, function () {
-    this.timeout(120_000);
+  describe(`a session in ${engine.name}`, () => {
     const { openTab } = useEngine(engine);
     const site = useSessionSite(engine.hostsOfSite);
 

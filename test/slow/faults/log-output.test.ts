@@ -86,8 +86,7 @@ describe('a log that cannot be written', () => {
   fault(
     'nobody reads the pipe of the log',
     'the relay serves on, does not grow, and tells how many lines were lost once it is read',
-    async function () {
-      this.timeout(60_000);
+    async () => {
       await withPipe(async (underTest, reader) => {
         await startLogins(underTest, 7000);
         const before = memoryOf(underTest.process.pid);

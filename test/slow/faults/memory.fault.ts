@@ -65,8 +65,7 @@ describe('memory that is short', () => {
   fault(
     '768 records of 1 MiB, 256 at once, where 1 GiB of memory is allowed',
     'each is passed on',
-    async function () {
-      this.timeout(120_000);
+    async () => {
       await withMemory(1024, async (underTest) => {
         const statuses = await lookUpLargeRecords(underTest, 3);
         expect(new Set(statuses)).to.deep.equal(new Set([200]));
@@ -80,8 +79,7 @@ describe('memory that is short', () => {
   fault(
     'memory runs out',
     'the process ends at once, and the one that its supervisor starts serves',
-    async function () {
-      this.timeout(120_000);
+    async () => {
       await withMemory(80, async (underTest) => {
         const lookups = lookUpLargeRecords(underTest, 20);
         await underTest.process.ended;

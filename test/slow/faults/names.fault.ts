@@ -29,8 +29,7 @@ describe('names that do not resolve', () => {
     fault(
       `${name} for 20 s while 200 people ask`,
       `${statuses.join(' or ')} meanwhile, service after`,
-      async function () {
-        this.timeout(120_000);
+      async () => {
         const server = names;
         if (server === undefined) throw new Error('there is no name server');
         const mount = `mount --bind "${join(directory, 'resolv.conf')}" /etc/resolv.conf`;

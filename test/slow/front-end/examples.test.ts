@@ -25,8 +25,7 @@ const apps = [
 ];
 
 for (const { name, path, pages, ...app } of apps) {
-  describe(`${name} in Chromium`, function () {
-    this.timeout(60_000);
+  describe(`${name} in Chromium`, () => {
     const openPage = useBrowser();
     const site = useClientSite('tokens', pages);
 

@@ -27,7 +27,7 @@ if (!isMachine(machine)) throw new Error(`MACHINE is one of ${Object.keys(machin
 const { npm, hasPinned, tests } = machines[machine];
 
 describe(`the two commands of the README with ${machine} and ${npm}`, function () {
-  this.timeout(600_000);
+  this.timeout(1_800_000);
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-newcomer-'));
   const clone = join(directory, 'login-relay');
   const bin = join(directory, 'bin');

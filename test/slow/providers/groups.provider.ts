@@ -32,8 +32,7 @@ const people = {
   mallory: [],
 };
 
-describe('staff by group at Glewlwyd 2.7', function () {
-  this.timeout(60_000);
+describe('staff by group at Glewlwyd 2.7', () => {
   const startRelay = useRelays();
   const administrator = new FakeBrowser();
   let workspace: Workspace | undefined;

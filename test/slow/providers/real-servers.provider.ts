@@ -21,8 +21,7 @@ const secretKinds = [
   },
 ];
 
-describe('real servers', function () {
-  this.timeout(60_000);
+describe('real servers', () => {
   const openPage = useBrowser();
 
   for (const rig of rigs) {

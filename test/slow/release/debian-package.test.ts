@@ -10,8 +10,7 @@ import { DebianPackage, enable, install, quietly } from './support/debian-packag
 
 const { describe } = needsPrograms('dpkg-deb', 'lintian', 'unshare');
 
-describe('the Debian package', function () {
-  this.timeout(60_000);
+describe('the Debian package', () => {
   let built: DebianPackage;
   const inThrowawaySystem = (...commands: string[]) => built.inThrowawaySystem(...commands);
 

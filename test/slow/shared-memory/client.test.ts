@@ -8,8 +8,7 @@ import { RoundRobin } from './support/round-robin.ts';
 const { describe } = needsChromium();
 const tabs = 20;
 
-describe('the browser client in Chromium, at three relays that share a memory', function () {
-  this.timeout(120_000);
+describe('the browser client in Chromium, at three relays that share a memory', () => {
   let server: MemoryServer;
   let balancer: RoundRobin;
   before('start the server', async () => {

@@ -52,8 +52,7 @@ async function checked(flags: Flags): Promise<string> {
     .join('\n');
 }
 
-describe('relays reach their shared memory', function () {
-  this.timeout(90_000);
+describe('relays reach their shared memory', () => {
   const servers: MemoryServer[] = [];
   const start = async (...words: string[]): Promise<MemoryServer> => {
     const server = await MemoryServer.start(...words);

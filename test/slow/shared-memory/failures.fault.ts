@@ -8,9 +8,7 @@ import { Relays, slowly } from './support/relays.ts';
 const { describe } = needsPrograms(memoryProgram);
 
 // A machine that is busy with other work can be slower than these faults.
-describe('relays whose shared memory', function () {
-  this.timeout(90_000);
-
+describe('relays whose shared memory', () => {
   it('is killed while tabs wait for a refresh log nobody out', () =>
     withServer(async (relays, server) => {
       const calls = await contend(relays, async () => {

@@ -10,9 +10,7 @@ import { TcpProxy } from './support/tcp-proxy.ts';
 
 const { describe } = needsPrograms(memoryProgram);
 
-describe('relays whose shared memory', function () {
-  this.timeout(90_000);
-
+describe('relays whose shared memory', () => {
   it('was restarted empty repeat the results of the last minute', () =>
     withServer(async (relays, server) => {
       const page = await relays.page();

@@ -56,8 +56,7 @@ async function lose(send: (signal: AbortSignal) => Promise<Answer>): Promise<voi
   await sent;
 }
 
-describe('three relays that share a memory', function () {
-  this.timeout(90_000);
+describe('three relays that share a memory', () => {
   const relays = threeRelays();
   const refreshes = () => relays().provider.credentials('refresh').length;
 
@@ -202,8 +201,7 @@ describe('three relays that share a memory', function () {
   });
 });
 
-describe('three relays with sessions that share a memory', function () {
-  this.timeout(90_000);
+describe('three relays with sessions that share a memory', () => {
   const relays = threeRelays(withSessions);
 
   it('refresh once for twenty tabs, and the session lives on', async () => {

@@ -55,6 +55,7 @@ export function useBrowser(
   return async (options) => {
     if (browser === undefined) throw new Error('Chromium has not started yet');
     const context = await browser.newContext(options);
+    context.setDefaultTimeout(100_000);
     return await context.newPage();
   };
 }

@@ -36,7 +36,7 @@ export interface Engine {
 }
 
 /** The time in milliseconds that a page may take for an action. */
-export const patience = 45_000;
+export const patience = 100_000;
 
 /** Resolves once the condition holds. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

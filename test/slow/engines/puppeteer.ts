@@ -20,7 +20,11 @@ function engine(name: string, options: LaunchOptions): Engine {
     name,
     hostsOfSite: ['app.site.localhost', 'login.site.localhost'],
     async start() {
-      browser = await puppeteer.launch({ ...options, acceptInsecureCerts: true });
+      browser = await puppeteer.launch({
+        ...options,
+        acceptInsecureCerts: true,
+        timeout: patience,
+      });
     },
     async newVisitor() {
       if (browser === undefined) throw new Error(`${name} has not started`);
@@ -68,7 +72,8 @@ function tab(page: Page): Tab {
         return `${shown}`.includes(text);
       });
     },
-    url: async () => page.url(),
+    // The address that the driver knows may be an earlier one.
+    url: async () => `${await page.evaluate('location.href')}`,
     back: async () => void (await page.evaluate('void setTimeout(() => history.back())')),
     arrives: (url) => until(`${url} opens`, async () => page.url().startsWith(url)),
   };

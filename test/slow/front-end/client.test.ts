@@ -92,6 +92,7 @@ describe('the browser client in Chromium', () => {
     const page = await openPage();
     await logIn(page);
     const tabs = [page, await anotherTab(page), await anotherTab(page), await anotherTab(page)];
+    await Promise.all(tabs.map(loggedIn));
     await outliveFailedLookUps(tabs, site().provider, 'http_401');
   });
 
@@ -142,8 +143,6 @@ describe('the browser client in Chromium', () => {
         const page = await openPage(path);
         const popup = await openPopup(page);
         await popup.getByPlaceholder('Enter any login').waitFor();
-        // Without a desktop, every page thinks that it has the focus.
-        await page.evaluate('document.hasFocus = () => false');
         // The page looks every 500 ms. Its timer ends before this one.
         await page.evaluate('new Promise((resolve) => setTimeout(resolve, 500))');
         await popup.close();

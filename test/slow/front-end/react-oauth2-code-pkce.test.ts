@@ -17,6 +17,9 @@ describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
   it('redeems the code once, and renews an expired token once when the page is loaded', async () => {
     const calls = () => site().provider.tokenRequests.length;
     const page = await openPage();
+    // The library also renews an expired token every few seconds.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 1000);
     await page.goto(site().frontEnd);
     const before = calls();
     await logIn(page, 'ada');

@@ -33,6 +33,7 @@ describe('the browser client in Chromium, at three relays that share a memory', 
     while (all.length < tabs) {
       const tab = await context.newPage();
       await tab.goto(`${site().frontEnd}/`);
+      await loggedIn(tab);
       all.push(tab);
     }
     const calls = site().provider.tokenRequests.length;

@@ -52,8 +52,9 @@ export async function logIn(page: Page): Promise<void> {
   await loggedIn(page);
 }
 
-/** Opens the popup of the page. */
+/** Opens the popup of the page, which loses the focus to it: without a desktop, every page thinks that it has it. */
 export async function openPopup(page: Page): Promise<Page> {
+  await page.evaluate('document.hasFocus = () => false');
   const [popup] = await Promise.all([
     page.waitForEvent('popup'),
     page.getByRole('button', { name: 'Log in in a popup' }).click(),

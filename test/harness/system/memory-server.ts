@@ -109,7 +109,8 @@ sentinel failover-timeout main 5000
     const all: { key: string; value: string; left: number }[] = [];
     for (const key of keys as string[]) {
       const [value, left] = await this.run(['GET', key], ['PTTL', key]);
-      all.push({ key, value: String(value), left: Number(left) });
+      // It may have ended meanwhile.
+      if (value !== null) all.push({ key, value: String(value), left: Number(left) });
     }
     return all;
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newProofKey } from '../../harness/client/proof.ts';
 import { OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { SessionPage, sessionOf } from '../../harness/login/session-page.ts';
-import type { Flags } from '../../harness/relay/relay-process.ts';
+import type { Flags, LogLine } from '../../harness/relay/relay-process.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { startedOnce } from '../../harness/system/started-once.ts';
@@ -28,11 +28,15 @@ function useReplicas(kind: BalancerKind, flags: Flags = {}) {
   );
 }
 
-/** The replicas that got such a request. */
-function asked({ relays }: { readonly relays: Relays }, request: string) {
-  return relays.each.filter(({ process }) =>
-    process.logLines.some(({ route, method }) => `${method} ${route}` === request),
-  );
+/** The only replica that got such requests, once it has logged one for each tab. */
+async function onlyAsked({ relays }: { readonly relays: Relays }, request: string) {
+  const isSuch = ({ route, method }: LogLine) => `${method} ${route}` === request;
+  const counts = () => relays.each.map(({ process }) => process.logLines.filter(isSuch).length);
+  return await eventually(async () => {
+    expect(Math.max(...counts())).to.be.at.least(tabs.length);
+    expect(counts().filter((count) => count > 0)).to.have.lengthOf(1);
+    return relays.at(counts().findIndex((count) => count > 0));
+  });
 }
 
 for (const [name, kind] of Object.entries(kinds)) {
@@ -48,9 +52,8 @@ for (const [name, kind] of Object.entries(kinds)) {
       const answers = await Promise.all(tabs.map(() => page.refresh(refreshToken)));
       const [second] = answers.map(tokensOf);
       expect(provider.credentials('refresh')).to.have.lengthOf(1);
-      const sticky = asked(replicas(), 'POST /auth/provider/token');
-      expect(sticky).to.have.lengthOf(1);
-      for (const { process } of sticky) await process.stop();
+      const sticky = await onlyAsked(replicas(), 'POST /auth/provider/token');
+      await sticky.process.stop();
       // Until the balancer knows that the replica is gone, the page sees a network failure and tries again.
       const third = await eventually(
         async () => tokensOf(await page.refresh(second?.refreshToken ?? '')),
@@ -73,9 +76,8 @@ for (const [name, kind] of Object.entries(kinds)) {
       const before = provider.credentials('refresh').length;
       for (const answer of await Promise.all(tabs.map(() => page.refresh()))) sessionOf(answer);
       expect(provider.credentials('refresh')).to.have.lengthOf(before + 1);
-      const sticky = asked(replicas(), 'POST /auth/session/refresh');
-      expect(sticky).to.have.lengthOf(1);
-      for (const { process } of sticky) await process.stop();
+      const sticky = await onlyAsked(replicas(), 'POST /auth/session/refresh');
+      await sticky.process.stop();
       await eventually(async () => sessionOf(await page.refresh()), 250);
       expect((await page.lookUp()).status).to.equal(200);
     });

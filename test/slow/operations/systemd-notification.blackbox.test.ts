@@ -20,6 +20,7 @@ describe('a relay that is started by a service manager', () => {
       await manager.hears(/^READY=1$/, 2);
       process.kill(relay.pid, 'SIGTERM');
       expect((await relay.ended).code).to.equal(0);
+      await manager.hears(/^STOPPING=1$/);
       const [reloading = '', ...others] = manager.messages.splice(1, 3);
       expect(reloading).to.match(/^RELOADING=1 MONOTONIC_USEC=\d+$/);
       expect(others).to.deep.equal(['READY=1', 'STOPPING=1']);
@@ -39,6 +40,7 @@ describe('a relay that is started by a service manager', () => {
       await manager.hears(/^READY=1$/);
       process.kill(relay.pid, 'SIGTERM');
       await relay.ended;
+      await manager.hears(/^STOPPING=1$/);
       expect(manager.notifications.map(({ message }) => message)).to.deep.equal([
         'READY=1',
         'STOPPING=1',
@@ -65,6 +67,7 @@ describe('a relay that is started by a service manager', () => {
         await slow.hears(/^WATCHDOG=1$/, 3);
         process.kill(relay.pid, 'SIGTERM');
         expect((await relay.ended).code).to.equal(0);
+        await slow.hears(/^STOPPING=1$/);
         expect(slow.messages).to.deep.equal(['READY=1', 'STOPPING=1']);
       });
     } finally {

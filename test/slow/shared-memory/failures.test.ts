@@ -13,6 +13,7 @@ const { describe } = needsPrograms(memoryProgram);
 describe('relays whose shared memory', () => {
   it('was restarted empty repeat the results of the last minute', () =>
     withServer(async (relays, server) => {
+      await relays.share();
       const page = await relays.page();
       const { refreshToken } = await page.logIn();
       const { accessToken } = tokensOf(await page.refresh(refreshToken));
@@ -36,6 +37,7 @@ describe('relays whose shared memory', () => {
 
   it('holds garbage answer as without it', () =>
     withServer(async (relays, server) => {
+      await relays.share();
       const page = await relays.page();
       const { refreshToken } = await page.logIn();
       const renewed = tokensOf(await page.refresh(refreshToken));
@@ -56,6 +58,7 @@ describe('relays whose shared memory', () => {
     const proxy = await TcpProxy.start(server.port);
     const relays = await Relays.start(3, { 'shared-memory': proxy.address });
     try {
+      await relays.share();
       proxy.isPartitioned = true;
       await alone(relays);
       const [line] = await logged(relays, 'shared memory is away');
@@ -94,6 +97,7 @@ describe('relays whose shared memory', () => {
     for (const check of ['open', 'strict'] as const) {
       await withServer(
         async (relays, server) => {
+          await relays.share();
           const page = relays.sessionPage();
           await page.logIn();
           await server.kill();
@@ -117,23 +121,24 @@ describe('relays whose shared memory', () => {
   });
 
   it('dies with the relay that leads a refresh: others take over when its lock is over', () =>
-    withServer(
-      async (relays) => {
-        const leader = relays.at(0);
-        const key = await newProofKey();
-        const atLeader = new OAuthPage(leader, relays.provider, key);
-        const { refreshToken } = await atLeader.logIn();
-        const answer = relays.provider.onRefresh;
-        const { promise: isAsked, resolve } = Promise.withResolvers<void>();
-        relays.provider.onRefresh = () => resolve();
-        const lost = atLeader.refresh(refreshToken).catch(() => {});
-        await isAsked;
-        await relays.kill(leader);
-        await lost;
-        relays.provider.onRefresh = answer;
-        const page = new OAuthPage(relays, relays.provider, key);
-        tokensOf(await insist(page, refreshToken));
-      },
-      { flags: { 'provider-timeout': '2' } },
-    ));
+    withServer(async (relays, server) => {
+      await relays.share();
+      const leader = relays.at(0);
+      const key = await newProofKey();
+      const atLeader = new OAuthPage(leader, relays.provider, key);
+      const { refreshToken } = await atLeader.logIn();
+      const answer = relays.provider.onRefresh;
+      const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+      relays.provider.onRefresh = () => resolve();
+      const lost = atLeader.refresh(refreshToken).catch(() => {});
+      await isAsked;
+      await relays.kill(leader);
+      await lost;
+      relays.provider.onRefresh = answer;
+      const locks = (await server.content()).filter(({ value }) => value.startsWith('L'));
+      expect(locks).to.have.lengthOf(1);
+      await server.run(...locks.map(({ key: lock }) => ['PEXPIRE', lock, '1']));
+      const page = new OAuthPage(relays, relays.provider, key);
+      tokensOf(await insist(page, refreshToken));
+    }));
 });

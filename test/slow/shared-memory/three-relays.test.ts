@@ -22,6 +22,7 @@ function threeRelays(flags = {}): () => Relays & { readonly server: MemoryServer
     async () => {
       const server = await MemoryServer.start();
       const relays = await Relays.start(3, { 'shared-memory': server.address, ...flags });
+      await relays.share();
       slowly(relays.provider);
       return Object.assign(relays, { server });
     },
@@ -101,7 +102,7 @@ describe('three relays that share a memory', () => {
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const open = (): Promise<Answer> =>
       new FakeBrowser(relays).open(callback, { headers: [['Cookie', cookie]] });
-    relays().provider.onToken = slowed(relays().provider.onToken);
+    relays().provider.onToken = onceAwaited(relays().provider.onToken, relays().server);
     const locations = (await Promise.all([open(), open()])).map(expectRedirect);
     const tokens = new Set(locations.map(({ searchParams }) => searchParams.get('access_token')));
     expect(tokens.size).to.equal(1);
@@ -234,12 +235,14 @@ describe('three relays with sessions that share a memory', () => {
     const page = relays().sessionPage();
     await page.logIn();
     const { cookie } = page;
-    slowly(relays().provider, 1000);
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    slowly(relays().provider, over);
     const refreshed = page.refresh({ cookie });
     await eventually(async () => {
       expect(relays().provider.credentials('refresh')).to.have.lengthOf(1);
     });
     await page.logOut({ cookie });
+    end();
     slowly(relays().provider);
     const answer = await refreshed;
     expectSessionFailure(answer, 'session_missing');
@@ -278,6 +281,12 @@ describe('three relays with limits that share a memory', () => {
 });
 
 type Behaviour = Relays['provider']['onToken'];
-function slowed(behaviour: Behaviour): Behaviour {
-  return (response, call) => setTimeout(() => behaviour(response, call), 150);
+/** Answers a call once another relay has looked for its result: each look is a SET. */
+function onceAwaited(behaviour: Behaviour, server: MemoryServer): Behaviour {
+  const looks = async () => (await server.commands())['set'] ?? 0;
+  return async (response, call) => {
+    const before = await looks();
+    await eventually(async () => expect(await looks()).to.be.above(before));
+    behaviour(response, call);
+  };
 }

@@ -2,7 +2,7 @@ import { newProofKey } from '../../../harness/client/proof.ts';
 import { OAuthPage } from '../../../harness/login/oauth-page.ts';
 import { SessionPage, sessionOrigin } from '../../../harness/login/session-page.ts';
 import { RefreshingProvider } from '../../../harness/provider/refreshing-provider.ts';
-import type { Flags } from '../../../harness/relay/relay-process.ts';
+import type { Flags, LogLine } from '../../../harness/relay/relay-process.ts';
 import {
   baseUrl,
   frontendOrigin,
@@ -40,6 +40,13 @@ export class Relays {
     });
     relays.#relays = await Promise.all(Array.from({ length: count }, () => relays.#start()));
     return relays;
+  }
+
+  /** Resolves once all of them have found the memory that they share. */
+  async share(): Promise<this> {
+    const isThere = ({ msg }: LogLine) => /^shared memory is (in use|back)$/.test(`${msg}`);
+    await Promise.all(this.#relays.map(({ process }) => process.logLine(isThere)));
+    return this;
   }
 
   /** The relays, in their order. */
@@ -104,12 +111,12 @@ export class Relays {
 /** The flags of relays whose front end has sessions. */
 export const withSessions: Flags = { origin: sessionOrigin, 'token-delivery': 'session' };
 
-/** A call at the provider takes this long. */
-export function slowly(provider: RefreshingProvider, milliseconds = 150): void {
+/** Each refresh at the provider takes some time, or until a promise resolves. */
+export function slowly(provider: RefreshingProvider, patience?: Promise<void>): void {
   Object.defineProperty(provider.mood, 'patience', {
     configurable: true,
     enumerable: true,
-    get: () => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    get: () => patience ?? new Promise((resolve) => setTimeout(resolve, 150)),
     set: () => {},
   });
 }

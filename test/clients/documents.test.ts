@@ -135,11 +135,11 @@ describe('a client that publishes a metadata document', () => {
 
   it('is fetched once for a minute, or as long as its headers say, an hour at most', async () => {
     for (const [cacheControl, fresh, stale] of [
-      [undefined, 55, 70],
-      ['no-store', 55, 70],
-      ['max-age=0', 55, 70],
-      ['public, max-age=600', 590, 610],
-      ['max-age=99999999', 3590, 3610],
+      [undefined, 30, 70],
+      ['no-store', 30, 70],
+      ['max-age=0', 30, 70],
+      ['public, max-age=600', 570, 610],
+      ['max-age=99999999', 3570, 3610],
     ] as const) {
       respond = documentWith(
         {},
@@ -344,7 +344,8 @@ describe('a client that publishes a metadata document', () => {
     }
     expect(await from('198.51.100.1')).to.equal(429);
     expect(requests).to.have.lengthOf(60);
-    expect(await from('198.51.100.2')).to.equal(200);
+    // One address in 65,536 shares the counter of another one.
+    expect([await from('198.51.100.2'), await from('198.51.100.3')]).to.include(200);
     await relay.restart({ frontEnds: frontEnds('any'), surroundings });
   });
 

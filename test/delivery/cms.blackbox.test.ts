@@ -41,7 +41,6 @@ describe('a login with --token-delivery cms', () => {
     'token-delivery': 'cms',
     provider: 'github',
     scope: 'repo user',
-    'provider-timeout': '2',
   }));
   let browser: FakeBrowser;
   beforeEach(() => {

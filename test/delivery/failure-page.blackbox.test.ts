@@ -41,7 +41,6 @@ describe('a failure with --error-delivery page', () => {
   const underTest = relayUnderTest(async () => ({
     'key-file': await secretFile(key),
     'error-delivery': 'page',
-    'provider-timeout': '2',
   }));
   let browser: FakeBrowser;
   beforeEach(() => {

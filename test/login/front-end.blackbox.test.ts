@@ -170,7 +170,6 @@ describe('a failed callback with --error-delivery redirect', () => {
         'key-file': await secretFile(key),
         'error-delivery': 'redirect',
         'token-delivery': delivery,
-        'provider-timeout': '2',
       }));
       let browser: FakeBrowser;
       beforeEach(() => {

@@ -19,8 +19,8 @@ const refresh = {
 describe('a relay that shares a memory', () => {
   let server: MemoryServerHere;
   const homes: Awaited<ReturnType<typeof sharedHome>>[] = [];
-  const start = async (address: string, callTime = 1000) => {
-    const home = await sharedHome(address, keys, { callTime });
+  const start = async (address: string, how: { callTime?: number; isThere?: boolean } = {}) => {
+    const home = await sharedHome(address, keys, how);
     homes.push(home);
     return home;
   };
@@ -45,7 +45,7 @@ describe('a relay that shares a memory', () => {
   });
 
   it('waits no longer for a lock than a relay can hold one', async () => {
-    const home = await start(server.address, -4900);
+    const home = await start(server.address, { callTime: -4900 });
     server.instead = ([name, , text]) =>
       name === 'SET' && text?.startsWith('L') ? 'Lock of somebody else' : undefined;
     const found = await home.shared?.lead('r', 'key', {
@@ -89,7 +89,7 @@ describe('a relay that shares a memory', () => {
     const words = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];
     const cluster = await MemoryServer.start(...words);
     try {
-      const home = await start(`redis+cluster://127.0.0.1:${cluster.port}`);
+      const home = await start(`redis+cluster://127.0.0.1:${cluster.port}`, { isThere: false });
       expect(home.shared?.isAway()).to.equal(true);
       const [slot] = await cluster.run(['CLUSTER', 'KEYSLOT', 'login-relay:1:probe']);
       await cluster.run(['CLUSTER', 'ADDSLOTS', `${slot}`]);

@@ -25,7 +25,8 @@ const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 
 describe('the log', () => {
   describe('as JSON', () => {
-    const underTest = relayUnderTest({ 'provider-timeout': '2' });
+    const underTest = relayUnderTest();
+    const impatient = relayUnderTest({ 'provider-timeout': '0.2' });
 
     const lineOf = (answered: Answer) => underTest().lineOf(answered);
 
@@ -79,8 +80,10 @@ describe('the log', () => {
     const token = (status: number) => ({ provider: { endpoint: 'token', status } });
     const user = { endpoint: 'user' };
 
-    /** What happens, and fields of its line. */
-    const situations: Readonly<Record<string, readonly [() => Promise<Answer>, LogLine]>> = {
+    /** What happens, fields of its line, and at which relay. */
+    const situations: Readonly<
+      Record<string, readonly [() => Promise<Answer>, LogLine, typeof underTest?]>
+    > = {
       'a login that starts': [
         () => underTest().get(`${loginPath}?secret=${canary('code')}`),
         { level: 'info', method: 'GET', route: loginPath, status: 307, outcome: 'ok' },
@@ -111,8 +114,12 @@ describe('the log', () => {
       ],
       'a provider that is gone': [lookUp(reset), { route: userPath, status: 502, provider: user }],
       'a provider that is too slow': [
-        logIn(silence),
+        () => {
+          impatient().provider.onToken = silence;
+          return impatient().logIn();
+        },
         { route: callbackPath, status: 504, provider: { endpoint: 'token' } },
+        impatient,
       ],
       'a refusal with free text': [
         ask(`error=${canary('code')}&error_description=%0d%0a${canary('code')}`),
@@ -137,9 +144,9 @@ describe('the log', () => {
     };
     /** Each failure has an outcome of its own. */
     const failures = new Map<unknown, string>();
-    for (const [name, [act, expected]] of Object.entries(situations)) {
+    for (const [name, [act, expected, at = underTest]] of Object.entries(situations)) {
       it(`has exactly the allowed fields for ${name}`, async () => {
-        const line = await lineOf(await act());
+        const line = await at().lineOf(await act());
         expect(requestFields).to.include.members(Object.keys(line));
         expect(line).to.include({ msg: 'request' });
         expect(line['durationMs']).to.be.a('number').and.be.at.least(0);

@@ -59,14 +59,15 @@ const { describe } = needsPrograms('systemd-socket-activate');
 describe('a relay on a Unix socket', () => {
   it('counts each client separately if it trusts proxies on the socket', async () => {
     await withRelay({ 'rate-limit': '2', 'trusted-proxies': 'unix' }, async ({ relay, ask }) => {
-      for (const client of ['192.0.2.1', '192.0.2.2']) {
-        const statuses = [
-          await ask(userPath, client),
-          await ask(userPath, client),
-          await ask(userPath, client),
-        ];
-        expect(statuses, client).to.deep.equal([200, 200, 429]);
-      }
+      const three = async (client: string) => [
+        await ask(userPath, client),
+        await ask(userPath, client),
+        await ask(userPath, client),
+      ];
+      expect(await three('192.0.2.1')).to.deep.equal([200, 200, 429]);
+      // One address in 65,536 shares the counter of another one.
+      const others = [await three('192.0.2.2'), await three('192.0.2.3')];
+      expect(others).to.deep.include([200, 200, 429]);
       expect(relay.stdout).to.not.contain('--trusted-proxies');
     });
   });
@@ -77,8 +78,9 @@ describe('a relay on a Unix socket', () => {
       const open = (client: string) => ask(`${callbackPath}?code=${canary('code')}`, client);
       for (let time = 0; time < 10; time += 1) expect(await open('192.0.2.1')).to.equal(400);
       expect(await open('192.0.2.1')).to.equal(429);
-      expect(await open('192.0.2.2')).to.equal(400);
-      expect(provider.calls).to.have.lengthOf(11);
+      expect(provider.calls).to.have.lengthOf(10);
+      // One address in 65,536 shares the counter of another one.
+      expect([await open('192.0.2.2'), await open('192.0.2.3')]).to.include(400);
     });
   });
 

@@ -1,7 +1,7 @@
 import type { FailureCode } from '../../../src/errors.ts';
 import { callback, type FakeBrowser, type Login } from '../browser/fake-browser.ts';
 import type { Answer } from '../client/http-client.ts';
-import { answer, json, reset, silence } from './provider-behaviours.ts';
+import { answer, json, reset } from './provider-behaviours.ts';
 import type { Behaviour, StrictProvider } from './strict-provider.ts';
 
 /** The key that seals the logins of these callbacks. */
@@ -91,7 +91,6 @@ export const failedCallbacks: Record<string, FailedCallback> = {
     'provider_answer_unusable',
     answer(200, ' '.repeat(1_100_000)),
   ),
-  'the provider is silent': exchange('provider_timeout', silence),
 };
 
 /** Opens the callback of a login in its browser, so that it fails. */

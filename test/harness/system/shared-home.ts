@@ -1,27 +1,32 @@
+import { expect } from 'chai';
 import type { KeyRing } from '../../../src/keys.ts';
 import { createConnection } from '../../../src/memory/connection.ts';
 import type { Home } from '../../../src/memory/home.ts';
 import { createLink } from '../../../src/memory/link.ts';
 import { createSharedMemory } from '../../../src/memory/shared.ts';
+import { eventually } from './eventually.ts';
 
 /**
  * The memory of a relay that shares it at this address.
  *
  * @param how.callTime milliseconds. Locks last for five seconds longer
  * @param how.fail called if the server goes away, or sends what no relay has written
+ * @param how.isThere whether to wait until it can be used
  */
 export async function sharedHome(
   address: string,
   keys: KeyRing,
-  { callTime = 1000, fail = (_: string) => {}, now = Date.now } = {},
+  { callTime = 1000, fail = (_: string) => {}, now = Date.now, isThere = true } = {},
 ): Promise<Home & { close(): Promise<void> }> {
+  let isStarted = false;
   const link = createLink(await createConnection({ address }), {
     command: () => {},
     garbage: () => fail('garbage'),
-    away: fail,
+    away: (reason) => isStarted && fail(reason),
     back: () => {},
   });
-  await link.untilBack();
+  if (isThere) await eventually(async () => expect(link.isAway()).to.equal(false));
+  isStarted = true;
   const shared = createSharedMemory(link, () => {});
   shared.configure(keys, callTime);
   return { now, shared, close: () => shared.close() };

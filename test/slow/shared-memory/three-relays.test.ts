@@ -102,11 +102,13 @@ describe('three relays that share a memory', () => {
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const open = (): Promise<Answer> =>
       new FakeBrowser(relays).open(callback, { headers: [['Cookie', cookie]] });
-    relays().provider.onToken = onceAwaited(relays().provider.onToken, relays().server);
+    const { onToken } = relays().provider;
+    relays().provider.onToken = onceAwaited(onToken, relays().server);
     const locations = (await Promise.all([open(), open()])).map(expectRedirect);
     const tokens = new Set(locations.map(({ searchParams }) => searchParams.get('access_token')));
     expect(tokens.size).to.equal(1);
     expect(relays().provider.accepts([...tokens][0] ?? '')).to.equal(true);
+    relays().provider.onToken = onToken;
     expect((await open()).status).to.equal(400);
     expect(relays().provider.credentials('token')).to.have.lengthOf(1);
   });

@@ -2,82 +2,62 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ConfigError } from './start-errors.ts';
 
-/** What systemd, or a program with the same protocols, has passed to this process. */
-export type SystemdEnvironment = ReturnType<typeof takeSystemdEnvironment>;
+/** The service manager that started this process, if one did. */
+export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
 const run = promisify(execFile);
 
 // The first passed file descriptor.
 const firstPassed = 3;
 
+// systemd-notify takes milliseconds. One that hangs must not delay the end of this process.
+const patience = 5_000;
+
 /**
- * Reads systemd's variables and removes them from the environment, so that child processes do not
- * take them for their own.
+ * Connects to systemd, or to a program with the same protocols, if it has started this process. Removes its variables
+ * from the environment, so that child processes do not take them for their own.
+ *
+ * Notifies it through systemd-notify(1), because Node has no Unix datagram sockets. Messages arrive in order. If a
+ * watchdog is set, it is notified regularly.
  *
  * @param pid of this process
+ * @param onFailure called with the error's code, the first time that a message cannot be sent
  * @throws {ConfigError} if more than one socket is passed
  * @see sd_listen_fds(3), sd_notify(3), sd_watchdog_enabled(3)
  */
-export function takeSystemdEnvironment(
+export function connectServiceManager(
   environment: Record<string, string | undefined>,
   pid: number,
+  onFailure: (error: string) => void,
 ) {
   const take = (name: string) => {
     const value = environment[name];
     delete environment[name];
     return value;
   };
-  const sockets = { pid: take('LISTEN_PID'), count: take('LISTEN_FDS') };
+  const isOwn = (owner: string | undefined) => owner === `${pid}`;
+  const hasSocket = isOwn(take('LISTEN_PID'));
+  const sockets = take('LISTEN_FDS');
   take('LISTEN_FDNAMES');
-  const watchdog = { pid: take('WATCHDOG_PID'), microseconds: Number(take('WATCHDOG_USEC')) };
+  const isWatched = isOwn(take('WATCHDOG_PID') ?? `${pid}`);
+  const watchdogTime = Number(take('WATCHDOG_USEC')) / 1000;
   const address = take('NOTIFY_SOCKET');
-
-  if (sockets.pid === `${pid}` && sockets.count !== '1') {
+  if (hasSocket && sockets !== '1') {
     throw new ConfigError([
       'LISTEN_FDS must be 1: the relay listens on one socket, so its socket unit has one ListenStream',
     ]);
   }
-  const isWatched = (watchdog.pid ?? `${pid}`) === `${pid}` && watchdog.microseconds > 0;
-  return {
-    socket: sockets.pid === `${pid}` ? { fd: firstPassed } : undefined,
-    /** How this process notifies systemd. */
-    notifications: address
-      ? {
-          /** The address of the notification socket. */
-          address,
-          /** Milliseconds within which systemd expects the next watchdog notification. */
-          watchdogTime: isWatched ? watchdog.microseconds / 1000 : undefined,
-        }
-      : undefined,
-  };
-}
 
-/** The service manager that started this process. Messages are sent one after the other. */
-export type ServiceManager = ReturnType<typeof connectServiceManager>;
-
-// systemd-notify takes milliseconds. One that hangs must not delay the end of this process.
-const patience = 5_000;
-
-/**
- * Notifies the service manager through systemd-notify(1), because Node has no Unix datagram sockets.
- * Messages arrive in order. If a watchdog is set, it is notified regularly.
- *
- * @param path the value of `PATH`
- * @param onFailure called with the error's code, the first time that a message cannot be sent
- * @see sd_notify(3)
- */
-export function connectServiceManager(
-  { address, watchdogTime }: NonNullable<SystemdEnvironment['notifications']>,
-  path: string | undefined,
-  onFailure: (error: string) => void,
-) {
   // Don't pass the whole environment: it may hold secrets.
-  const environment = { NOTIFY_SOCKET: address, PATH: path };
+  const options = {
+    env: { NOTIFY_SOCKET: address, PATH: environment['PATH'] },
+    timeout: patience,
+  };
   let last: Promise<unknown> = Promise.resolve();
   let failed = false;
 
   function tell(...assignments: string[]): Promise<unknown> {
-    const options = { env: environment, timeout: patience };
+    if (!address) return last;
     last = last
       .then(() => run('systemd-notify', assignments, options))
       .then(undefined, (error: ExecFileException) => {
@@ -87,7 +67,7 @@ export function connectServiceManager(
     return last;
   }
 
-  if (watchdogTime !== undefined) {
+  if (isWatched && watchdogTime > 0) {
     let telling = false;
     const signOfLife = async () => {
       // Don't queue: more important messages would wait behind these.
@@ -100,6 +80,8 @@ export function connectServiceManager(
     setInterval(signOfLife, watchdogTime / 2).unref();
   }
   return {
+    /** The socket that it passes to listen on; undefined if it passes none. */
+    socket: hasSocket ? { fd: firstPassed } : undefined,
     /** The relay answers requests. */
     ready(): void {
       tell('READY=1');

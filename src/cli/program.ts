@@ -2,13 +2,11 @@ import { Argument, Command, Option as Flag } from 'commander';
 import type { Option } from '../config/settings/setting.ts';
 import { options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
-import { takeSystemdEnvironment } from '../systemd.ts';
 import { version } from '../version.ts';
 import type { ClientIdFlags } from './commands/client-id.ts';
 import type { DemoFlags } from './commands/demo.ts';
 import { helpLayout, optionsHelp } from './help.ts';
 import { print } from './print.ts';
-import { processSignals } from './signals.ts';
 
 /** The shells that the command line can be completed in. */
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -63,9 +61,8 @@ export function createProgram(
   }
 
   const serve = async (flags: Flags) => {
-    const systemd = takeSystemdEnvironment(process.env, process.pid);
     const { serve } = await import('./commands/serve.ts');
-    await serve({ flags, environment }, processSignals, systemd);
+    await serve({ flags, environment });
   };
   addOptions(program).version(version).action(serve);
   addOptions(add('serve', 'Run the relay. This is the default command.')).action(serve);
@@ -113,7 +110,7 @@ Exit codes:
     )
     .action(async (flags: DemoFlags) => {
       const { demo } = await import('./commands/demo.ts');
-      await demo(flags, processSignals);
+      await demo(flags);
     });
   add('providers', 'List the provider presets.').action(async () => {
     const { presets } = await import('../providers/presets.ts');

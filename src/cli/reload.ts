@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from '../config/config.ts';
-import type { NewFiles, ReadFile } from '../config/files.ts';
 import type { Option } from '../config/settings/setting.ts';
 import { describeOption, namesAt, options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
 import { headerSizeFor, type RunningRelay } from '../relay/running-relay.ts';
 import { ConfigError } from '../start-errors.ts';
 import type { ServiceManager } from '../systemd.ts';
+import { createTextFile, expectCreatable, readTextFile } from './text-files.ts';
 
 /**
  * Makes a function that reads the configuration as it is at the moment. Only its first reading creates
@@ -17,7 +17,7 @@ import type { ServiceManager } from '../systemd.ts';
  * @returns the function. It also returns how the files differ from the previous reading; it throws {@link ConfigError},
  *   and then forgets what it has read
  */
-export function configReader(sources: OptionSources, readFile: ReadFile, newFiles: NewFiles) {
+export function configReader(sources: OptionSources) {
   let before: ReadonlyMap<string, string> | undefined;
   const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
   return () => {
@@ -25,9 +25,11 @@ export function configReader(sources: OptionSources, readFile: ReadFile, newFile
     const digests = new Map<string, string>();
     const reading = readConfig({
       ...sources,
-      ...(before === undefined && { newFiles }),
+      ...(before === undefined && {
+        newFiles: { expect: expectCreatable, create: createTextFile },
+      }),
       readFile(path) {
-        const file = readFile(path);
+        const file = readTextFile(path);
         digests.set(path, hash('sha256', file.text));
         return file;
       },
@@ -59,9 +61,9 @@ export async function reload(
   relay: RunningRelay,
   read: ReturnType<typeof configReader>,
   logger: Logger,
-  manager: ServiceManager | undefined,
+  manager: ServiceManager,
 ): Promise<void> {
-  manager?.reloading();
+  manager.reloading();
   try {
     const { config, warnings, changed, hasCredentials } = read();
     const reloaded = await relay.reload(config);
@@ -75,7 +77,7 @@ export async function reload(
     if (!(error instanceof ConfigError)) throw error;
     logger.error({ faults: error.faults }, 'not reloaded: the relay keeps its configuration');
   }
-  manager?.ready();
+  manager.ready();
 }
 
 /**
@@ -106,18 +108,4 @@ export function restartWarnings(
     .map((name) => `${describeOption(name)} has changed: restart the relay to use it`);
   if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;
   return [...warnings, 'a front end has sessions now: restart the relay to make room for cookies'];
-}
-
-/** An event that can occur again and again, and that one caller waits for. */
-export class Alarm {
-  #pending = Promise.withResolvers<undefined>();
-
-  /** Ends the current wait. If there is none, ends the next one at once. */
-  readonly raise = (): void => this.#pending.resolve(undefined);
-
-  /** Resolves once the alarm is raised. Alarms that were raised since the last wait count as one. */
-  async raised(): Promise<undefined> {
-    await this.#pending.promise;
-    this.#pending = Promise.withResolvers();
-  }
 }

@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
+import { readConfig } from '../config/config.ts';
 import { createLogger } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
-import { deliveries } from './deliveries.ts';
+import { deliveries, frontEndOf } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
-import { type DemoOptions, openDemoPorts } from './ports.ts';
+import type { OwnPage } from './own-page.ts';
+import { type DemoOptions, type DemoPorts, type OpenPort, openDemoPorts } from './ports.ts';
 import { createDemoProvider } from './provider.ts';
-import { createClient, readDemoConfig } from './setup.ts';
 import { createSteps } from './steps.ts';
 
 /** A demo that runs. */
@@ -19,20 +21,22 @@ export type Demo = Awaited<ReturnType<typeof startDemo>>;
  * @throws {ListenError} if one of the ports cannot be opened
  */
 export async function startDemo(options: DemoOptions, logger?: Logger) {
-  const closers: (() => Promise<void>)[] = [];
-  const closeAll = () => Promise.all(closers.map((close) => close()));
+  const opened: OpenPort[] = [];
+  const closePorts = () => Promise.all(opened.map(({ close }) => close()));
   try {
     const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
-    const ports = await openDemoPorts(options, closers);
+    const ports = await openDemoPorts(options, opened);
     const { relay, frontEnd, provider, movedOn } = ports;
     const { own } = options;
-    const client = createClient(ports);
-    const steps = createSteps();
+    const config = readDemoConfig(ports, own);
+    const [{ clientId, clientSecret, redirectUri }] = config.registrations;
+    const credentials = { clientId, clientSecret: clientSecret.reveal(), redirectUri };
+    const client = { ...credentials, name: 'the relay’s demo' };
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
     provider.serve(createDemoProvider(provider.url, client, onError));
+    const steps = createSteps();
     const pages = Object.values(deliveries);
     frontEnd.serve(createFrontEnd({ relayUrl: relay.url, pages, steps }));
-    const config = readDemoConfig(ports, client, own);
     const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
     relay.serve(listener);
     return {
@@ -45,12 +49,47 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
       movedOn,
       /** Ends the servers and every connection to them. */
       async close(): Promise<void> {
-        await closeAll();
+        await closePorts();
         close();
       },
     };
   } catch (error) {
-    await closeAll();
+    await closePorts();
     throw error;
   }
+}
+
+/** Reads the configuration file of the demo as a relay does. The file and its new secret stay in memory. */
+function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage | undefined) {
+  // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
+  const backChannel = `http://127.0.0.1:${provider.port}`;
+  // A login that names no front end, as in the contract, belongs to the first one that can do so.
+  const shown = [deliveries.contract, ...Object.values(deliveries)];
+  // The name that the documents use in paths: `/auth/provider`.
+  const providers = {
+    provider: {
+      // CMSes log in only at the presets that they have a backend for.
+      provider: 'github',
+      'authorize-url': `${provider.url}/authorize`,
+      'token-url': `${backChannel}/token`,
+      'user-url': `${backChannel}/me`,
+      'revocation-url': `${backChannel}/revoke`,
+      'client-id': 'login-relay-demo',
+      'client-secret': randomBytes(32).toString('base64url'),
+      'token-request': 'body',
+      scope: 'openid profile',
+    },
+  };
+  const frontEnds = Object.fromEntries([
+    ...(own ? [['app', settingsOf(own)]] : []),
+    ...shown.map((one) => [one.name, frontEndOf(one, frontEnd.url)]),
+  ]);
+  const file = { 'base-url': relay.url, port: relay.port, providers, 'front-ends': frontEnds };
+  const readFile = () => ({ text: JSON.stringify(file), readableByOthers: false });
+  return readConfig({ flags: { config: ['demo.yaml'] }, environment: {}, readFile }).config;
+}
+
+function settingsOf({ origin, tokenDelivery }: OwnPage) {
+  const settings = { origin, 'token-delivery': tokenDelivery };
+  return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };
 }

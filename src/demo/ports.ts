@@ -58,14 +58,11 @@ const highest = 65_533;
 /**
  * Opens the ports of the demo, one after the other.
  *
- * @param closers gets what closes each
+ * @param opened gets each
  * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
-export async function openDemoPorts(
-  { port: wanted, own }: DemoOptions,
-  closers: (() => Promise<void>)[],
-) {
+export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: OpenPort[]) {
   let next = wanted ?? usualPort;
   if (!Number.isInteger(next) || next < 0 || next > highest) {
     throw new ConfigError([`--port must be a whole number from 0 to ${highest}`]);
@@ -76,9 +73,9 @@ export async function openDemoPorts(
     if (port !== 0) next += 1;
     if (wanted === undefined && own?.origin.endsWith(`:${port}`)) return open(purpose);
     try {
-      const opened = await openPort(port, purpose);
-      closers.push(opened.close);
-      return opened;
+      const taken = await openPort(port, purpose);
+      opened.push(taken);
+      return taken;
     } catch (error) {
       if (wanted !== undefined || port >= usualPort + 100) throw error;
       movedOn = true;

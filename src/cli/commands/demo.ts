@@ -2,7 +2,7 @@ import { type Demo, startDemo } from '../../demo/demo.ts';
 import { describeOwnPage, parseOwnPage } from '../../demo/own-page.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
-import type { Signals } from '../signals.ts';
+import { stopSignal } from '../signals.ts';
 
 /** The flags of the command, as given. */
 export interface DemoFlags {
@@ -16,7 +16,7 @@ export interface DemoFlags {
  *
  * @throws {ConfigError} @throws {ListenError}
  */
-export async function demo(flags: DemoFlags, signals: Signals): Promise<void> {
+export async function demo(flags: DemoFlags): Promise<void> {
   const { port, origin } = flags;
   if (origin === undefined && process.env['npm_config_origin'] !== undefined) {
     throw new ConfigError(['npm has taken --origin: write npm run demo -- --origin …']);
@@ -26,7 +26,7 @@ export async function demo(flags: DemoFlags, signals: Signals): Promise<void> {
     own: parseOwnPage(flags),
   });
   await print(describeDemo(running));
-  await signals.stop();
+  await stopSignal();
   await running.close();
 }
 

@@ -5,58 +5,56 @@ import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
-import {
-  connectServiceManager,
-  type ServiceManager,
-  type SystemdEnvironment,
-} from '../../systemd.ts';
+import { connectServiceManager } from '../../systemd.ts';
 import { printError } from '../print.ts';
-import { Alarm, configReader, reload, restartWarnings } from '../reload.ts';
-import { endOnUncaughtErrors, type Signals } from '../signals.ts';
-import { createTextFile, expectCreatable, readTextFile } from '../text-files.ts';
+import { configReader, reload, restartWarnings } from '../reload.ts';
+import { endOnUncaughtErrors, stopSignal } from '../signals.ts';
 import { watchFiles } from '../watch-files.ts';
 
-const newFiles = { expect: expectCreatable, create: createTextFile };
-
 /**
- * `login-relay serve`: creates the relay, listens, reloads when told to, and closes.
+ * `login-relay serve`: creates the relay, listens, reloads when told to, and closes. A socket that systemd passes
+ * replaces the configured port.
  *
- * @param systemd a socket that it passes replaces the configured port
  * @throws {ConfigError} @throws {ListenError}
  */
-export async function serve(
-  sources: OptionSources,
-  signals: Signals,
-  systemd: SystemdEnvironment,
-): Promise<void> {
-  const read = configReader(sources, readTextFile, newFiles);
+export async function serve(sources: OptionSources): Promise<void> {
+  const read = configReader(sources);
   const { config, warnings } = read();
   const { logLevel: level, logFormat: format } = config;
   const journalStream = sources.environment['JOURNAL_STREAM'];
   const logger = await createLogger({ level, format, journalStream });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
-  if (systemd.socket) warnOfUnusedAddress(sources, logger);
-  const manager = serviceManager(systemd, sources.environment, logger);
+  const manager = connectServiceManager(process.env, process.pid, (error) =>
+    logger.warn(
+      { error },
+      'systemd-notify has failed: systemd does not know the state of this process',
+    ),
+  );
+  const { socket } = manager;
+  if (socket) warnOfUnusedAddress(sources, logger);
   // Handle signals from here on: by default, a signal during the start would end the process.
-  const stopped = signals.stop();
-  const changed = new Alarm();
-  signals.onReload(changed.raise);
-  if (config.certificate) watchFiles(config.certificate.files, changed.raise);
+  const stopped = stopSignal();
+  // Changes during a reload count as one.
+  let changed = Promise.withResolvers<void>();
+  const onChange = () => changed.resolve();
+  process.on('SIGHUP', onChange);
+  if (config.certificate) watchFiles(config.certificate.files, onChange);
 
-  const relay = await startRelay(config, logger, systemd.socket);
+  const relay = await startRelay(config, logger, socket);
   const { address, metricsAddress } = relay;
-  const socketActivated = systemd.socket && true;
+  const socketActivated = socket && true;
   logger.info({ address, socketActivated, metricsAddress, ...callbacksOf(config) }, 'listening');
-  manager?.ready();
+  manager.ready();
 
   const readAgain = () => {
     const reading = read();
-    const ofRestart = restartWarnings(config, reading.config, systemd.socket !== undefined);
+    const ofRestart = restartWarnings(config, reading.config, socket !== undefined);
     return { ...reading, warnings: [...reading.warnings, ...ofRestart] };
   };
   const nextReload = async (): Promise<undefined> => {
-    await changed.raised();
+    await changed.promise;
+    changed = Promise.withResolvers();
     await reload(relay, readAgain, logger, manager);
   };
   let signal: NodeJS.Signals | undefined;
@@ -67,7 +65,7 @@ export async function serve(
     // Don't await it: the relay must stop even if nobody reads this output.
     printError(waitingFor(requestsInFlight));
   }
-  await Promise.all([manager?.stopping(), relay.close()]);
+  await Promise.all([manager.stopping(), relay.close()]);
   await flushLog(logger);
 }
 
@@ -89,18 +87,4 @@ function waitingFor(requests: number): string {
   const what = requests === 1 ? '1 request' : `${requests} requests`;
   const most = limits.stopTime / 1000;
   return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
-}
-
-function serviceManager(
-  { notifications }: SystemdEnvironment,
-  { PATH }: OptionSources['environment'],
-  logger: Logger,
-): ServiceManager | undefined {
-  if (notifications === undefined) return undefined;
-  return connectServiceManager(notifications, PATH, (error) =>
-    logger.warn(
-      { error },
-      'systemd-notify has failed: systemd does not know the state of this process',
-    ),
-  );
 }

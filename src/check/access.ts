@@ -12,10 +12,7 @@ const gitHubApp = /^Iv/;
  *
  * @param described the providers that issuers have described, by the name of the registration
  */
-export function checkAccess(
-  config: Config,
-  described: ReadonlyMap<string, Provider> = new Map(),
-): Finding[] {
+export function checkAccess(config: Config, described: ReadonlyMap<string, Provider>): Finding[] {
   return config.frontEnds.flatMap((frontEnd) =>
     registrationsOf(config, frontEnd).flatMap((registration) => {
       const { provider: settings, name } = registration;

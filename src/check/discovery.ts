@@ -13,16 +13,14 @@ import { explainCall } from './unreached.ts';
 const discovery = findingsOn('discovery');
 
 /** Reads the provider's metadata from its issuer, if it has one, as a relay does when it starts. */
-export async function checkDiscovery(
-  context: CheckContext,
-): Promise<{ readonly findings: readonly Finding[]; readonly provider?: Provider }> {
+export async function checkDiscovery(context: CheckContext) {
   const { registration, client } = context;
   const { provider: settings } = registration;
   if ('known' in settings) return { findings: [], provider: settings.known };
-  const provider = await discover(client, registration);
-  return provider instanceof DiscoveryError
-    ? { findings: [explain(context, provider, new URL(settings.discovered.issuer))] }
-    : { findings: [discovery.ok('the issuer describes its endpoints')], provider };
+  const found = await discover(client, registration);
+  return found instanceof DiscoveryError
+    ? { findings: [explain(context, found, new URL(settings.discovered.issuer))] }
+    : { findings: [discovery.ok('the issuer describes its endpoints')], provider: found };
 }
 
 /** The providers, by the name of the registration. Those that their issuers do not describe now are left out. */

@@ -14,18 +14,8 @@ import { type Finding, findingsOn } from './finding.ts';
 
 const endpoint = findingsOn('token endpoint');
 
-/**
- * What a provider refuses of a token request, as far as it tells. `code`: it accepts the client.
- * `credentials`: client identifier or secret. `client`: these, the callback URL, or what the client may do.
- */
-type Refusal =
-  | 'code'
-  | 'redirect_uri'
-  | 'secret'
-  | 'identifier'
-  | 'credentials'
-  | 'client'
-  | 'unknown';
+/** What a provider refuses of a token request, as far as it tells. `code`: it accepts the client. */
+type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof causesOf>;
 
 /** What the answer to each form of the request says. A finding: this is not the answer of a token endpoint. */
 type Readings = ReadonlyMap<ClientAuthentication, Refusal | Finding>;
@@ -102,7 +92,7 @@ function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
 }
 
 function judge(context: ProviderContext, readings: Readings): Finding {
-  const { registration, provider, describe } = context;
+  const { provider, describe } = context;
   const configured = provider.clientAuthentication;
   const own = readings.get(configured) ?? 'unknown';
   const forms = [...readings.keys()];
@@ -118,35 +108,42 @@ function judge(context: ProviderContext, readings: Readings): Finding {
     const message = `the provider does not accept the token request in the form "${configured}"`;
     return endpoint.problem(message, useOther);
   }
+  const said: readonly unknown[] = [...readings.values()];
+  const causes = Object.entries(causesOf(context, forms));
+  const [, refusal] = causes.find(([cause]) => said.includes(cause)) ?? [];
+  // A refusal of another form may be about the form itself.
+  if (refusal !== undefined && own !== 'unknown') {
+    return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
+  }
+  return typeof own === 'object' ? own : unknown(context, 'the answers do not say');
+}
+
+/** What can be wrong, the most specific first: messages and fixes. */
+function causesOf(context: ProviderContext, forms: readonly ClientAuthentication[]) {
+  const { registration, describe } = context;
   const identifier = describe('clientId');
   const source = describeClientSecret(context);
   const secret = `correct the secret in ${source}`;
   const register = `register exactly ${registration.redirectUri} as callback URL`;
   const tried = `(tried: ${forms.join(', ')})`;
-  /** The most specific first. */
-  const causes: Partial<Record<Refusal, readonly [message: string, fix: string]>> = {
+  return {
     redirect_uri: [
       'does not accept the redirect URI',
       `${register}, or correct ${describe('baseUrl')}`,
     ],
     secret: ['does not accept the client secret', secret],
     identifier: ['does not know the client identifier', `correct ${identifier}`],
+    /** Client identifier or secret. */
     credentials: [
       `does not accept the client identifier with this client secret ${tried}`,
       `${secret}, or ${identifier}`,
     ],
+    /** These, the callback URL, or what the client may do. */
     client: [
       `refuses the client without saying why ${tried}`,
       `compare the secret in ${source}, ${identifier}, and the callback URL: ${register}; allow the client the authorization code grant`,
     ],
-  };
-  const said: readonly unknown[] = [...readings.values()];
-  const [, refusal] = Object.entries(causes).find(([cause]) => said.includes(cause)) ?? [];
-  // A refusal of another form may be about the form itself.
-  if (refusal !== undefined && own !== 'unknown') {
-    return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
-  }
-  return typeof own === 'object' ? own : unknown(context, 'the answers do not say');
+  } as const;
 }
 
 /** Where the client secret comes from, for people. */

@@ -26,12 +26,7 @@ export const helpLayout: Partial<Help> = {
   },
   styleTitle: (title) => styleText('bold', title),
   /** With the name of what it takes: `<shell>` if that is required, `[command]` if not. */
-  subcommandTerm(command) {
-    const taken = command.registeredArguments.map((one) =>
-      one.required ? `<${one.name()}>` : `[${one.name()}]`,
-    );
-    return [command.name(), ...taken].join(' ');
-  },
+  subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
   formatItem(term, termWidth, description, help) {
     const width = help.helpWidth ?? widest;
     if (width >= narrowest) {

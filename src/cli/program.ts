@@ -4,21 +4,11 @@ import { options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
 import { version } from '../version.ts';
 import type { ClientIdFlags } from './commands/client-id.ts';
+import type { Shell } from './commands/completion.ts';
+import type { ConfigAction } from './commands/config.ts';
 import type { DemoFlags } from './commands/demo.ts';
 import { helpLayout, optionsHelp } from './help.ts';
 import { print } from './print.ts';
-
-/** The shells that the command line can be completed in. */
-const shells = ['bash', 'zsh', 'fish'] as const;
-
-/** The name of such a shell. */
-export type Shell = (typeof shells)[number];
-
-/** What `login-relay config` can do. */
-const configActions = ['check', 'print', 'migrate', 'schema'] as const;
-
-/** The name of such an action. */
-export type ConfigAction = (typeof configActions)[number];
 
 /** What each flag was given, in order. */
 type Flags = OptionSources['flags'];
@@ -92,7 +82,14 @@ Exit codes:
   });
   addOptions(
     add('config', 'Check or print the configuration, or its schema.')
-      .addArgument(new Argument('<action>').choices(configActions))
+      .addArgument(
+        new Argument('<action>').choices([
+          'check',
+          'print',
+          'migrate',
+          'schema',
+        ] satisfies ConfigAction[]),
+      )
       .addHelpText('after', configHelp),
   ).action(async (action: ConfigAction, flags: Flags) => {
     const { config } = await import('./commands/config.ts');
@@ -140,7 +137,7 @@ Exit codes:
       await systemd(files.find((file) => wanted[file]) ?? 'service');
     });
   add('completion', 'Print the completion script of a shell.')
-    .addArgument(new Argument('<shell>').choices(shells))
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish'] satisfies Shell[]))
     .addHelpText('after', completionExamples)
     .action(async (shell: Shell) => {
       const { completionScripts } = await import('./commands/completion.ts');

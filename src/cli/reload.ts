@@ -7,7 +7,7 @@ import type { OptionSources } from '../config/sources.ts';
 import { headerSizeFor, type RunningRelay } from '../relay/running-relay.ts';
 import { ConfigError } from '../start-errors.ts';
 import type { ServiceManager } from '../systemd.ts';
-import { createTextFile, expectCreatable, readTextFile } from './text-files.ts';
+import { newFiles, readTextFile } from '../text-files.ts';
 
 /**
  * Makes a function that reads the configuration as it is at the moment. Only its first reading creates
@@ -26,7 +26,7 @@ export function configReader(sources: OptionSources) {
     const reading = readConfig({
       ...sources,
       ...(before === undefined && {
-        newFiles: { expect: expectCreatable, create: createTextFile },
+        newFiles,
       }),
       readFile(path) {
         const file = readTextFile(path);

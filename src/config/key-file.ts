@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '../secret.ts';
-import { codeOf, isMissingFile } from './files.ts';
+import { codeOf, isMissingFile } from '../text-files.ts';
 import type { Reading } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 

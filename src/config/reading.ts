@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { NewFiles, ReadFile } from '../text-files.ts';
 import {
   describeFault,
   describePlace,
@@ -7,7 +8,6 @@ import {
   type Position,
 } from './fault.ts';
 import type { ConfigFile, FileSettings } from './file/entries.ts';
-import type { NewFiles, ReadFile } from './files.ts';
 import type { Option, Setting } from './settings/setting.ts';
 import {
   describeOption,

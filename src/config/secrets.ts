@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Secret } from '../secret.ts';
-import { codeOf, isMissingFile, type TextFile, whyUnreadable } from './files.ts';
+import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
 import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
 import type { SettingName } from './settings/settings.ts';

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { extname } from 'node:path';
-import { commonStyle, escapeHtml, html } from '../delivery/html.ts';
+import { commonStyle, html } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 import type { Delivery } from './deliveries.ts';
 import type { Steps } from './steps.ts';
 
-/** The HTML of every page. */
-const template = readFileSync(new URL('./front-end/index.html', import.meta.url), 'utf8');
-
-/** The other files, by path. */
+/** The files of the pages, by path. */
 const files = {
   '/style.css':
     commonStyle + readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
@@ -58,12 +55,43 @@ const mediaTypes: Readonly<Record<string, string>> = {
 function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): string {
   const { name, path: ownPath, lead, guide, script = 'with-client.js', settings } = page;
   const links = pages.map(({ path, title }) => {
-    const current = path === ownPath ? ' aria-current="page"' : '';
-    return html`<a href="${path}"${{ markup: current }}>${title}</a>`.markup;
+    const current = { markup: path === ownPath ? ' aria-current="page"' : '' };
+    return html`<a href="${path}"${current}>${title}</a>`;
   });
   const delivery = `${settings['kind'] ?? settings['token-delivery'] ?? 'query'}`;
-  const texts = { name, delivery, script, lead, guide, relay: relayUrl };
-  const markup = Object.entries(texts).map(([key, text]) => [key, escapeHtml(text)]);
-  const parts = Object.fromEntries([...markup, ['links', links.join('\n')]]);
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, part: string) => parts[part]);
+  return html`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Login relay demo</title>
+<meta name="login-relay" content="${relayUrl}">
+<meta name="client-id" content="${name}">
+<meta name="delivery" content="${delivery}">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/style.css">
+<script type="module" src="/${script}"></script>
+<nav aria-label="Deliveries">
+${links}
+</nav>
+<main aria-live="polite">
+  <p id="problem" role="alert" hidden></p>
+  <section id="out" hidden>
+    <h1>Not logged in</h1>
+    <p class="soft">${lead}</p>
+    <button type="button" id="login">Log in</button>
+  </section>
+  <section id="in" hidden>
+    <h1 id="name">Somebody</h1>
+    <p class="soft" id="account"></p>
+    <button type="button" id="logout">Log out</button>
+  </section>
+  <noscript>This page needs JavaScript to log in.</noscript>
+</main>
+<aside aria-labelledby="what-happens">
+  <h2 id="what-happens">Requests to the relay</h2>
+  <ol id="steps"></ol>
+</aside>
+<footer class="soft">Relay: ${relayUrl} · <a href="https://github.com/login-relay/login-relay/blob/main/${guide}" rel="noreferrer">How to do this in your page</a></footer>
+</html>
+`.markup;
 }

@@ -175,7 +175,7 @@ describe('allow', () => {
       const paths = secretFilesOf(text).map((path) => path.replace(/[ ,}]+$/, ''));
       const secrets = paths.map((path) => [path, { text: 'secret' }]);
       const { config } = readFileConfig(text, { files: Object.fromEntries(secrets) });
-      const findings = checkAccess(config);
+      const findings = checkAccess(config, new Map());
       expect(findings.map(({ verdict }) => verdict)).to.deep.equal(
         findings.map(() => 'ok'),
         JSON.stringify(findings),

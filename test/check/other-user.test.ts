@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { diagnose } from '../../src/cli/commands/check.ts';
-import type { TextFile } from '../../src/config/files.ts';
+import type { TextFile } from '../../src/text-files.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { clientSecret } from './support/check.ts';

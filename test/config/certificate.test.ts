@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect } from 'chai';
-import type { TextFile } from '../../src/config/files.ts';
+import type { TextFile } from '../../src/text-files.ts';
 import { issueCertificate, selfSignedCertificate } from '../harness/system/certificate.ts';
 import { faults, minimal, read as readGiven } from './support/read.ts';
 

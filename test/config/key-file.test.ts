@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createTextFile, expectCreatable, readTextFile } from '../../src/cli/text-files.ts';
-import type { NewFiles } from '../../src/config/files.ts';
+import type { NewFiles } from '../../src/text-files.ts';
+import { newFiles, readTextFile } from '../../src/text-files.ts';
 import { faults, type Given, minimal, read } from './support/read.ts';
 
 const secret = 'k'.repeat(32);
@@ -75,8 +75,8 @@ describe('the key file', () => {
     });
     afterEach(() => rmSync(directory, { recursive: true }));
 
-    const check: NewFiles = { expect: expectCreatable };
-    const serve: NewFiles = { ...check, create: createTextFile };
+    const check: NewFiles = { expect: newFiles.expect };
+    const serve: NewFiles = { ...check, create: newFiles.create };
 
     const givenTo = (newFiles: NewFiles, path = join(directory, 'key')): Given => ({
       flags: { keyFile: path },
@@ -114,7 +114,7 @@ describe('the key file', () => {
         ...serve,
         create(path, text) {
           writeFileSync(path, `${secret}\n`, { mode: 0o600 });
-          return createTextFile(path, text);
+          return newFiles.create(path, text);
         },
       };
       const { config, warnings } = read(givenTo(meanwhile));

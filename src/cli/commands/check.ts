@@ -6,13 +6,12 @@ import { type CheckReport, reportAsText } from '../../check/report.ts';
 import { checkSharedMemory } from '../../check/shared-memory.ts';
 import { type ConfigReading, readConfig } from '../../config/config.ts';
 import { printFile } from '../../config/file/print.ts';
-import { isMissingFile, type ReadFile } from '../../config/files.ts';
 import type { Unseen } from '../../config/reading.ts';
 import { options } from '../../config/settings/settings.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { ConfigError } from '../../start-errors.ts';
+import { isMissingFile, newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
 import { print } from '../print.ts';
-import { expectCreatable, readTextFile } from '../text-files.ts';
 
 /** The file of the packaged service. */
 const packagedFile = '/etc/login-relay/config.yaml';
@@ -43,7 +42,7 @@ export async function diagnose(
   const unseen: Unseen[] = [];
   let reading: ConfigReading;
   try {
-    reading = readConfig({ ...sources, readFile, newFiles: { expect: expectCreatable }, unseen });
+    reading = readConfig({ ...sources, readFile, newFiles: { expect: newFiles.expect }, unseen });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = [...chosen, ...error.faults.map((fault) => problem(fault))];
@@ -62,7 +61,7 @@ export async function diagnose(
     ...reading.warnings.map((message) => warning(message)),
     ...unseen.map(({ message, fix }) => notChecked(message, fix)),
     ...checkCmsBaseUrl(config),
-    ...checkAccess(config),
+    ...checkAccess(config, examined.described),
     ...(await checkSharedMemory(reading)),
     ...examined.findings,
   ];

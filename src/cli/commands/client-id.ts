@@ -6,7 +6,7 @@ import { pathSegment, wholeNumber } from '../../config/schemas.ts';
 import { keysFromFile } from '../../keys.ts';
 import { limits } from '../../limits.ts';
 import { ConfigError } from '../../start-errors.ts';
-import { readTextFile } from '../text-files.ts';
+import { readTextFile } from '../../text-files.ts';
 
 /** The flags of `login-relay client-id`. */
 export interface ClientIdFlags {

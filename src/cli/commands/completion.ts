@@ -2,13 +2,12 @@ import type { Command, Option as Flag } from 'commander';
 import { acceptedWords, filePath } from '../../config/schemas.ts';
 import type { Option } from '../../config/settings/setting.ts';
 import { options } from '../../config/settings/settings.ts';
-import type { Shell } from '../program.ts';
 
 /**
  * `login-relay completion <shell>`: the script by which the shell completes this program. It passes the words up to the
  * cursor, and the command that was typed. It gets the words to offer, each with its help after a tab, or a colon: files.
  */
-export const completionScripts: Readonly<Record<Shell, string>> = {
+export const completionScripts = {
   bash: `# bash completion for login-relay
 _login_relay() {
   local current=\${COMP_WORDS[COMP_CWORD]} word help
@@ -59,6 +58,9 @@ end
 complete -c login-relay -f -a '(__fish_login_relay)'
 `,
 };
+
+/** A shell that the command line can be completed in. */
+export type Shell = keyof typeof completionScripts;
 
 /**
  * `login-relay complete`: what the scripts ask.

@@ -4,9 +4,11 @@ import { migratedFile, printFile } from '../../config/file/print.ts';
 import { configFileSchema } from '../../config/file/schema.ts';
 import type { Unseen } from '../../config/reading.ts';
 import type { OptionSources } from '../../config/sources.ts';
+import { newFiles, readTextFile } from '../../text-files.ts';
 import { print } from '../print.ts';
-import type { ConfigAction } from '../program.ts';
-import { expectCreatable, readTextFile } from '../text-files.ts';
+
+/** What `login-relay config` can do. */
+export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
 
 /**
  * `login-relay config`: `check` only reads the configuration. `print` shows it as a file, with secrets masked, and asks
@@ -19,10 +21,10 @@ export async function config(action: ConfigAction, sources: OptionSources): Prom
     await print(`${JSON.stringify(configFileSchema(), null, 2)}\n`);
     return;
   }
-  const newFiles = { expect: expectCreatable };
+  const { expect } = newFiles;
   const unseen: Unseen[] = [];
-  const reading = readConfig({ ...sources, readFile: readTextFile, newFiles, unseen });
-  const { config: read, readings, warnings } = reading;
+  const given = { ...sources, readFile: readTextFile, newFiles: { expect }, unseen };
+  const { config: read, readings, warnings } = readConfig(given);
   if (action === 'migrate') {
     await print(migratedFile(readings));
     return;

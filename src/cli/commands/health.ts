@@ -8,8 +8,8 @@ import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { paths } from '../../paths.ts';
+import { readTextFile } from '../../text-files.ts';
 import { print } from '../print.ts';
-import { readTextFile } from '../text-files.ts';
 
 const patience = 3_000;
 const largestAnswer = 16 * 1024;

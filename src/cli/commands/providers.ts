@@ -1,22 +1,15 @@
 import type { Placeholder, Preset } from '../../providers/provider.ts';
 
-const heading = ['name', 'provider', 'needs', 'scope'];
-
 /**
  * Lists presets as `login-relay providers` prints them: lines of aligned columns, and how to name
  * any other provider. Every line ends with a line break.
  */
 export function providersTable(presets: readonly Preset[]): string {
-  const rows = [heading, ...presets.map(row)];
-  const widths = heading.map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const rows = [['name', 'provider', 'needs', 'scope'], ...presets.map(row)];
+  const lines = rows.map((cells) => {
+    const padded = cells.map((cell, column) => cell.padEnd(widthOf(rows, column)));
+    return padded.join('  ').trimEnd();
+  });
   return [
     ...lines,
     '',
@@ -25,6 +18,9 @@ export function providersTable(presets: readonly Preset[]): string {
     '',
   ].join('\n');
 }
+
+const widthOf = (rows: readonly string[][], column: number) =>
+  Math.max(...rows.map((cells) => cells[column]?.length ?? 0));
 
 function row({ name, title, host, tenant, scope }: Preset): string[] {
   const needs = [...need('host', host), ...need('tenant', tenant)].join(', ');

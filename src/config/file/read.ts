@@ -1,7 +1,7 @@
 import { isMap, isScalar } from 'yaml';
 import { ConfigError } from '../../start-errors.ts';
+import { type ReadFile, type TextFile, whyUnreadable } from '../../text-files.ts';
 import { describeFault, describePlace, type PlacedTexts } from '../fault.ts';
-import { type ReadFile, type TextFile, whyUnreadable } from '../files.ts';
 import { levels } from '../settings/setting.ts';
 import { describeOption, options } from '../settings/settings.ts';
 import { givenBySources, type OptionSources } from '../sources.ts';

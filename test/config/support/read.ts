@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { readTextFile } from '../../../src/cli/text-files.ts';
 import { type Config, type ConfigReading, readConfig } from '../../../src/config/config.ts';
 import { placedTexts } from '../../../src/config/fault.ts';
 import type { ConfigFile } from '../../../src/config/file/entries.ts';
 import { parseConfigFile } from '../../../src/config/file/read.ts';
-import type { NewFiles, ReadFile, TextFile } from '../../../src/config/files.ts';
 import { createReadings, type Readings } from '../../../src/config/readings.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../../src/config/sources.ts';
 import { ConfigError } from '../../../src/start-errors.ts';
+import {
+  type NewFiles,
+  type ReadFile,
+  readTextFile,
+  type TextFile,
+} from '../../../src/text-files.ts';
 
 /** The variables that every relay needs. */
 export const minimal = {

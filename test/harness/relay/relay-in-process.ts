@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { readTextFile } from '../../../src/cli/text-files.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import { createRelay } from '../../../src/relay/relay.ts';
+import { readTextFile } from '../../../src/text-files.ts';
 
 /**
  * A relay in the process of the test, which does not listen by itself: its log and its clock are the

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  linkSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/** A small text file, and who else may read it. */
+export interface TextFile {
+  readonly text: string;
+  readonly readableByGroup?: boolean;
+  readonly readableByOthers: boolean;
+}
+
+/** Reads a file, or throws an error with Node's `code`. */
+export type ReadFile = (path: string) => TextFile;
+
+/** Reads a whole text file. @throws an error with Node's `code` */
+export function readTextFile(path: string): TextFile {
+  const text = readFileSync(path, 'utf8');
+  const { mode } = statSync(path);
+  return {
+    text,
+    readableByGroup: (mode & constants.S_IRGRP) !== 0,
+    readableByOthers: (mode & constants.S_IROTH) !== 0,
+  };
+}
+
+/** Creates files. `create` is missing in commands that create nothing. */
+export type NewFiles = Pick<typeof newFiles, 'expect'> & Partial<typeof newFiles>;
+
+/** Creates files. Both functions throw an error with Node's `code`. */
+export const newFiles = {
+  /** Checks that this user can create a file there, without creating it. */
+  expect(path: string): void {
+    accessSync(dirname(path), constants.W_OK | constants.X_OK);
+  },
+
+  /**
+   * Creates a file that only its owner can read: complete, or not at all.
+   *
+   * @returns false if the file exists: it stays as it is
+   */
+  create(path: string, text: string): boolean {
+    const draft = `${path}.${randomUUID()}`;
+    try {
+      writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+      // Unlike a renamed file, a link never replaces the file of another process.
+      linkSync(draft, path);
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return false;
+      throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  },
+};
+
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'names a file that does not exist',
+  EACCES: 'names a file that this user may not read',
+  EISDIR: 'names a directory, not a file',
+};
+
+/** Why a file cannot be read, as the end of a fault. */
+export function whyUnreadable(error: unknown): string {
+  return unreadable[codeOf(error)] ?? 'names a file that cannot be read';
+}
+
+/** Whether there is no file of this name. A blank one may count as none. */
+export function isMissingFile(path: string, readFile: ReadFile, orBlank = false): boolean {
+  try {
+    return readFile(path).text.trim() === '' && orBlank;
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
+}
+
+/** The `code` of an error of Node; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readConfig } from '../../src/config/config.ts';
 import { type OptionName, options } from '../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
-import { withPart } from '../../src/delivery/redirect-delivery.ts';
+import { addressAt } from '../../src/delivery/delivery.ts';
 import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
 import { exampleOf, matches } from '../../src/origins/origin-pattern.ts';
 import { examplePage, originOf } from '../../src/origins/redirect-uri.ts';
@@ -52,7 +52,8 @@ export function checkConfiguration(given: Configuration): void {
     assert.equal(url.hash + url.username + url.password, '');
   }
   const parameters = { access_token: 'token', state: '//evil.example\r\nX: 1' };
-  const target = withPart(config.frontendUrl ?? origin.href, 'query', parameters);
+  const url = config.frontendUrl ?? origin.href;
+  const target = addressAt({ url, part: 'query', parameters }, {});
   assert.equal(new URL(target).origin, origin.origin);
   assert.match(target, /^[\x21-\x7e]+$/);
   if (!('known' in config.provider)) return;

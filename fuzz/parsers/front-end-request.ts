@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withPart } from '../../src/delivery/redirect-delivery.ts';
+import { addressAt } from '../../src/delivery/delivery.ts';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
 import { parseQuery, type Query } from '../../src/oauth/query.ts';
 import { narrowedScope } from '../../src/oauth/scope.ts';
@@ -67,7 +67,7 @@ function checkRedirectUri(query: Query, registered: readonly string[], state?: s
   else assert.equal(new URL(String(given)).href, found);
 
   const parameters = { code: 'code', state, iss: 'https://relay.example/auth/provider' };
-  const location = withPart(found, 'query', parameters);
+  const location = addressAt({ url: found, part: 'query', parameters }, {});
   assert.ok(location.startsWith(`${found}${found.includes('?') ? '&' : '?'}code=code&`));
   assert.match(location, /^[\x21-\x7e]+$/);
   const { hash, searchParams } = new URL(location);

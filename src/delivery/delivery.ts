@@ -1,7 +1,13 @@
+import type { RelayError } from '../errors.ts';
+import type { Codes } from '../grants/codes.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
+import { redirect } from '../http/response-headers.ts';
+import type { OAuthRequest } from '../login/state.ts';
+import { optional, withParameters } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import type { SessionLogin, Sessions } from '../session/sessions.ts';
 
 /** How one login reaches its front end once it has ended. */
 export interface Delivery {
@@ -19,4 +25,101 @@ interface Granted extends CodeGrant {
   exchange(): Promise<TokenResponse>;
   /** The token for the front end itself: its refresh token, if it gets one, is one of the relay. */
   forFrontEnd(token: TokenResponse): TokenResponse;
+}
+
+/** Where a login is redirected to. */
+export interface Target {
+  readonly url: string;
+  /** The part of the URL that carries the parameters. */
+  readonly part: 'query' | 'fragment';
+  /** Parameters of every answer, such as the front end's own `state`. */
+  readonly parameters: Parameters;
+}
+
+type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** @param addressOf gives the address that a granted login is redirected to */
+function deliveryByRedirect(
+  addressOf: (granted: Granted, ctx: Context) => Promise<string>,
+  fail: AnswerFailure,
+): Delivery {
+  return {
+    redirects: true,
+    succeed: async (ctx, granted) => redirect(ctx, await addressOf(granted, ctx)),
+    fail,
+  };
+}
+
+/** The contract's delivery: exchanges the code, and redirects to the front end with `access_token`. */
+export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delivery {
+  return deliveryByRedirect(async ({ exchange }) => {
+    const { accessToken } = await exchange();
+    return addressAt(target, { access_token: accessToken });
+  }, fail);
+}
+
+/**
+ * The delivery of an OAuth request: redirects to the front end with a code of the relay. This code
+ * contains the provider's code, which is exchanged when the front end redeems the relay's code.
+ *
+ * @param issuer the relay's name in `iss`
+ * @param frontEnd the audience of the front end
+ * @param state the front end's own `state`
+ * @see RFC 6749 §4.1.2, RFC 9207 §2
+ */
+export function codeDelivery(
+  { codes, issuer }: { readonly codes: Codes; readonly issuer: string },
+  frontEnd: string,
+  { redirectUri, codeChallenge, resource }: OAuthRequest,
+  state: string | undefined,
+): Delivery {
+  const target = { url: redirectUri, part: 'query', parameters: { state, iss: issuer } } as const;
+  const fail = failureRedirect(target, ({ oauthError }) => oauthError);
+  return deliveryByRedirect(async ({ code: providerCode, codeVerifier }) => {
+    const content = { redirectUri, codeChallenge, providerCode, codeVerifier, resource };
+    return addressAt(target, { code: codes.issue(content, frontEnd) });
+  }, fail);
+}
+
+/**
+ * The delivery of a front end that holds no token: exchanges the code, seals the tokens into the front end's
+ * cookie, and redirects to its page.
+ *
+ * @param loginOf gives whose session it is
+ * @param page inside the front end's origin
+ * @see RFC 10017 §6.1
+ */
+export function sessionDelivery(
+  sessions: Sessions,
+  loginOf: () => SessionLogin,
+  page: string,
+  fail: AnswerFailure,
+): Delivery {
+  return deliveryByRedirect(async ({ exchange }, ctx) => {
+    // Discovery may find another provider during the exchange.
+    const login = loginOf();
+    sessions.start(ctx, login, await exchange());
+    return page;
+  }, fail);
+}
+
+/** Redirects failures with `error`, `error_description` and `request_id`. */
+export function failureRedirect(
+  target: Target,
+  errorOf: (failure: RelayError) => string,
+): AnswerFailure {
+  return (ctx, failure) => {
+    const parameters = { error: errorOf(failure), error_description: failure.detail };
+    redirect(ctx, addressAt(target, { ...parameters, request_id: ctx.state.requestId }));
+  };
+}
+
+/** The address of a target, with more parameters. Those that are undefined are left out. */
+export function addressAt({ url, part, parameters }: Target, more: Parameters): string {
+  const all = Object.entries({ ...more, ...parameters });
+  const given = all.flatMap(([name, value]) => optional(name, value));
+  const address =
+    part === 'query' ? withParameters(url, given) : `${url}#${new URLSearchParams(given)}`;
+  // Pages that decode with decodeURIComponent would read "+" as a plus sign.
+  return url + address.slice(url.length).replaceAll('+', '%20');
 }

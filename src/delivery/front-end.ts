@@ -10,14 +10,14 @@ import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { cmsDelivery } from './cms-delivery.ts';
-import type { Delivery } from './delivery.ts';
-import { failurePage } from './failure-page.ts';
 import {
+  accessTokenDelivery,
   codeDelivery,
+  type Delivery,
   failureRedirect,
-  redirectDelivery,
   sessionDelivery,
-} from './redirect-delivery.ts';
+} from './delivery.ts';
+import { failurePage } from './failure-page.ts';
 
 /** What a front end is configured with. */
 export interface FrontEndSettings {
@@ -152,7 +152,7 @@ function frontEndOf(
       code === 'access_refused' ? oauthError : code,
     );
     const fail = { json: answerJson, page: answerInPlace, redirect }[errorDelivery];
-    if (tokenDelivery !== 'session') return redirectDelivery(target, fail);
+    if (tokenDelivery !== 'session') return accessTokenDelivery(target, fail);
     const { sessions } = context;
     if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
     const login = () => ({ registration, audience: context.audience(), frontEnd: name });

@@ -54,13 +54,36 @@ export function stackFrames(error: unknown): string {
   return [error.name, ...frames].join('\n');
 }
 
+/** Lets the answer that a request gets, if it gets one, answer the failures of everything that follows. */
+export function answerFailures(
+  answerOf: (ctx: Context) => AnswerFailure | undefined,
+): Middleware<RequestState> {
+  return (ctx: Context, next) => {
+    const answer = answerOf(ctx);
+    if (answer !== undefined) ctx.state.answerFailure = answer;
+    return next();
+  };
+}
+
+/** Answers failures of everything that follows as OAuth clients read them. @see RFC 6749 §5.2 */
+export const answerOAuthErrors = answerPrograms(({ oauthError: error, detail }) => {
+  return { error, error_description: detail, detail };
+});
+
+/** Answers failures of everything that follows with their codes, for pages that tell them apart. */
+export const answerSessionFailures = answerPrograms(({ code: error, detail }) => {
+  return { error, detail };
+});
+
 /**
- * Answers a failure for programs. The contract's callback answers with 400 if the provider fails or has refused the
+ * Answers failures for programs. The contract's callback answers with 400 if the provider fails or has refused the
  * relay itself: programs get 502.
  */
-export function answerProgram(ctx: Context, failure: RelayError, body: object): void {
-  answerWith(ctx, failure, body);
-  const { oauthError } = failure;
-  const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
-  if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
+function answerPrograms(bodyOf: (failure: RelayError) => object): Middleware<RequestState> {
+  return answerFailures(() => (ctx, failure) => {
+    answerWith(ctx, failure, bodyOf(failure));
+    const { oauthError } = failure;
+    const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
+    if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
+  });
 }

@@ -3,19 +3,18 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 
-/**
- * Counts a request of a client.
- *
- * @param most requests within the time
- * @param detail what a client reads that sends more
- * @throws {RelayError} `rate_limited`
- */
-export type CountRequest = (address: string, most: number, detail?: string) => Promise<void>;
+/** Counts a request of a client. */
+export type CountRequest = ReturnType<typeof createRequestCount>;
 
 /** @param seconds after which the count starts anew */
-export function createRequestCount(home: Home, kind: string, seconds: number): CountRequest {
+export function createRequestCount(home: Home, kind: string, seconds: number) {
   const counters = createCounters(home, kind, seconds);
-  return async (address, most, detail) => {
+  /**
+   * @param most requests within the time
+   * @param detail what a client reads that sends more
+   * @throws {RelayError} `rate_limited`
+   */
+  return async (address: string, most: number, detail?: string): Promise<void> => {
     const { count, wait } = await counters.add(counters.counterOf(address), 1);
     if (count <= most) return;
     throw new RelayError('rate_limited', { retryIn: wait, detail });

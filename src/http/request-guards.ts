@@ -23,10 +23,13 @@ export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
 
 const framed: ReadonlySet<string> = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
 
-/** Refuses requests from frames: the person cannot see which site the page belongs to. */
-export function refuseFrames(ctx: Context, next: Next): Promise<void> {
+/**
+ * Refuses a request from a frame: the person cannot see which site the page belongs to.
+ *
+ * @throws {RelayError} `callback_framed`
+ */
+export function expectNoFrame(ctx: Context): void {
   if (framed.has(ctx.get('Sec-Fetch-Dest'))) throw new RelayError('callback_framed');
-  return next();
 }
 
 /** A host with an optional port. @see RFC 3986 §3.2.2 */
@@ -34,24 +37,18 @@ const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
 
 /**
  * Refuses a request with more headers than the server keeps, and an HTTP/1.1 request without exactly one Host header of
- * the right form. @see RFC 9112 §3.2
+ * the right form.
+ *
+ * @see RFC 9112 §3.2
  */
 export function checkHeaders({ req }: Context, next: Next): Promise<void> {
+  const { headers, httpVersion, rawHeaders } = req;
   // Names and values alternate.
-  if (req.rawHeaders.length > 2 * limits.headers) throw new RelayError('headers_too_large');
-  if (req.httpVersion === '1.1' && !hasOneHost(req)) throw new RelayError('host_unusable');
+  if (rawHeaders.length > 2 * limits.headers) throw new RelayError('headers_too_large');
+  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text));
+  const isUsable = hosts.length === 1 && hostForm.test(headers.host ?? '');
+  if (httpVersion === '1.1' && !isUsable) throw new RelayError('host_unusable');
   return next();
-}
-
-function hasOneHost({ headers, rawHeaders }: Context['req']): boolean {
-  if (!hostForm.test(headers.host ?? '')) return false;
-  let hosts = 0;
-  // Names and values alternate.
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts === 1;
 }
 
 const schemeAndAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
-import type { RequestState } from './context.ts';
-import type { Readiness } from './readiness.ts';
+import type { Context, RequestState } from './context.ts';
 
 /** The headers of every response. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
@@ -11,16 +10,24 @@ export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
   'X-Content-Type-Options': 'nosniff',
 });
 
-/**
- * Sets the request id and the headers of every response. While the relay stops, `Connection: close`
- * makes clients reconnect to its successor.
- */
-export function responseHeaders(readiness: Readiness): Middleware<RequestState> {
+/** Sets the request id and the headers of every response. A relay that stops sends clients to its successor. */
+export function responseHeaders(relay: { readonly stopping: boolean }): Middleware<RequestState> {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
     ctx.set(securityHeaders);
     ctx.set('X-Request-Id', ctx.state.requestId);
     await next();
-    if (readiness.stopping) ctx.set('Connection', 'close');
+    if (relay.stopping) ctx.set('Connection', 'close');
   };
+}
+
+/**
+ * Redirects with an empty body: `ctx.redirect` would write the target into it. A form is not sent on.
+ *
+ * @see RFC 9700 §4.12
+ */
+export function redirect(ctx: Context, target: string): void {
+  ctx.body = null;
+  ctx.status = ctx.method === 'POST' ? 303 : 307;
+  ctx.set('Location', target);
 }

@@ -12,10 +12,6 @@ const oauthRequest = v.object({
   client: v.optional(v.string()),
   /** Where the token is to be used. @see RFC 8707 */
   resource: v.optional(v.string()),
-  /** The scope, as long as the person has not consented. */
-  scope: v.optional(v.string()),
-  /** Whether the person is to choose another account at the provider, as long as they have not consented. */
-  otherAccount: v.optional(v.boolean()),
 });
 
 const frontEndRequest = v.object({
@@ -25,6 +21,10 @@ const frontEndRequest = v.object({
   oauth: v.optional(oauthRequest),
   /** The page that a session begins at, inside the front end's origin. By default its main page. */
   returnTo: v.optional(v.string()),
+  /** What to ask the provider for. Only a question that waits for its answer holds it. */
+  scope: v.optional(v.string()),
+  /** Whether the person is to choose another account at the provider. The same. */
+  otherAccount: v.optional(v.boolean()),
 });
 
 /** What a front end asked for when it started a login. */

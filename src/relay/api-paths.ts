@@ -2,9 +2,9 @@ import type { Middleware, Next } from 'koa';
 import type { Config } from '../config/config.ts';
 import { clientsBehind } from '../http/client-address.ts';
 import { type Context, inOrder, type RequestState } from '../http/context.ts';
+import { answerSessionFailures } from '../http/error-responder.ts';
 import { allow } from '../http/request-guards.ts';
 import { matches } from '../origins/origin-pattern.ts';
-import { answerSessionFailures } from '../routes/answer-failures.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionAccess } from '../routes/session-access.ts';
 

@@ -1,20 +1,16 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
-import { allow, refuseFrames, refusePrefetch } from '../http/request-guards.ts';
+import { answerOAuthErrors } from '../http/error-responder.ts';
+import { allow, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
 import { paths } from '../paths.ts';
-import {
-  answerOAuthErrors,
-  deliverCallbackFailures,
-  deliverCmsFailures,
-} from '../routes/answer-failures.ts';
 import { createFrontEnds, type FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
-import { loginCallback } from '../routes/login-callback.ts';
+import { deliverCallbackFailures, loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { registrationEndpoint } from '../routes/register.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
-import { consentEndpoint, startLogin } from '../routes/start-login.ts';
+import { consentEndpoint, deliverCmsFailures, startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './registrations.ts';
 
@@ -110,7 +106,6 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
     deliverCallbackFailures(served),
     refusePrefetch,
     ...limited,
-    refuseFrames,
     loginCallback(served),
   );
   const { firstCms } = frontEnds;

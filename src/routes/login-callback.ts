@@ -1,10 +1,18 @@
 import type { Middleware } from 'koa';
+import type { Delivery } from '../delivery/delivery.ts';
 import { RelayError } from '../errors.ts';
-import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
-import type { Registration } from '../login/registration.ts';
+import {
+  type Context,
+  claimedQuery,
+  type RequestState,
+  readQuery,
+  recordCall,
+} from '../http/context.ts';
+import { answerFailures } from '../http/error-responder.ts';
+import { expectNoFrame } from '../http/request-guards.ts';
 import type { Login } from '../login/state.ts';
 import { authorizationCode } from '../oauth/authorization-response.ts';
-import { type Query, single } from '../oauth/query.ts';
+import { single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import { admit } from './admission.ts';
 import type { Served } from './front-ends.ts';
@@ -15,11 +23,14 @@ export function loginCallback(served: Served): Middleware<RequestState> {
   const { registration: registered, frontEnds } = served;
   const { exchanges, protection } = registered;
   return async (ctx: Context) => {
+    expectNoFrame(ctx);
     const query = readQuery(ctx);
     const state = single(query['state']);
     const registration = registered.pinned();
     const provider = registration.provider();
-    const login = verify(ctx, registration, query, state);
+    // An error spends nothing. It is answered even if the provider lost the state.
+    const isExcused = query['error'] !== undefined && state === undefined;
+    const login = isExcused ? undefined : protection?.verify(ctx, state);
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
@@ -69,18 +80,39 @@ export function loginCallback(served: Served): Middleware<RequestState> {
   };
 }
 
-/** @returns undefined if the callback is excused from the state check */
-function verify(
-  ctx: Context,
-  { protection }: Registration,
-  { error }: Query,
-  state: string | undefined,
-): Login | undefined {
-  // An error spends nothing. It is answered even if the provider lost the state.
-  if (error !== undefined && state === undefined) return undefined;
-  return protection?.verify(ctx, state);
-}
-
 function keyOf({ id }: Login): string {
   return id.toString('base64url');
+}
+
+/**
+ * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
+ * says what the login was started with, but not in which browser.
+ */
+export function deliverCallbackFailures(served: Served): Middleware<RequestState> {
+  const { answerFailure, answerInPlace } = served.frontEnds.first;
+  return answerFailures(() => (ctx, failure) => {
+    const delivery = startedDelivery(ctx, served);
+    // Browsers keep a prefetched redirect, and would show its error instead of the login.
+    const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
+    const answer = isKept ? answerFailure : (delivery?.fail ?? answerInPlace);
+    answer(ctx, failure);
+  });
+}
+
+/** @returns undefined if the front end of the login is gone or not known: the failure does not concern the others */
+function startedDelivery(ctx: Context, { frontEnds, states }: Served): Delivery | undefined {
+  const { state } = claimedQuery(ctx);
+  const login = states.peek(state);
+  if (login === undefined) {
+    const isOfDefault = state === undefined || frontEnds.isOnlyOne;
+    return isOfDefault ? frontEnds.byDefault.deliveryOf() : undefined;
+  }
+  const frontEnd = frontEnds.ofLogin(login);
+  if (frontEnd === undefined) return undefined;
+  ctx.state.frontEnd = frontEnd.name;
+  // Anybody could register an address for it: only the browser of the login goes there. @see RFC 9700 §4.11.2
+  if (login.request.oauth?.client !== undefined) return undefined;
+  // A page with a session gets its state only with failures, so that is no proof of a login.
+  const isExpected = login.request.oauth !== undefined || frontEnd.tokenDelivery === 'session';
+  return frontEnd.deliveryOf(isExpected ? login.request : undefined);
 }

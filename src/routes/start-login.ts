@@ -5,8 +5,9 @@ import { pagePolicy } from '../delivery/html.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { type Context, type RequestState, readQuery } from '../http/context.ts';
-import { redirect } from '../http/redirect.ts';
-import { refuseFrames } from '../http/request-guards.ts';
+import { answerFailures } from '../http/error-responder.ts';
+import { expectNoFrame } from '../http/request-guards.ts';
+import { redirect } from '../http/response-headers.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
@@ -22,6 +23,14 @@ import {
   resourceOf,
 } from '../oauth/start-parameters.ts';
 import type { FrontEnds, Place, Served } from './front-ends.ts';
+
+/** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
+export function deliverCmsFailures({ ofPlainStart }: FrontEnds): Middleware<RequestState> {
+  return answerFailures((ctx) => {
+    const frontEnd = ofPlainStart(ctx);
+    return frontEnd?.cmsBackend === undefined ? undefined : frontEnd.deliveryOf().fail;
+  });
+}
 
 /**
  * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects
@@ -47,29 +56,16 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Middleware<Req
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
     const isOpen = client !== undefined && client.vouchedBy !== 'operator';
     const start = oauthStart(ctx, query, place, isOpen);
-    if (isOpen) await askConsent(ctx, place, client, start);
+    if (isOpen) askConsent(ctx, place, client, start);
     else redirectToProvider(ctx, place, start);
   };
-}
-
-/** A start that is checked. */
-interface Start {
-  readonly request: FrontEndRequest;
-  /** What to ask the provider for. */
-  readonly scope: string | undefined;
-  /** Whether the person is to choose another account at the provider. */
-  readonly otherAccount: boolean | undefined;
-}
-
-function asksForOtherAccount({ prompt }: Query): boolean {
-  return prompt === 'select_account';
 }
 
 /**
  * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
  * has a scope instead. The state of a session comes back only with a failure.
  */
-function plainStart(ctx: Context, query: Query, place: Place): Start {
+function plainStart(ctx: Context, query: Query, place: Place): FrontEndRequest {
   const { registration, frontEnd } = place;
   const { cmsBackend, tokenDelivery, origin } = frontEnd;
   const { provider: backend = cmsBackend } = query;
@@ -84,8 +80,8 @@ function plainStart(ctx: Context, query: Query, place: Place): Start {
   const state = registration.protection && !isCms ? frontEndState(query) : undefined;
   ctx.state.answerFailure = frontEnd.deliveryOf({ state }).fail;
   const returnTo = tokenDelivery === 'session' ? pageToReturnTo(query, origin) : undefined;
-  const scope = scopeOf(place, (whole) => (isCms ? scopeWithin(query, whole) : whole));
-  return { request: { state, returnTo }, scope, otherAccount: asksForOtherAccount(query) };
+  const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
+  return { state, returnTo, ...atProvider(query, place, narrow) };
 }
 
 /**
@@ -109,20 +105,25 @@ function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
   const resource = isNative ? resourceOf(query) : undefined;
-  const scope = scopeOf(place, (whole) =>
-    isOpen ? scopeWithin(query, whole) : (narrowedScope(query, whole) ?? whole),
-  );
   const oauth = { redirectUri, codeChallenge, client, resource };
-  return { request: { state, oauth }, scope, otherAccount: asksForOtherAccount(query) };
+  const narrow = (whole?: string) =>
+    isOpen ? scopeWithin(query, whole) : (narrowedScope(query, whole) ?? whole);
+  return { state, oauth, ...atProvider(query, place, narrow) };
 }
 
-/** @param narrow gives a part of the configured scope */
-function scopeOf(
+/**
+ * What a start is to ask the provider for.
+ *
+ * @param narrow gives a part of the configured scope
+ */
+function atProvider(
+  { prompt }: Query,
   { registration, frontEnd }: Place,
-  narrow: (whole: string | undefined) => string | undefined,
-): string | undefined {
+  narrow: (whole?: string) => string | undefined,
+) {
   const { scope: whole = registration.provider().scope } = frontEnd;
-  return registration.scopeWithAccess(narrow(whole), whole, frontEnd);
+  const scope = registration.scopeWithAccess(narrow(whole), whole, frontEnd);
+  return { scope, otherAccount: prompt === 'select_account' };
 }
 
 /**
@@ -131,22 +132,21 @@ function scopeOf(
  *
  * @see draft-ietf-oauth-client-id-metadata-document-02 §6, RFC 6819 §5.2.3.2
  */
-async function askConsent(
+function askConsent(
   ctx: Context,
   { registration, frontEnd, questions, issuer }: Place,
   client: Client,
-  { request, scope, otherAccount }: ReturnType<typeof oauthStart>,
-): Promise<void> {
-  await refuseFrames(ctx, async () => {
-    const { host: provider } = new URL(registration.provider().authorizeUrl);
-    const asked = { ...request, oauth: { ...request.oauth, scope, otherAccount } };
-    const { state: token } = questions.start(ctx, frontEnd.name, asked);
-    const action = `${issuer}/consent`;
-    const { redirectUri } = request.oauth;
-    ctx.set('Content-Security-Policy', pagePolicy({ sendsForms: true }));
-    ctx.type = 'html';
-    ctx.body = consentPage({ client, redirectUri, scope, provider, action, token });
-  });
+  start: ReturnType<typeof oauthStart>,
+): void {
+  expectNoFrame(ctx);
+  const { host: provider } = new URL(registration.provider().authorizeUrl);
+  const { state: token } = questions.start(ctx, frontEnd.name, start);
+  const { scope, oauth } = start;
+  const { redirectUri } = oauth;
+  const action = `${issuer}/consent`;
+  ctx.set('Content-Security-Policy', pagePolicy({ sendsForms: true }));
+  ctx.type = 'html';
+  ctx.body = consentPage({ client, redirectUri, scope, provider, action, token });
 }
 
 /**
@@ -165,19 +165,14 @@ export function consentEndpoint(served: Served): Middleware<RequestState> {
     if (asked === undefined) throw new RelayError('state_missing');
     questions.checkAge(ctx, asked);
     const frontEnd = frontEnds.ofLogin(asked);
-    const { request } = asked;
-    if (frontEnd === undefined || request.oauth === undefined) {
-      throw new RelayError('front_end_gone');
-    }
+    if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     questions.end(ctx, asked);
     if (decision !== 'continue') {
-      ctx.state.answerFailure = frontEnd.deliveryOf(request).fail;
+      ctx.state.answerFailure = frontEnd.deliveryOf(asked.request).fail;
       throw new RelayError('consent_denied');
     }
-    const { scope, otherAccount, ...oauth } = request.oauth;
-    const start = { request: { ...request, oauth }, scope, otherAccount };
-    redirectToProvider(ctx, { ...served, frontEnd }, start);
+    redirectToProvider(ctx, { ...served, frontEnd }, asked.request);
   };
 }
 
@@ -194,7 +189,7 @@ function expectOwnPage({ req: { headers } }: Context, own: string): void {
 function redirectToProvider(
   ctx: Context,
   { registration, frontEnd }: Place,
-  { request, scope, otherAccount }: Start,
+  { scope, otherAccount, ...request }: FrontEndRequest,
 ): void {
   const { authorizationRequestUrl, protection, provider } = registration;
   const { takesOAuth, asksForRefresh } = frontEnd;

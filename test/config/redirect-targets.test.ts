@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
-import { withPart } from '../../src/delivery/redirect-delivery.ts';
+import { addressAt } from '../../src/delivery/delivery.ts';
 import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
 import { providerOf } from '../../src/oauth/described-provider.ts';
 import { DiscoveryError, parseMetadata } from '../../src/oauth/metadata.ts';
@@ -23,9 +23,10 @@ function targetsWith(name: OptionName, value: string) {
   try {
     const { config } = read({ flags: { ...usual, [name]: value }, environment: {} });
     if (!('known' in config.provider)) throw new Error('no issuer is named');
+    const { frontendUrl: url = '' } = config;
     return {
       config,
-      frontEnd: withPart(config.frontendUrl ?? '', 'query', { access_token: 'token' }),
+      frontEnd: addressAt({ url, part: 'query', parameters: {} }, { access_token: 'token' }),
       provider: authorizationRequest(config, config.provider.known)(),
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AwaitedProvider, createReadiness } from '../../src/http/readiness.ts';
+import { type AwaitedProvider, createReadiness } from '../../src/routes/health.ts';
 
 /** A provider that is known, unless its test says otherwise. */
 function providerOf(name: string) {

@@ -13,10 +13,7 @@ ownAddresses.addAddress('::1', 'ipv6');
 ownAddresses.addSubnet('0.0.0.0', 8);
 ownAddresses.addAddress('::', 'ipv6');
 
-/**
- * Whether a URL may reach this machine, in any spelling. Use it to refuse URLs, and `isLoopback` to allow
- * them.
- */
+/** Whether a URL may reach this machine, in any spelling. Use it to refuse URLs, and `isLoopback` to allow them. */
 export function mayBeThisMachine({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const family = isIP(host);

@@ -2,39 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Request headers that reach the API. All others could change method, path, client, user or credentials there. */
-const passedToApi: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'client-request-id',
-  'consistencylevel',
-  'content-encoding',
-  'content-language',
-  'content-range',
-  'content-type',
-  'graphql-features',
-  'idempotency-key',
-  'if-match',
-  'if-modified-since',
-  'if-none-match',
-  'if-range',
-  'if-unmodified-since',
-  'odata-maxversion',
-  'odata-version',
-  'prefer',
-  'range',
-  'return-client-request-id',
-  'time-zone',
-  'workbook-session-id',
-  'x-github-api-version',
-  'x-github-next-global-id',
-  'x-goog-fieldmask',
-  'x-goog-user-project',
-  'x-requested-with',
-  'x-upload-content-length',
-  'x-upload-content-type',
-]);
+/**
+ * Request headers that reach the API: those of HTTP, of Microsoft Graph, of GitHub, and of Google. All others could change
+ * method, path, client, user or credentials there.
+ */
+const passedToApi = namesOf(
+  'accept accept-encoding accept-language content-encoding content-language content-range content-type',
+  'idempotency-key if-match if-modified-since if-none-match if-range if-unmodified-since prefer range x-requested-with',
+  'client-request-id consistencylevel odata-maxversion odata-version return-client-request-id workbook-session-id',
+  'graphql-features time-zone x-github-api-version x-github-next-global-id',
+  'x-goog-fieldmask x-goog-user-project x-upload-content-length x-upload-content-type',
+);
 
 /**
  * Request headers that no configuration passes to the API: those of the relay, of one connection, of browsers and of
@@ -45,11 +23,7 @@ const passedToApi: ReadonlySet<string> = new Set([
 const keptFromApi =
   /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|user-agent|via|x-http-method|x-login-relay|x-real-ip)$|^(?:access-control|proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
 
-/**
- * Whether a configuration may pass a request header to the API.
- *
- * @param name in lower case
- */
+/** Whether a configuration may pass a request header to the API. @param name in lower case */
 export function mayReachApi(name: string): boolean {
   return !keptFromApi.test(name);
 }
@@ -73,23 +47,14 @@ export function apiRequestHeaders(
 }
 
 /** Response headers that reach the page. All others could act on the whole origin of the relay, or on proxies before it. */
-const passedToPage: ReadonlySet<string> = new Set([
-  'accept-ranges',
-  'allow',
-  'content-disposition',
-  'content-encoding',
-  'content-language',
-  'content-length',
-  'content-range',
-  'content-type',
-  'deprecation',
-  'etag',
-  'last-modified',
-  'link',
-  'preference-applied',
-  'retry-after',
-  'sunset',
-]);
+const passedToPage = namesOf(
+  'accept-ranges content-disposition content-encoding content-language content-length content-range content-type',
+  'allow deprecation etag last-modified link preference-applied retry-after sunset',
+);
+
+function namesOf(...lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((names) => names.split(' ')));
+}
 
 /** Headers that APIs invent, such as `X-Total-Count`. */
 const inventedByApi = /^(?:x-|ratelimit)/;
@@ -98,30 +63,18 @@ const inventedByApi = /^(?:x-|ratelimit)/;
 const notInvented =
   /^x-(?:accel-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
-/** Whether a response header of the provider's API reaches the page. */
-function isPassedToPage(name: string): boolean {
-  return passedToPage.has(name) || (inventedByApi.test(name) && !notInvented.test(name));
-}
-
-/**
- * The headers of a response of the provider's API that reach the page.
- *
- * @param headers with names in lower case
- */
+/** The headers of a response of the provider's API that reach the page. @param headers with names in lower case */
 export function pageResponseHeaders(headers: IncomingHttpHeaders): Headers {
-  return selected(headers, isPassedToPage);
+  const isInvented = (name: string) => inventedByApi.test(name) && !notInvented.test(name);
+  return selected(headers, (name) => passedToPage.has(name) || isInvented(name));
 }
 
 /** The headers that are selected and that `Connection` does not name. Several values of one become a list. */
-function selected(
-  headers: IncomingHttpHeaders,
-  isSelected: (name: string) => boolean,
-): Record<string, string> {
-  const named = new Set(
-    (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()),
-  );
+function selected(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const isOfConnection = new Set(named);
   const pairs = Object.entries(headers).filter(
-    ([name, value]) => value !== undefined && !named.has(name) && isSelected(name),
+    ([name, value]) => value !== undefined && !isOfConnection.has(name) && isSelected(name),
   );
   return Object.fromEntries(pairs.map(([name, value]) => [name, [value].flat().join(', ')]));
 }

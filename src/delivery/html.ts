@@ -96,11 +96,7 @@ function sourceOf(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`;
 }
 
-/**
- * A page for people, in the style of all pages.
- *
- * @param scripts elements after the content
- */
+/** A page for people, in the style of all pages. @param scripts elements after the content */
 export function htmlPage(title: string, main: Markup, scripts?: Markup, sheet = pageStyle): string {
   return html`<!doctype html>
 <html lang="en">

@@ -1,8 +1,4 @@
-/**
- * What a front end gets as `error`.
- *
- * @see RFC 6749 §4.1.2.1 and §5.2, RFC 9449 §5 and §8
- */
+/** What a front end gets as `error`. @see RFC 6749 §4.1.2.1 and §5.2, RFC 9449 §5 and §8 */
 export type OAuthError =
   | 'access_denied'
   | 'invalid_client'

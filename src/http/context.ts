@@ -53,11 +53,7 @@ export function routeOf({ state, _matchedRoute: matched }: Context): string | un
   return state.route ?? (typeof matched === 'string' ? matched : undefined);
 }
 
-/**
- * The parameters of a request.
- *
- * @throws {RelayError} `parameters_too_many`
- */
+/** The parameters of a request. @throws {RelayError} `parameters_too_many` */
 export function readQuery(ctx: Context): Query {
   expectFewParameters(ctx.querystring);
   return claimedQuery(ctx);

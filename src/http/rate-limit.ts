@@ -21,11 +21,7 @@ export function createRequestCount(home: Home, kind: string, seconds: number) {
   };
 }
 
-/**
- * Answers 429 to a client that sends more than `perMinute` requests in a minute.
- *
- * @param keyOf tells clients apart
- */
+/** Answers 429 to a client that sends more than `perMinute` requests in a minute. @param keyOf tells clients apart */
 export function rateLimit(
   perMinute: number,
   keyOf: (request: IncomingMessage) => string,

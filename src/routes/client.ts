@@ -17,11 +17,7 @@ export const clientTypes = clientFile('text/plain; charset=utf-8', types);
 /** `GET /client.tgz`: the browser client as a package, for `npm install`. */
 export const clientPackage = clientFile('application/gzip', npmPackage);
 
-/**
- * Serves a file that changes only with the release.
- *
- * @param compressed the same with Brotli, for those who accept it
- */
+/** Serves a file that changes only with the release. @param compressed the same with Brotli, for those who accept it */
 function clientFile(type: string, content: Buffer, compressed?: Buffer): Middleware {
   const name = hash('sha256', content, 'base64url');
   return async (ctx) => {

@@ -111,11 +111,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     clients,
     /** Whether a front end has this name. */
     has: (name: string): boolean => byName.has(name),
-    /**
-     * The front end of a login.
-     *
-     * @returns undefined if it is gone
-     */
+    /** The front end of a login. @returns undefined if it is gone */
     ofLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
       const frontEnd = byName.get(name);
       if (oauth?.client === undefined) return frontEnd;

@@ -16,7 +16,7 @@ import { single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import { admit } from './admission.ts';
 import type { Served } from './front-ends.ts';
-import { firstGrant } from './granting.ts';
+import { firstGrant } from './refresh-login.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(served: Served): Middleware<RequestState> {

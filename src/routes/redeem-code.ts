@@ -8,7 +8,7 @@ import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { keyOf } from '../recent.ts';
 import { admit } from './admission.ts';
 import { type EndpointRequest, expectResource, proofOf, required } from './front-end-endpoint.ts';
-import { firstGrant } from './granting.ts';
+import { firstGrant } from './refresh-login.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes

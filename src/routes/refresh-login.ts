@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import {
+  firstRefreshToken,
   isStillGranted,
   nextRefreshToken,
   type RefreshTokenContent,
@@ -9,7 +10,55 @@ import { refreshScope } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { renew } from './admission.ts';
 import { type EndpointRequest, expectResource, proofOf, required } from './front-end-endpoint.ts';
-import { ownerOf, refreshPolicyAt, withRefreshToken } from './granting.ts';
+import type { Place } from './front-ends.ts';
+
+/** Whose codes and refresh tokens a front end may use. */
+export function ownerOf({ registration, frontEnd }: Place) {
+  return { registration: registration.audience(), frontEnd: frontEnd.audience };
+}
+
+/**
+ * Grants a token, and a refresh token if there is one that is not over already, and not too long. The provider's own
+ * one stays in the relay.
+ *
+ * @param content what the refresh token holds; undefined: there is none
+ */
+function withRefreshToken(
+  place: Place,
+  token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>,
+  content: RefreshTokenContent | undefined,
+): TokenResponse {
+  const { grants, now } = place;
+  const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
+  const refreshToken =
+    content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(place)) : undefined;
+  const refreshExpiresIn = refreshToken === undefined ? undefined : left;
+  return { ...token, refreshToken, refreshExpiresIn };
+}
+
+/**
+ * Grants the token of a new login, with the first refresh token if the front end gets one.
+ *
+ * @param thumbprint that of the key that the front end proves, if it proves one
+ * @param login what the refresh token has of the login besides
+ */
+export function firstGrant(
+  place: Place,
+  token: TokenResponse,
+  thumbprint?: string,
+  login: Pick<RefreshTokenContent, 'redirectUri' | 'resource'> = {},
+): TokenResponse {
+  const policy = refreshPolicyAt(place);
+  const content = policy && firstRefreshToken(policy, token, thumbprint, place.now);
+  return withRefreshToken(place, token, content && { ...content, ...login });
+}
+
+/** @returns undefined if the front end gets no refresh tokens */
+function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
+  // Where the provider revokes no refresh tokens.
+  const keepsAccessToken = registration.provider().revocation?.takes === 'access_token';
+  return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
+}
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,
@@ -38,20 +87,15 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { generation, providerToken, thumbprint } = login;
   const last = generation && (await generations.last(generation));
-  /** Replaces the refresh token, if it is the last one of its login. */
-  const replaced = async (next: RefreshTokenContent): Promise<RefreshTokenContent> => {
-    if (last === undefined || last.number !== generation?.number) {
-      return { ...next, generation: last };
-    }
-    // No refresh token of the login is good for longer.
-    const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
-    return { ...next, generation: await generations.replace(last, lifetime) };
-  };
   const renewal = { ...owner, thumbprint, scope };
   const renewed = await renew(request, ctx, refreshes, providerToken, renewal);
   const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
   const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
-  return withRefreshToken(request, token, await replaced(next));
+  const isLast = last !== undefined && last.number === generation?.number;
+  // No refresh token of the login is good for longer.
+  const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
+  const replaced = isLast ? await generations.replace(last, lifetime) : last;
+  return withRefreshToken(request, token, { ...next, generation: replaced });
 }
 
 /** The access token as it was granted, with the seconds that it has left. */

@@ -9,11 +9,7 @@ import { originsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 import type { Served } from './front-ends.ts';
 
-/**
- * `POST /auth/<registration>/register`: registers a client, and stores nothing.
- *
- * @see RFC 7591 §3
- */
+/** `POST /auth/<registration>/register`: registers a client, and stores nothing. @see RFC 7591 §3 */
 export function registrationEndpoint(
   clients: Clients,
   { frontEnds: { grantTypes } }: Served,

@@ -5,7 +5,7 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
 import { frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { Served } from './front-ends.ts';
-import { ownerOf } from './granting.ts';
+import { ownerOf } from './refresh-login.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be

@@ -111,11 +111,7 @@ function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
   return { state, oauth, ...atProvider(query, place, narrow) };
 }
 
-/**
- * What a start is to ask the provider for.
- *
- * @param narrow gives a part of the configured scope
- */
+/** What a start is to ask the provider for. @param narrow gives a part of the configured scope */
 function atProvider(
   { prompt }: Query,
   { registration, frontEnd }: Place,

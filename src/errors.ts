@@ -57,10 +57,8 @@ export class RelayError extends Error {
 
   /** The same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
-    const { detailOnceSpent } = failureOf(this.code);
-    return detailOnceSpent === undefined
-      ? this
-      : new RelayError(this.code, { ...this, detail: detailOnceSpent });
+    const { detailOnceSpent: detail = this.detail } = failureOf(this.code);
+    return new RelayError(this.code, { ...this, detail });
   }
 }
 

@@ -21,7 +21,7 @@ import { type RequestRecord, recordRequests } from '../observability/request-log
 import { matchesAny, patternsThatAllow } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { paths, sessionPaths } from '../paths.ts';
-import { clientModule, clientPackage, clientTypes } from '../routes/client.ts';
+import { clientFiles } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
@@ -65,9 +65,9 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     ...limited,
     currentUser(findRegistration, sessionAccess),
   );
-  router.all(paths.clientModule, allow('GET', 'HEAD'), clientModule);
-  router.all(paths.clientTypes, allow('GET', 'HEAD'), clientTypes);
-  router.all(paths.clientPackage, allow('GET', 'HEAD'), clientPackage);
+  for (const [path, file] of Object.entries(clientFiles)) {
+    router.all(path, allow('GET', 'HEAD'), file);
+  }
   if (sessionAccess !== undefined) {
     const { grants } = memory;
     const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];

@@ -13,10 +13,7 @@ interface Place {
   readonly frontEnd: { readonly name: string; readonly allow: Allow | undefined };
 }
 
-/** The tokens of a login. */
-interface Tokens extends RevocableTokens {
-  readonly accessToken: string;
-}
+type Tokens = RevocableTokens & { readonly accessToken: string };
 
 /**
  * Lets only those pass who may log in at the registration and at the front end. The tokens of a refused person are
@@ -73,8 +70,7 @@ export async function renew(
   try {
     if (refreshToken !== undefined) {
       const call = (grant: RefreshGrant) => registration.requestToken(grant, recordCall(ctx));
-      const refresh = { ...login, refreshToken };
-      return await refreshes.join(refresh, call, registration.isGood, admission);
+      return await refreshes.join({ ...login, refreshToken }, call, registration.isGood, admission);
     }
     await admission?.({ accessToken });
     return undefined;

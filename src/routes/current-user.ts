@@ -13,32 +13,26 @@ import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
 import type { SessionAccess } from './session-access.ts';
 
+/** Gives the registration that a request names, else the one that is meant. Throws `provider_unknown`. */
+type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => Registration;
+
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
  *
  * Without `Authorization`, the token may be that of a session.
  *
- * @param registrationOf gives the registration that a request names, else the one that is meant. Throws
- *   `provider_unknown`
  * @param access undefined if no front end has sessions
  */
 export function currentUser(
-  registrationOf: (provider: Query[string], headers: IncomingHttpHeaders) => Registration,
+  find: FindRegistration,
   access: SessionAccess | undefined,
 ): Middleware<RequestState> {
   return async (ctx: Context) => {
-    const { headers } = ctx.req;
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
-    let record: Uint8Array;
-    if (authorization.length === 0 && access?.sessions.isClaimed(ctx)) {
-      const { provider } = readQuery(ctx);
-      const named = provider === undefined ? undefined : registrationOf(provider, headers);
-      record = await recordOfSession(ctx, access, named);
-    } else {
-      const accessToken = parseBearerToken(authorization);
-      const { provider } = readQuery(ctx);
-      record = await recordOfToken(ctx, accessToken, registrationOf(provider, headers));
-    }
+    const record =
+      authorization.length === 0 && access?.sessions.isClaimed(ctx)
+        ? await recordOfSession(ctx, access, find)
+        : await recordOfToken(ctx, parseBearerToken(authorization), find);
     ctx.set('Content-Type', 'application/json');
     // Node.js writes a text in one piece with the head. It is the same bytes: they are UTF-8.
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
@@ -46,7 +40,8 @@ export function currentUser(
 }
 
 /** Limited, because anybody can send tokens that the provider does not know. */
-async function recordOfToken(ctx: Context, accessToken: string, registration: Registration) {
+async function recordOfToken(ctx: Context, accessToken: string, find: FindRegistration) {
+  const registration = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = registration.name;
   // Nobody gets around the limit by hanging up during a call.
   const lookUp = (isLimited: boolean) => {
@@ -62,16 +57,12 @@ async function recordOfToken(ctx: Context, accessToken: string, registration: Re
   });
 }
 
-/** @param named the registration that the request names; undefined: that of the session */
-async function recordOfSession(
-  ctx: Context,
-  access: SessionAccess,
-  named: Registration | undefined,
-) {
+async function recordOfSession(ctx: Context, access: SessionAccess, find: FindRegistration) {
+  const { provider } = readQuery(ctx);
+  const named = provider === undefined ? undefined : find(provider, ctx.req.headers);
   const open = await access.open(ctx);
   const { registration } = open;
-  if (named !== undefined && named.name !== registration.name)
-    throw new RelayError('session_missing');
-  const accessToken = access.tokenOf(open);
-  return await registration.lookUpUser(accessToken, recordCall(ctx), clientGone(ctx));
+  const isOther = named !== undefined && named.name !== registration.name;
+  if (isOther) throw new RelayError('session_missing');
+  return await registration.lookUpUser(access.tokenOf(open), recordCall(ctx), clientGone(ctx));
 }

@@ -48,13 +48,12 @@ export type FrontEnds = ReturnType<typeof createFrontEnds>;
 export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
   const [first] = all;
   const origins = new Set(all.flatMap((frontEnd) => frontEnd.origins));
-  const byName = new Map(all.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const byName = new Map<unknown, FrontEnd>(all.map((frontEnd) => [frontEnd.name, frontEnd]));
   const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
     all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
   const firstCms = firstOf('cms');
   const byDefault = firstOf('query', 'fragment', 'session') ?? firstCms ?? first;
   const isOnlyOne = all.length === 1;
-  const getsRefreshTokens = all.some(({ refreshPolicy }) => refreshPolicy !== undefined);
   const [firstForOAuth, ...othersForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
   const onlyForOAuth = othersForOAuth.length > 0 ? undefined : firstForOAuth;
 
@@ -64,7 +63,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     const { client_id: name = inPath } = claimedQuery(ctx);
     if (name === undefined) return undefined;
     const isOther = inPath !== undefined && name !== inPath;
-    return { found: typeof name === 'string' && !isOther ? byName.get(name) : undefined };
+    return { found: isOther ? undefined : byName.get(name) };
   }
 
   function ofFound(found: FoundClient | undefined): FrontEnd | undefined {
@@ -98,9 +97,10 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
     firstCms,
     /** The grants that the token endpoint serves. */
-    grantTypes: getsRefreshTokens
-      ? ['authorization_code', 'refresh_token']
-      : ['authorization_code'],
+    grantTypes: [
+      'authorization_code',
+      ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
+    ],
     isOnlyOne,
     /** The origins that requests of one of them come from. */
     origins,
@@ -143,18 +143,17 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     async ofOAuthStart(ctx: Context) {
       const asked = named(ctx);
       const { client_id: id } = claimedQuery(ctx);
-      const known = asked ? asked.found : onlyForOAuth;
-      const isNamed = known !== undefined || frontEndInPath(ctx.path) !== undefined;
-      const isOther = !isNamed && typeof id === 'string';
-      const found = isOther ? await clients?.find(id, ctx.req) : undefined;
-      return { frontEnd: known ?? ofFound(found), client: found?.client };
+      const frontEnd = asked ? asked.found : onlyForOAuth;
+      const isOther = frontEnd === undefined && frontEndInPath(ctx.path) === undefined;
+      if (!isOther || typeof id !== 'string') return { frontEnd, client: undefined };
+      const found = await clients?.find(id, ctx.req);
+      return { frontEnd: ofFound(found), client: found?.client };
     },
     ofPlainStart,
     /** The CMS that starts its logins at this address, and gets refresh tokens. */
     findCmsToRefresh(ctx: Context): FrontEnd | undefined {
       const frontEnd = ofPlainStart(ctx);
-      const isRefreshed = frontEnd?.cmsBackend && frontEnd.refreshPolicy;
-      return isRefreshed ? frontEnd : undefined;
+      return frontEnd?.cmsBackend && frontEnd.refreshPolicy ? frontEnd : undefined;
     },
   };
 }

@@ -42,20 +42,20 @@ export function createSessionAccess(
   now: Clock,
 ) {
   const base = new URL(baseUrl);
-  const frontEndsByName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
-  const frontEndsByOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
+  const byName = new Map<unknown, SessionFrontEnd>(frontEnds.map((one) => [one.name, one]));
+  const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
   const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
 
   function select(named: Query[string], origin: string | undefined): SessionFrontEnd {
     if (named !== undefined) {
-      const found = typeof named === 'string' ? frontEndsByName.get(named) : undefined;
+      const found = byName.get(named);
       if (found === undefined) throw new RelayError('client_unknown');
       return found;
     }
-    const [only, ...others] =
-      (origin === undefined ? frontEnds : frontEndsByOrigin.get(origin)) ?? [];
+    const found = origin === undefined ? frontEnds : byOrigin.get(origin);
+    const [only, other] = found ?? [];
     if (only === undefined) throw new RelayError('origin_foreign');
-    if (others.length > 0) throw new RelayError('client_unknown', { detail: ambiguous });
+    if (other !== undefined) throw new RelayError('client_unknown', { detail: ambiguous });
     return only;
   }
 
@@ -102,7 +102,7 @@ export function createSessionAccess(
     registrationOf,
     secondsLeft,
     /** Whether an origin is that of a front end with sessions. */
-    hasOrigin: (origin: string): boolean => frontEndsByOrigin.has(origin),
+    hasOrigin: (origin: string): boolean => byOrigin.has(origin),
     /**
      * The session of a request, if it comes from the page of the session's front end.
      *

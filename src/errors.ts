@@ -17,7 +17,6 @@ const failures = {
 /** The stable name of a failure, as it appears in logs and as `error` at the front end. */
 export type FailureCode = keyof typeof failures;
 
-/** The names of all failures. */
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
 /** A failure with a defined answer. The caller may see all of it. */
@@ -29,7 +28,6 @@ export class RelayError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** What an OAuth client of the relay gets as `error`. */
   readonly oauthError: OAuthError;
-  /** The provider's error code, if it sent one. */
   readonly providerError: ProviderErrorCode | undefined;
   /** Who may not log in, for the person alone: pages show it. */
   readonly person: string | undefined;

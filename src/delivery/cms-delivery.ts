@@ -15,13 +15,29 @@ import { html, htmlPage, pagePolicy } from './html.ts';
  * @see https://decapcms.org/docs/external-oauth-clients/
  */
 export function cmsDelivery(backend: string, origin: string): Delivery {
-  const page = (ctx: Context, content: object, failure?: RelayError) => {
-    ctx.set('Content-Security-Policy', popupPolicy);
+  /** The page in the popup. It hands over the result of a login, and says so if it cannot. */
+  function page(ctx: Context, content: object, failure?: RelayError): string {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
-    const messages = { origin, greeting: `authorizing:${backend}`, result };
-    return popupPage(asciiJson(messages), origin, failure, ctx.state.requestId);
-  };
+    const messages = asciiJson({ origin, greeting: `authorizing:${backend}`, result });
+    const heading = failure ? failureHeading(failure.code) : 'Back to the CMS';
+    const handedOver = failure ? 'The CMS shows this, too.' : 'You are logged in there.';
+    const main = html`<h1>${heading}</h1>
+${failure && whatHappened(failure)}
+<p data-note id="waiting">Waiting for the CMS…</p>
+<p data-note id="handed-over" hidden>${handedOver} You can close this window.</p>
+<p data-note id="no-opener" hidden>${noOpener}</p>
+<p data-note id="no-answer" hidden>${noAnswer(origin)}</p>
+<noscript><p>This page needs JavaScript.</p></noscript>
+<small>Request ID: ${ctx.state.requestId}</small>`;
+    const scripts = html`<script type="application/json" id="messages">${{ markup: messages }}</script>
+<script>${{ markup: script }}</script>
+`;
+    ctx.set('Content-Security-Policy', popupPolicy);
+    ctx.type = 'html';
+    return htmlPage(heading, main, scripts);
+  }
+
   return {
     redirects: false,
     async succeed(ctx, { exchange, forFrontEnd }) {
@@ -30,7 +46,6 @@ export function cmsDelivery(backend: string, origin: string): Delivery {
       // The token is for the messages alone. Pages of all front ends of the registration may read answers here.
       forbidReading(ctx);
       ctx.body = page(ctx, { token, refreshToken, provider: backend });
-      ctx.type = 'html';
     },
     fail(ctx, failure) {
       // Decap CMS shows the message, Sveltia CMS the error.
@@ -38,7 +53,6 @@ export function cmsDelivery(backend: string, origin: string): Delivery {
       const errorCode = code === 'access_refused' ? oauthError : undefined;
       const content = { provider: backend, message: detail, error: detail, errorCode };
       answerWith(ctx, failure, page(ctx, content, failure));
-      ctx.type = 'html';
     },
   };
 }
@@ -86,33 +100,6 @@ const script = `
 
 /** The Content-Security-Policy of the popup. */
 const popupPolicy = pagePolicy({ script });
-
-/**
- * The page in the popup of a CMS. It hands over the result of a login, and says so if it cannot.
- *
- * @param messages the origin, the greeting and the result as JSON, without characters that HTML or a script knows
- */
-function popupPage(
-  messages: string,
-  origin: string,
-  failure: RelayError | undefined,
-  requestId: string,
-): string {
-  const heading = failure ? failureHeading(failure.code) : 'Back to the CMS';
-  const handedOver = failure ? 'The CMS shows this, too.' : 'You are logged in there.';
-  const main = html`<h1>${heading}</h1>
-${failure && whatHappened(failure)}
-<p data-note id="waiting">Waiting for the CMS…</p>
-<p data-note id="handed-over" hidden>${handedOver} You can close this window.</p>
-<p data-note id="no-opener" hidden>${noOpener}</p>
-<p data-note id="no-answer" hidden>${noAnswer(origin)}</p>
-<noscript><p>This page needs JavaScript.</p></noscript>
-<small>Request ID: ${requestId}</small>`;
-  const scripts = html`<script type="application/json" id="messages">${{ markup: messages }}</script>
-<script>${{ markup: script }}</script>
-`;
-  return htmlPage(heading, main, scripts);
-}
 
 const noOpener =
   'This window has lost the page that opened it, so the CMS gets no answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page or the provider sends Cross-Origin-Opener-Policy: same-origin, which separates the two windows.';

@@ -24,19 +24,29 @@ interface Targets {
  * accept HTML, except on the routes that programs call: the user lookup and health.
  */
 export function failurePage(targets: Targets): AnswerFailure {
+  const { loginRoute, origin, frontendUrl } = targets;
+  const back = frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`;
   return (ctx, failure) => {
+    const { code } = failure;
     const route = routeOf(ctx);
-    const mayBePage = route === undefined || isOfLogins(route, targets.loginRoute);
+    const mayBePage = route === undefined || isOfLogins(route, loginRoute);
     if (mayBePage) ctx.vary('Accept, Sec-Fetch-Mode');
     if (!mayBePage || !isNavigation(ctx)) {
       answerJson(ctx, failure);
       return;
     }
-    const again = loginAgainUrl(ctx, route, targets);
-    const isRefused = failure.code === 'access_refused' && again !== undefined;
-    const link = isRefused ? withParameters(again, { prompt: 'select_account' }) : again;
+    const again = loginAgainUrl(ctx, route, code, targets);
+    const words = code === 'access_refused' ? 'Log in with another account' : 'Log in again';
+    const login = again && html`<a href="${again}">${words}</a>`;
+    // Otherwise the links would lead to another front end than the one that is gone.
+    const hasLinks = code !== 'front_end_gone' && (login || back);
+    const heading = failureHeading(code);
+    const main = html`<h1>${heading}</h1>
+${whatHappened(failure)}
+${hasLinks ? html`<nav>${[login, back]}</nav>` : undefined}
+<small>Request ID: ${ctx.state.requestId}</small>`;
     ctx.set('Content-Security-Policy', pagePolicy());
-    answerWith(ctx, failure, page(failure, link, targets, ctx.state.requestId));
+    answerWith(ctx, failure, htmlPage(heading, main));
     ctx.type = 'html';
   };
 }
@@ -80,39 +90,20 @@ export function whatHappened({ person, detail }: RelayError): Markup {
 <p>${detail}</p>`;
 }
 
-function page(
-  failure: RelayError,
-  again: string | undefined,
-  { frontendUrl, origin }: Targets,
-  requestId: string,
-): string {
-  const { code } = failure;
-  const heading = failureHeading(code);
-  const words = code === 'access_refused' ? 'Log in with another account' : 'Log in again';
-  const login = again && html`<a href="${again}">${words}</a>`;
-  const back = frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`;
-  // Otherwise the links would lead to another front end than the one that is gone.
-  const hasLinks = code !== 'front_end_gone' && (login || back);
-  const main = html`<h1>${heading}</h1>
-${whatHappened(failure)}
-${hasLinks ? html`<nav>${[login, back]}</nav>` : undefined}
-<small>Request ID: ${requestId}</small>`;
-  return htmlPage(heading, main);
-}
-
 /**
- * The address that starts the login of a failed request again: the start of a login, with the front
- * end's own state, or the page that a session returns to, if the request carries one. A front end that
- * compares its state ignores a login that comes back without it.
+ * The address that starts the login of a failed request again, with the front end's own state, or the page that a
+ * session returns to, if the request carries one. A front end that compares its state ignores a login that comes back
+ * without it. A person who may not log in is to choose another account.
  *
  * The browser is not proven, and need not be: any link to the start of a login may carry any of them.
  *
- * @param route the route that failed, or undefined if none matched
+ * @param route undefined if none matched
  * @returns undefined if no link can start the login again. An OAuth login needs a new challenge of the front end
  */
 function loginAgainUrl(
   ctx: Context,
   route: string | undefined,
+  code: FailureCode,
   { loginRoute, loginUrl, origin, states }: Targets,
 ): string | undefined {
   // Without a route, the target may not even be a URL.
@@ -121,8 +112,11 @@ function loginAgainUrl(
   const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
   const request = isStart ? requestOfStart(query, origin) : states.peek(query['state'])?.request;
   if (request?.oauth !== undefined || (isStart && isOAuthRequest(query))) return undefined;
-  const { state, returnTo } = request ?? {};
-  const parameters = [...optional('state', state), ...optional('return_to', returnTo)];
+  const parameters = [
+    ...optional('state', request?.state),
+    ...optional('return_to', request?.returnTo),
+    ...optional('prompt', code === 'access_refused' ? 'select_account' : undefined),
+  ];
   return parameters.length === 0 ? loginUrl : withParameters(loginUrl, parameters);
 }
 

@@ -143,9 +143,7 @@ function frontEndOf(
 
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
     if (cmsBackend !== undefined) return cmsDelivery(cmsBackend, origin);
-    if (isCms || needsPkce || url === undefined) {
-      return inPlace('pkce_required');
-    }
+    if (isCms || needsPkce || url === undefined) return inPlace('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;
     const redirect = failureRedirect(target, ({ code, oauthError }) =>
@@ -163,8 +161,6 @@ function frontEndOf(
 
   return {
     ...settings,
-    /** Whether its clients are programs. */
-    isNative: settings.kind === 'native',
     /** What its codes, refresh tokens and sessions are bound to. */
     audience,
     /** The origins that its requests come from, if they come from pages. */

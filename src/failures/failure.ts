@@ -32,12 +32,7 @@ export interface Failure {
 /** Failures by their stable names. A text alone is the detail. */
 export type Failures = Readonly<Record<string, Failure | string>>;
 
-/**
- * Failures with the same answer.
- *
- * @param answer all but their details, or their OAuth error alone
- * @param details by their names
- */
+/** Failures with the same answer. @param answer all but their details, or their OAuth error alone */
 export function each<Name extends string>(
   answer: OAuthError | Omit<Failure, 'detail'>,
   details: Readonly<Record<Name, string>>,
@@ -48,11 +43,7 @@ export function each<Name extends string>(
   return failures as Readonly<Record<Name, Failure>>;
 }
 
-/**
- * A failure that may be over in a moment. If a code may be spent, the login has to start again.
- *
- * @param what happened
- */
+/** A failure that may be over in a moment. If a code may be spent, the login has to start again. */
 export function passing(status: number, what: string) {
   const detail = `${what} Try again in a moment.`;
   return { status, detail, detailOnceSpent: `${what} Start the login again.` };

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Next } from 'koa';
 import getRawBody from 'raw-body';
 import { RelayError } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { type Limits, limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
 /** Asks for the body of a request whose client waits for that. @see RFC 9110 §10.1.1 */
@@ -12,26 +12,22 @@ export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
   if (waits && req.httpVersion === '1.1') res.writeContinue();
 }
 
-const smallBody = { size: limits.requestBodySize, time: limits.requestBodyTime };
-
 /**
  * Reads the whole body of a request.
  *
- * @param most.size bytes. By default it is a small body
- * @param most.time milliseconds
  * @throws {RelayError} `body_too_large`, `request_timeout`, or `client_gone` if the client hangs up before its end
  */
 export async function readBody(
-  { req: request, res }: Pick<Context, 'req' | 'res'>,
-  most: { readonly size: number; readonly time: number } = smallBody,
+  { req, res }: Pick<Context, 'req' | 'res'>,
+  most: Pick<Limits, 'requestBodySize' | 'requestBodyTime'> = limits,
 ): Promise<Buffer> {
-  const { size: limit, time } = most;
-  const { 'content-length': length } = request.headers;
+  const { requestBodySize: limit, requestBodyTime: time } = most;
+  const { 'content-length': length } = req.headers;
   const { promise: isLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new RelayError('request_timeout')), time);
-  awaitBody({ req: request, res });
+  awaitBody({ req, res });
   try {
-    const body = getRawBody(request, { limit, ...(length !== undefined && { length }) });
+    const body = getRawBody(req, { limit, ...(length !== undefined && { length }) });
     return await Promise.race([body, isLate]);
   } catch (error) {
     if (error instanceof RelayError) throw error;

@@ -84,11 +84,7 @@ function withoutPort(address: string | undefined): string {
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
 type Detail = 'off' | 'whole' | 'cut';
 
-/**
- * The addresses of clients, as the log shows them.
- *
- * @param settings.trustedProxies as {@link clientsBehind} takes them
- */
+/** The addresses of clients, as the log shows them. */
 export function loggedAddresses(settings: {
   readonly trustedProxies: readonly string[];
   readonly logClientAddress: Detail;

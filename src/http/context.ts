@@ -7,15 +7,11 @@ import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
   requestId: string;
-  /** The parsed query, once it was read. */
   query?: Query;
   /** The pattern or the name of the route, if the router does not know it. */
   route?: string;
-  /** The name of the registration. */
   registration?: string | undefined;
-  /** The name of the front end, from the request or by default. */
   frontEnd?: string | undefined;
-  /** The failure that was answered; undefined if there was none. */
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string | undefined;
@@ -28,7 +24,6 @@ export interface RequestState {
   providerError?: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */
   excused?: true | undefined;
-  /** What a token request asks for. */
   grant?: 'authorization_code' | 'refresh_token' | undefined;
   /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;

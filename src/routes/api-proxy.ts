@@ -70,7 +70,9 @@ export function proxyApi(
       if (call.outcome !== 'answered') ctx.state.failure = call.outcome;
     });
     const refusal = refusalOf(response.status);
-    if (refusal === undefined) return answer(ctx, response, { api, url, baseUrl });
+    const { location } = response.headers;
+    const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);
+    if (refusal === undefined) return answer(ctx, response, target);
     // At its end the call is known, and its connection can be used again.
     await finished(response.body.resume()).catch(() => {});
     throw refusal;
@@ -98,14 +100,8 @@ async function uploadOf(ctx: Context): Promise<StreamedRequest['body']> {
   return { content: ctx.req, length };
 }
 
-function answer(
-  ctx: Context,
-  { status, headers, body }: StreamedResponse,
-  { api, url, baseUrl }: { readonly api: Api; readonly url: URL; readonly baseUrl: string },
-): void {
-  const { location } = headers;
-  const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);
-  const passed = { ...pageResponseHeaders(headers), ...(target && { location: target }) };
+function answer(ctx: Context, { status, headers, body }: StreamedResponse, location?: string) {
+  const passed = { ...pageResponseHeaders(headers), ...(location && { location }) };
   // The streams, Koa and the relay wait for its end, each with listeners of its own.
   ctx.res.setMaxListeners(mostListeners);
   // Otherwise, the head would wait for the first byte of the body.

@@ -69,7 +69,7 @@ export function expectResource(
   { resource }: { readonly resource?: string | undefined },
 ): void {
   const isOther = asked !== undefined && asked !== resource;
-  if (frontEnd.isNative && isOther) throw new RelayError('resource_refused');
+  if (frontEnd.kind === 'native' && isOther) throw new RelayError('resource_refused');
 }
 
 /**

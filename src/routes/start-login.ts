@@ -93,7 +93,7 @@ function plainStart(ctx: Context, query: Query, place: Place): FrontEndRequest {
  */
 function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
   const { registration, frontEnd } = place;
-  const { redirectUris, isNative, client } = frontEnd;
+  const { redirectUris, kind, client } = frontEnd;
   const redirectUri = registeredRedirectUri(query, redirectUris);
   const deliverFailures = (state?: string): void => {
     const oauth = { redirectUri, codeChallenge: '' };
@@ -104,7 +104,7 @@ function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
   deliverFailures(state);
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
-  const resource = isNative ? resourceOf(query) : undefined;
+  const resource = kind === 'native' ? resourceOf(query) : undefined;
   const oauth = { redirectUri, codeChallenge, client, resource };
   const narrow = (whole?: string) =>
     isOpen ? scopeWithin(query, whole) : (narrowedScope(query, whole) ?? whole);

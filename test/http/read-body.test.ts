@@ -6,7 +6,7 @@ import { serve } from '../harness/provider/serve.ts';
 describe('the body of a request', () => {
   it('has to come within its time, and its client gets an answer after that', async () => {
     const server = await serve(async (req, res) => {
-      res.end(await outcomeOf(readBody({ req, res }, { size: 16, time: 1 })));
+      res.end(await outcomeOf(readBody({ req, res }, { requestBodySize: 16, requestBodyTime: 1 })));
     });
     const connection = await RawConnection.open(server.port);
     connection.say('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nb');

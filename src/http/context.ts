@@ -31,14 +31,15 @@ export interface RequestState {
   answerFailure?: (ctx: Context, failure: RelayError) => void;
 }
 
-/** The context every handler and middleware of the relay gets. */
+/** What every handler gets. */
 export type Context = ParameterizedContext<RequestState>;
 
-/** One middleware that runs several: composed once, not for each request. */
-export function inOrder(
-  ...middleware: readonly Middleware<RequestState>[]
-): Middleware<RequestState> {
-  return middleware.reduceRight(
+/** Handles requests, or lets the next handler do so. */
+export type Handler = Middleware<RequestState>;
+
+/** One handler that runs several: composed once, not for each request. */
+export function inOrder(...handlers: readonly Handler[]): Handler {
+  return handlers.reduceRight(
     (following, one) => (ctx, next) => one(ctx, () => following(ctx, next)),
   );
 }

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import koaCors from '@koa/cors';
-import type { Middleware, ParameterizedContext } from 'koa';
-import type { Context, RequestState } from './context.ts';
+import type { ParameterizedContext } from 'koa';
+import type { Context, Handler } from './context.ts';
 
 const dayInSeconds = 86_400;
 const requestedHeaders = 'access-control-request-headers';
@@ -29,7 +29,7 @@ export function forbidReading(ctx: Pick<ParameterizedContext, 'remove'>): void {
 export function cors(
   mayRead: (origin: string, path: string) => boolean,
   mayAllRead: (ctx: Context) => boolean = () => false,
-): Middleware<RequestState> {
+): Handler {
   const credentials = (ctx: Context) => mayRead(ctx.get('Origin'), ctx.path);
   const allowed = (ctx: Context): string =>
     credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '';

@@ -1,6 +1,5 @@
-import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
-import type { Context, RequestState } from './context.ts';
+import type { Context, Handler } from './context.ts';
 
 const badGateway = 502;
 const tooManyRequests = 429;
@@ -14,13 +13,9 @@ export const answerJson: AnswerFailure = (ctx, failure) => {
 };
 
 /** Answers a failure with this body. */
-export function answerWith(
-  ctx: Context,
-  { headers, status }: RelayError,
-  body: string | object,
-): void {
-  ctx.set(headers);
-  ctx.status = status;
+export function answerWith(ctx: Context, failure: RelayError, body: string | object): void {
+  ctx.set(failure.headers);
+  ctx.status = failure.status;
   ctx.body = body;
 }
 
@@ -29,7 +24,7 @@ export function answerWith(
  *
  * @param answer used unless the route has set `answerFailure`
  */
-export function errorResponder(answer: AnswerFailure): Middleware<RequestState> {
+export function errorResponder(answer: AnswerFailure): Handler {
   return async (ctx: Context, next) => {
     try {
       await next();
@@ -55,9 +50,7 @@ export function stackFrames(error: unknown): string {
 }
 
 /** Lets the answer that a request gets, if it gets one, answer the failures of everything that follows. */
-export function answerFailures(
-  answerOf: (ctx: Context) => AnswerFailure | undefined,
-): Middleware<RequestState> {
+export function answerFailures(answerOf: (ctx: Context) => AnswerFailure | undefined): Handler {
   return (ctx: Context, next) => {
     const answer = answerOf(ctx);
     if (answer !== undefined) ctx.state.answerFailure = answer;
@@ -79,7 +72,7 @@ export const answerSessionFailures = answerPrograms(({ code: error, detail }) =>
  * Answers failures for programs. The contract's callback answers with 400 if the provider fails or has refused the
  * relay itself: programs get 502.
  */
-function answerPrograms(bodyOf: (failure: RelayError) => object): Middleware<RequestState> {
+function answerPrograms(bodyOf: (failure: RelayError) => object): Handler {
   return answerFailures(() => (ctx, failure) => {
     answerWith(ctx, failure, bodyOf(failure));
     const { oauthError } = failure;

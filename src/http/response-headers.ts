@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Middleware } from 'koa';
-import type { Context, RequestState } from './context.ts';
+import type { Context, Handler } from './context.ts';
 
 /** The headers of every response. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
@@ -11,7 +10,7 @@ export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
 });
 
 /** Sets the request id and the headers of every response. A relay that stops sends clients to its successor. */
-export function responseHeaders(relay: { readonly stopping: boolean }): Middleware<RequestState> {
+export function responseHeaders(relay: { readonly stopping: boolean }): Handler {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
     ctx.set(securityHeaders);

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { Middleware } from 'koa';
 import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
 import { proxiedUrl, relayedLocation } from '../api-proxy/path.ts';
 import { RelayError } from '../errors.ts';
 import { awaitBody, readBody } from '../http/body.ts';
-import { type Context, clientGone, type RequestState } from '../http/context.ts';
+import { type Context, clientGone, type Handler } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import type { SessionAccess } from './session-access.ts';
@@ -44,7 +43,7 @@ export function proxyApi(
   access: SessionAccess,
   ownAddressOf: (request: IncomingMessage) => string | undefined,
   baseUrl: string,
-): Middleware<RequestState> {
+): Handler {
   return async (ctx: Context) => {
     const open = await access.open(ctx, api.frontEnd);
     const { session, registration } = open;

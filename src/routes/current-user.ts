@@ -1,13 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Middleware } from 'koa';
 import { isFailure, RelayError } from '../errors.ts';
-import {
-  type Context,
-  clientGone,
-  type RequestState,
-  readQuery,
-  recordCall,
-} from '../http/context.ts';
+import { type Context, clientGone, type Handler, readQuery, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
@@ -23,10 +16,7 @@ type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) 
  *
  * @param access undefined if no front end has sessions
  */
-export function currentUser(
-  find: FindRegistration,
-  access: SessionAccess | undefined,
-): Middleware<RequestState> {
+export function currentUser(find: FindRegistration, access: SessionAccess | undefined): Handler {
   return async (ctx: Context) => {
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
     const record =

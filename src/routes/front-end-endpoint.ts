@@ -1,7 +1,6 @@
-import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
-import type { Context, RequestState } from '../http/context.ts';
+import type { Context, Handler } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { Place, Served } from './front-ends.ts';
@@ -22,7 +21,7 @@ export interface EndpointRequest extends Place {
 export function frontEndEndpoint(
   served: Served,
   serve: (request: EndpointRequest) => Promise<void>,
-): Middleware<RequestState> {
+): Handler {
   const { registration, frontEnds, grants } = served;
   return async (ctx: Context) => {
     const { origin } = ctx.req.headers;
@@ -79,11 +78,7 @@ export function expectResource(
  * @throws {RelayError} `proof_invalid`, `nonce_required`
  * @see RFC 9449 §4.3
  */
-export async function proofOf({
-  ctx,
-  grants,
-  issuer,
-}: EndpointRequest): Promise<string | undefined> {
+export async function proofOf({ ctx, grants, issuer }: EndpointRequest) {
   const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
   if (others.length > 0) throw new RelayError('proof_invalid');
   if (proof === undefined) return undefined;

@@ -1,10 +1,9 @@
-import type { Middleware } from 'koa';
 import type { Delivery } from '../delivery/delivery.ts';
 import { RelayError } from '../errors.ts';
 import {
   type Context,
   claimedQuery,
-  type RequestState,
+  type Handler,
   readQuery,
   recordCall,
 } from '../http/context.ts';
@@ -19,7 +18,7 @@ import type { Served } from './front-ends.ts';
 import { firstGrant } from './refresh-login.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
-export function loginCallback(served: Served): Middleware<RequestState> {
+export function loginCallback(served: Served): Handler {
   const { registration: registered, frontEnds } = served;
   const { exchanges, protection } = registered;
   return async (ctx: Context) => {
@@ -88,7 +87,7 @@ function keyOf({ id }: Login): string {
  * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
  * says what the login was started with, but not in which browser.
  */
-export function deliverCallbackFailures(served: Served): Middleware<RequestState> {
+export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
   return answerFailures(() => (ctx, failure) => {
     const delivery = startedDelivery(ctx, served);

@@ -1,8 +1,7 @@
-import type { Middleware } from 'koa';
 import type { Clients } from '../clients/clients.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
-import type { Context, RequestState } from '../http/context.ts';
+import type { Context, Handler } from '../http/context.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
@@ -13,7 +12,7 @@ import type { Served } from './front-ends.ts';
 export function registrationEndpoint(
   clients: Clients,
   { frontEnds: { grantTypes } }: Served,
-): Middleware<RequestState> {
+): Handler {
   return async (ctx: Context) => {
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
     const metadata = parseJsonObject(await readBody(ctx));

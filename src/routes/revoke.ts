@@ -1,6 +1,5 @@
-import type { Middleware } from 'koa';
 import { isFailure, RelayError } from '../errors.ts';
-import { type RequestState, recordCall } from '../http/context.ts';
+import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
 import { frontEndEndpoint, required } from './front-end-endpoint.ts';
@@ -13,7 +12,7 @@ import { ownerOf } from './refresh-login.ts';
  *
  * @see RFC 7009
  */
-export function revocationEndpoint(served: Served): Middleware<RequestState> {
+export function revocationEndpoint(served: Served): Handler {
   const { refreshes, refreshTokens, revocations } = served.grants;
   return frontEndEndpoint(served, async (request) => {
     const { ctx, parameters, registration } = request;

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Middleware } from 'koa';
 import { isFailure, RelayError, unlessFailed } from '../errors.ts';
 import type { GrantMemory } from '../grants/grants.ts';
-import { type Context, type RequestState, readQuery, recordCall } from '../http/context.ts';
+import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
@@ -13,7 +12,7 @@ import type { OpenSession, SessionAccess } from './session-access.ts';
 type Memory = Pick<GrantMemory, 'refreshes' | 'revocations'>;
 
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
-export function describeSession(access: SessionAccess): Middleware<RequestState> {
+export function describeSession(access: SessionAccess): Handler {
   return async (ctx: Context) => {
     ctx.body = description(access, await access.open(ctx));
   };
@@ -26,10 +25,7 @@ export function describeSession(access: SessionAccess): Middleware<RequestState>
  * A refresh that the provider refuses clears nothing: another refresh may have been faster, and its
  * cookie is good. The session of somebody who may not log in any more ends.
  */
-export function refreshSession(
-  access: SessionAccess,
-  { refreshes }: Memory,
-): Middleware<RequestState> {
+export function refreshSession(access: SessionAccess, { refreshes }: Memory): Handler {
   const { sessions } = access;
   return async (ctx: Context) => {
     const open = await access.open(ctx);
@@ -78,7 +74,7 @@ function description({ secondsLeft }: SessionAccess, open: OpenSession) {
 export function logout(
   { sessions, frontEndOf, registrationOf }: SessionAccess,
   memory: Memory,
-): Middleware<RequestState> {
+): Handler {
   return async (ctx: Context) => {
     const frontEnd = frontEndOf(ctx);
     sessions.clear(ctx, frontEnd.name);

@@ -1,10 +1,9 @@
-import type { Middleware } from 'koa';
 import type { Client } from '../clients/client.ts';
 import { consentPage } from '../delivery/consent-page.ts';
 import { pagePolicy } from '../delivery/html.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
-import { type Context, type RequestState, readQuery } from '../http/context.ts';
+import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { answerFailures } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
 import { redirect } from '../http/response-headers.ts';
@@ -25,7 +24,7 @@ import {
 import type { FrontEnds, Place, Served } from './front-ends.ts';
 
 /** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
-export function deliverCmsFailures({ ofPlainStart }: FrontEnds): Middleware<RequestState> {
+export function deliverCmsFailures({ ofPlainStart }: FrontEnds): Handler {
   return answerFailures((ctx) => {
     const frontEnd = ofPlainStart(ctx);
     return frontEnd?.cmsBackend === undefined ? undefined : frontEnd.deliveryOf().fail;
@@ -38,7 +37,7 @@ export function deliverCmsFailures({ ofPlainStart }: FrontEnds): Middleware<Requ
  *
  * @param frontEnds those that may start a login at this address
  */
-export function startLogin(served: Served, frontEnds: FrontEnds): Middleware<RequestState> {
+export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
     const isOAuth = isOAuthRequest(query);
@@ -149,7 +148,7 @@ function askConsent(
  * `POST /auth/<registration>/consent`: the answer of a person to the question whether a client that nobody registered
  * may log in. It counts once, and only in the browser that was asked.
  */
-export function consentEndpoint(served: Served): Middleware<RequestState> {
+export function consentEndpoint(served: Served): Handler {
   const { frontEnds, questions, issuer } = served;
   const { origin } = new URL(issuer);
   return async (ctx: Context) => {

@@ -1,7 +1,6 @@
-import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
-import type { Context, RequestState } from '../http/context.ts';
+import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -21,7 +20,7 @@ const grants = { authorization_code: redeemCode, refresh_token: refreshLogin };
  *
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
-export function tokenEndpoint(served: Served): Middleware<RequestState> {
+export function tokenEndpoint(served: Served): Handler {
   return frontEndEndpoint(served, async (request) => {
     const { ctx, frontEnd, parameters } = request;
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
@@ -42,7 +41,7 @@ export function tokenEndpoint(served: Served): Middleware<RequestState> {
  *
  * @param frontEnds those that may start a login at this address. One is a CMS that gets refresh tokens there
  */
-export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Middleware<RequestState> {
+export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context, next) => {
     const frontEnd = frontEnds.findCmsToRefresh(ctx);
     if (frontEnd === undefined) return next();

@@ -8,6 +8,9 @@ export const paths = {
   logout: '/auth/logout',
   alive: '/healthz',
   ready: '/readyz',
+  clientModule: '/client.js',
+  clientTypes: '/client.d.ts',
+  clientPackage: '/client.tgz',
 } as const;
 
 /** The endpoints of sessions, which look like those of a registration. */

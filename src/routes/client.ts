@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Middleware } from 'koa';
+import { paths } from '../paths.ts';
 
 const hour = 3600;
 const module = readFileSync(new URL('../../client/client.js', import.meta.url));
@@ -9,10 +10,10 @@ const types = readFileSync(new URL('../../client/client.d.ts', import.meta.url))
 const npmPackage = readFileSync(new URL('../../client/client.tgz', import.meta.url));
 
 /** The browser client by its paths, for pages of any origin: the module, its types, the package for `npm install`. */
-export const clientFiles: Readonly<Record<`/${string}`, Middleware>> = {
-  '/client.js': clientFile('text/javascript; charset=utf-8', module, brotli),
-  '/client.d.ts': clientFile('text/plain; charset=utf-8', types),
-  '/client.tgz': clientFile('application/gzip', npmPackage),
+export const clientFiles: Readonly<Record<string, Middleware>> = {
+  [paths.clientModule]: clientFile('text/javascript; charset=utf-8', module, brotli),
+  [paths.clientTypes]: clientFile('text/plain; charset=utf-8', types),
+  [paths.clientPackage]: clientFile('application/gzip', npmPackage),
 };
 
 /** Serves a file that changes only with the release. @param compressed the same with Brotli, for those who accept it */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync as read, readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
-const startTime = 20_000;
+const startTime = 120_000;
 const living = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
@@ -28,7 +28,7 @@ export class PinnedProcess {
     living.add(this.#child);
   }
 
-  /** Resolves with the port that the program listens on. @throws if it does not start in 20 s */
+  /** Resolves with the port that the program listens on. @throws if it does not start in two minutes */
   async port(): Promise<number> {
     const { stdout, spawnargs } = this.#child;
     let output = '';

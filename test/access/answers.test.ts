@@ -69,7 +69,7 @@ describe('an answer to who may log in', () => {
 
   it('comes in the time of one call, however many questions there are', async () => {
     asking().pages = { ...ada, [membership]: silence };
-    asking().timeout = 1000;
+    asking().timeout = 3000;
     const rules = { organizations: ['example', 'example2'], users: ['eve'] };
     expect(await asking().ask('github', rules)).to.equal('access_unchecked 504');
     const paths = asking().requests.map(({ url }) => url.pathname);

@@ -73,6 +73,10 @@ describe('a relay for a blog, as docs/cms.md says, in a new Debian system', func
         systemctl restart caddy
         until [ -e ${authority} ]; do sleep 0.1; done
         install -m 644 ${authority} ${trusted}
+        # It gets its certificates after its start.
+        for host in login.example.com github.com api.github.com; do
+          until curl --silent --output /dev/null --cacert ${trusted} https://$host; do sleep 0.1; done
+        done
       }
       cat >/root/github <<'GITHUB'\n${fakeGitHub}GITHUB
       ${start

@@ -201,7 +201,7 @@ describe('three relays that share a memory', () => {
     'answer any history of requests as one relay does',
     answerAlike(async () =>
       // Its clock is slow: what it keeps for a second lasts, however slow this process is.
-      Object.assign(await MemoryServerHere.start(), { now: () => Date.now() / 10 }),
+      Object.assign(await MemoryServerHere.start(), { now: () => Date.now() / 3 }),
     ),
   );
 

@@ -43,7 +43,7 @@ describe('three replicas behind HAProxy', () => {
   });
 
   it('lose no request and no login during many restarts in turn', async function () {
-    this.timeout(120_000 + restarts * 30_000);
+    this.timeout(300_000 + restarts * 30_000);
     const traffic = new LoginTraffic(target);
     const load = loadSteadily(requestsPerSecond, traffic.request);
     for (let restart = 0; restart < restarts; restart += 1) {

@@ -144,7 +144,7 @@ describe('a relay under load for long', () => {
   }
 
   it('fails only as its provider does, and grows neither in memory nor in descriptors', async function () {
-    this.timeout(120_000 + total * 5);
+    this.timeout(300_000 + total * 5);
     const taken: Sample[] = [];
     const descriptorsBefore = descriptors();
     let done = 0;

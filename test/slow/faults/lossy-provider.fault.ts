@@ -26,8 +26,7 @@ describe('a provider that is far away', () => {
   fault(
     'the provider is behind 200 ms of latency and 2 % of loss each way',
     '300 logins and 300 lookups, 20 at a time, none fails, each code sent once',
-    async function () {
-      this.timeout(180_000);
+    async () => {
       await withRelay(
         {
           providerHost: here,

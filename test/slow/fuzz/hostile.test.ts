@@ -22,7 +22,7 @@ const first = Number(FIRST || 0);
 const mostMemory = 512;
 
 describe('a relay among enemies', function () {
-  this.timeout(120_000 + requests + answers * 10 + costs * 1000);
+  this.timeout(300_000 + requests + answers * 10 + costs * 1000);
   let field: Battlefield | undefined;
   afterEach(async () => {
     await field?.close();

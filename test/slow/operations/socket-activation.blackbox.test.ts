@@ -69,7 +69,7 @@ describe('a relay on a socket that systemd has passed', () => {
   });
 
   it('loses no request while it is stopped and started again and again', async function () {
-    this.timeout(120_000 + restarts * 10_000);
+    this.timeout(300_000 + restarts * 10_000);
     await withActivatedRelay(
       async (underTest) => {
         const { process: supervised } = underTest;

@@ -37,8 +37,7 @@ function blocksOfManual(): string[] {
 
 const { describe } = needsRoot('caddy', 'curl', 'dpkg-deb', 'unshare');
 
-describe('a relay for a blog, as docs/cms.md says, in a new Debian system', function () {
-  this.timeout(240_000);
+describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () => {
   const [installation = '', configuration = '', start = '', cms = ''] = blocksOfManual();
   let built: DebianPackage | undefined;
   let system: BootedSystem;

@@ -20,8 +20,7 @@ const restarts = 20;
 const key = 'the-key-of-this-very-service-00001';
 const requestsPerSecond = 200;
 /** The service that `login-relay systemd` prints, in a system with systemd. */
-describe('the service', function () {
-  this.timeout(180_000);
+describe('the service', () => {
   let service: InstalledService;
   let system: BootedSystem;
   let provider: StrictProvider;

@@ -25,7 +25,7 @@ describe('many people at once, at a provider that confuses its clients', () => {
   const underTest = relayUnderTest({ 'provider-timeout': '1' });
 
   it('get their own answers only', async function () {
-    this.timeout(120_000 + wanted);
+    this.timeout(300_000 + wanted);
     const { port, provider, process: relay } = underTest();
     relay.passOn();
     const manners = confusingManners(provider.issueToken);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
@@ -156,12 +155,7 @@ describe('a relay behind an outbound proxy', () => {
       const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
       expectFailure(await relay.userOf('any'), 'provider_timeout');
       expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
-      const ended = relay.stop().then(() => 'the relay ended');
-      const patience = once(AbortSignal.timeout(10_000), 'abort').then(() => 'it is still there');
-      const first = await Promise.race([ended, patience]);
-      proxy.drop();
-      await ended;
-      expect(first).to.equal('the relay ended');
+      await relay.stop();
     });
   });
 

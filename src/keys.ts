@@ -18,7 +18,7 @@ const stretch = promisify<string, string, number, Buffer>(scrypt);
  * @see RFC 5869
  */
 export function keysFromFile([current, ...previous]: readonly [Secret, ...Secret[]]): Keys {
-  return keysFrom([bytesOf(current), ...previous.map(bytesOf)]);
+  return keysFrom([current.reveal(), ...previous.map((one) => one.reveal())]);
 }
 
 /**
@@ -34,9 +34,9 @@ export async function keysOf(
   return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
-function keysFrom([current, ...previous]: KeyRing) {
+function keysFrom([current, ...previous]: readonly [string | Buffer, ...string[]]) {
   const ring = (purpose: string): KeyRing => {
-    const derive = (secret: Buffer) =>
+    const derive = (secret: string | Buffer) =>
       Buffer.from(hkdfSync('sha256', secret, '', `login-relay ${purpose}`, keyLength));
     return [derive(current), ...previous.map(derive)];
   };
@@ -58,8 +58,4 @@ function keysFrom([current, ...previous]: KeyRing) {
     /** Seals what relays leave for each other. */
     memory: ring('shared memory'),
   };
-}
-
-function bytesOf(secret: Secret): Buffer {
-  return Buffer.from(secret.reveal());
 }

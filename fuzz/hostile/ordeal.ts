@@ -34,7 +34,7 @@ const hang = 60_000;
 export async function endure(plan: Ordeal): Promise<OrdealReport> {
   const report: OrdealReport = { ends: new Map(), faults: [] };
   const agent = new Agent({ keepAlive: true });
-  const client = createUpstreamClient('login-relay/fuzz', {
+  const client = createUpstreamClient({
     timeout: 1_000,
     concurrentCalls: plan.calls,
   });

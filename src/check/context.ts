@@ -3,7 +3,6 @@ import type { Naming } from '../config/reading.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
-import { userAgent } from '../version.ts';
 
 /** What all checks of one login share. Advice names settings with `describe`. */
 export interface CheckContext extends Naming {
@@ -23,7 +22,7 @@ const concurrentCalls = 10_000;
 
 /** Creates the client that makes the calls of all checks. It has to be closed. */
 export function createCheckClient({ providerTimeout: timeout, proxy }: Config): UpstreamClient {
-  return createUpstreamClient(userAgent, { timeout, concurrentCalls }, proxy);
+  return createUpstreamClient({ timeout, concurrentCalls, proxy });
 }
 
 /** A code, token or secret that no provider has issued. */

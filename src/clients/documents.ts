@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -5,8 +6,7 @@ import { createJoint } from '../memory/home.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { createLasting } from '../recent.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
-import { publicLookup, type Resolve, reachesPublicAddress } from '../upstream/public-addresses.ts';
-import { userAgent } from '../version.ts';
+import { publicLookup, reachesPublicAddress } from '../upstream/public-addresses.ts';
 import { type Client, nameOf, redirectUrisOf } from './client.ts';
 
 const shortestLife = 60;
@@ -42,13 +42,13 @@ export function documentUrl(id: string): URL | undefined {
  * @param mayBeHere whether documents may be on this machine, for development
  * @param resolve resolves the names of hosts
  */
-export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Resolve) {
-  const client = createUpstreamClient(
-    userAgent,
-    { timeout: limits.documentTime, concurrentCalls: concurrentFetches },
-    {},
-    { answerSize: limits.documentSize, lookup: publicLookup(mayBeHere, resolve) },
-  );
+export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: LookupFunction) {
+  const client = createUpstreamClient({
+    timeout: limits.documentTime,
+    concurrentCalls: concurrentFetches,
+    answerSize: limits.documentSize,
+    lookup: publicLookup(mayBeHere, resolve),
+  });
   const known = createLasting<Client>(mostKept, now);
   const join = createJoint<Client>();
 

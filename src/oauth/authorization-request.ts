@@ -2,9 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { ExtraParameters, Provider } from '../providers/provider.ts';
 import { optional, withParameters } from './query.ts';
 
-/** Bytes of randomness in a nonce. */
-const nonceLength = 16;
-
 /**
  * Builds the authorization request of a client, without the parameters of one login. It keeps an existing query of the
  * endpoint.
@@ -72,11 +69,7 @@ export function withPrompt(authorizationRequestUrl: string, prompt: string | und
  */
 export function withLoginParameters(
   authorizationRequestUrl: string,
-  login: {
-    readonly state?: string | undefined;
-    readonly codeChallenge?: string | undefined;
-    readonly nonce?: string | undefined;
-  },
+  login: Readonly<Partial<Record<'state' | 'codeChallenge' | 'nonce', string | undefined>>>,
 ): string {
   // Base64url needs no encoding. Parsing the URL again would slow down every login.
   const { state, codeChallenge, nonce } = login;
@@ -95,5 +88,5 @@ export function withLoginParameters(
  */
 export function newNonce(scope: string | undefined): string | undefined {
   if (!scope?.split(' ').includes('openid')) return undefined;
-  return randomBytes(nonceLength).toString('base64url');
+  return randomBytes(16).toString('base64url');
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { RelayError } from '../errors.ts';
 import { parseJsonObject } from './json.ts';
 import { expectFewParameters, parseQuery } from './query.ts';
@@ -20,12 +21,6 @@ const names = [
 /** The parameters of a request. An empty one counts as absent. @see RFC 6749 §3.2 */
 export type EndpointParameters = Readonly<Partial<Record<(typeof names)[number], string>>>;
 
-/** The headers that say what a body is. */
-interface BodyHeaders {
-  readonly 'content-type'?: string | undefined;
-  readonly 'content-encoding'?: string | undefined;
-}
-
 /**
  * Parses the body of a request: a form or a JSON object. Parameters with other names are ignored.
  *
@@ -33,9 +28,14 @@ interface BodyHeaders {
  *   body is malformed or a parameter is repeated or not text
  * @see RFC 6749 §3.2 and §4.1.3
  */
-export function parseEndpointParameters(headers: BodyHeaders, body: Buffer): EndpointParameters {
+export function parseEndpointParameters(
+  headers: Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>,
+  body: Buffer,
+): EndpointParameters {
   if (headers['content-encoding'] !== undefined) throw new RelayError('content_type_unsupported');
-  const given = fieldsOf(mediaType(headers['content-type']), body);
+  // Without its parameters: both formats are always UTF-8.
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  const given = fieldsOf(type, body);
   const parameters: { -readonly [Name in keyof EndpointParameters]: string } = {};
   for (const name of names) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
@@ -57,9 +57,4 @@ function fieldsOf(type: string | undefined, body: Buffer): Readonly<Record<strin
   const object = parseJsonObject(body);
   if (object === undefined) throw new RelayError('token_request_invalid');
   return object;
-}
-
-/** Without its parameters: both formats are always UTF-8. */
-function mediaType(contentType = ''): string | undefined {
-  return contentType.split(';')[0]?.trim().toLowerCase();
 }

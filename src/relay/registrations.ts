@@ -23,7 +23,6 @@ import {
   knownProvider,
   type ProviderSource,
 } from '../upstream/provider-source.ts';
-import { userAgent } from '../version.ts';
 import type { Memory } from './memory.ts';
 import { audienceOf, frontEndsOf, refreshPolicyOf } from './registration-config.ts';
 
@@ -49,8 +48,11 @@ export interface ServingContext {
  */
 export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
   const { config, logger, now, memory, sessions, documents } = context;
-  const within = { timeout: config.providerTimeout, concurrentCalls: limits.providerCalls };
-  const client = createUpstreamClient(userAgent, within, config.proxy);
+  const client = createUpstreamClient({
+    timeout: config.providerTimeout,
+    concurrentCalls: limits.providerCalls,
+    proxy: config.proxy,
+  });
   const [keys, source] = await Promise.all([
     keysOf(config.keySecrets, registered.clientSecret),
     providerSource(registered, client, context),

@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
 import { createDocuments } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
@@ -9,7 +10,6 @@ import { type RequestRecord, requestLog } from '../observability/request-log.ts'
 import { createReadiness } from '../routes/health.ts';
 import { createSessionAccess } from '../routes/session-access.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
-import type { Resolve } from '../upstream/public-addresses.ts';
 import { isLoopback } from '../urls.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
@@ -24,7 +24,7 @@ export interface RelaySurroundings {
   /** What this process remembers of earlier requests. */
   readonly memory?: Memory;
   /** How names of hosts are resolved that have documents of clients. Tests change it. */
-  readonly resolve?: Resolve;
+  readonly resolve?: LookupFunction;
   /** Whether documents of clients may be on this machine. By default, if the relay itself is. */
   readonly documentsHere?: boolean;
 }

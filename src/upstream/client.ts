@@ -4,6 +4,7 @@ import got from 'got';
 import { elapsedSince } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { userAgent } from '../version.ts';
 import { attempt, type Call } from './attempt.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
 import type {
@@ -22,21 +23,22 @@ export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 /**
  * Creates the client that all calls of a relay share.
  *
- * @param within.timeout milliseconds that a whole call may take, body included
- * @param within.concurrentCalls calls that may be in flight; further ones are refused, never queued.
+ * @param by.timeout milliseconds that a whole call may take, body included
+ * @param by.concurrentCalls calls that may be in flight; further ones are refused, never queued.
  *   A part of them is kept for logins, and a part for user lookups.
- * @param proxy the HTTP proxy, and the hosts that are called directly
- * @param other.answerSize bytes that a response may have
- * @param other.lookup resolves the names of hosts
+ * @param by.proxy the HTTP proxy, and the hosts that are called directly
+ * @param by.answerSize bytes that a response may have
+ * @param by.lookup resolves the names of hosts
  */
-export function createUpstreamClient(
-  userAgent: string,
-  within: { readonly timeout: number; readonly concurrentCalls: number },
-  proxy: ProxyEnvironment = {},
-  other: { readonly answerSize?: number; readonly lookup?: LookupFunction } = {},
-) {
-  const { answerSize = limits.providerAnswerSize, lookup } = other;
-  const pool = createConnectionPool(within.concurrentCalls, proxy, lookup);
+export function createUpstreamClient(by: {
+  readonly timeout: number;
+  readonly concurrentCalls: number;
+  readonly proxy?: ProxyEnvironment;
+  readonly answerSize?: number;
+  readonly lookup?: LookupFunction;
+}) {
+  const { timeout, concurrentCalls, proxy = {}, answerSize = limits.providerAnswerSize } = by;
+  const pool = createConnectionPool(concurrentCalls, proxy, by.lookup);
   const instance = got.extend({
     headers: {
       'user-agent': userAgent,
@@ -51,7 +53,7 @@ export function createUpstreamClient(
   });
   const pooled = instance.extend({ agent: pool.pooled });
   const unpooled = instance.extend({ agent: pool.unpooled });
-  const room = createRoom(within.concurrentCalls);
+  const room = createRoom(concurrentCalls);
 
   /** @param deadline milliseconds, on the clock of `performance` */
   async function make(call: Call, deadline = Infinity): Promise<UpstreamResponse> {
@@ -80,7 +82,7 @@ export function createUpstreamClient(
      */
     async call(request: UpstreamRequest, observe: ObserveCall): Promise<UpstreamResponse> {
       const { endpoint } = request;
-      const deadline = performance.now() + within.timeout;
+      const deadline = performance.now() + timeout;
       const call: Call = {
         request,
         mostBytes: answerSize,
@@ -114,7 +116,7 @@ export function createUpstreamClient(
         mostBytes: limits.apiResponseSize,
         wait(isClientsTurn, giveUp) {
           giveWay = () => giveUp('overloaded');
-          patience = waitWithin(within.timeout, isClientsTurn, giveUp);
+          patience = waitWithin(timeout, isClientsTurn, giveUp);
           return patience;
         },
         ...startCall('api', leave, observe),

@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupAllOptions, lookup, promises } from 'node:dns';
+import { lookup, promises } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -44,17 +44,10 @@ export function reachesPublicAddress({ hostname }: URL, mayBeHere: boolean): boo
   return isIP(host) === 0 || isPublicAddress(host) || (mayBeHere && isHere(host));
 }
 
-/** Finds all addresses of a host. */
-export type Resolve = (
-  hostname: string,
-  options: LookupAllOptions,
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 const dns = new promises.Resolver({ timeout: 1000, tries: 2 });
 
 /** The system's resolver has two threads for the whole process: a few slow names would hold up those of providers. */
-const lookUpInDns: Resolve = async (hostname, _options, callback) => {
+const lookUpInDns: LookupFunction = async (hostname, _options, callback) => {
   const found = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
   const all = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const addresses = all.map((address) => ({ address, family: isIP(address) }));
@@ -67,10 +60,11 @@ const lookUpInDns: Resolve = async (hostname, _options, callback) => {
  */
 export function publicLookup(
   mayBeHere: boolean,
-  resolve: Resolve = mayBeHere ? lookup : lookUpInDns,
+  resolve: LookupFunction = mayBeHere ? lookup : lookUpInDns,
 ): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses = []) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      const addresses = Array.isArray(found) ? found : [];
       const isAllowed = addresses.every(
         ({ address }) => isPublicAddress(address) || (mayBeHere && isHere(address)),
       );

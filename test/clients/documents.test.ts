@@ -1,15 +1,11 @@
 import { promises } from 'node:dns';
 import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { documentUrl } from '../../src/clients/documents.ts';
-import {
-  isPublicAddress,
-  publicLookup,
-  type Resolve,
-} from '../../src/upstream/public-addresses.ts';
+import { isPublicAddress, publicLookup } from '../../src/upstream/public-addresses.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
 import { ClientsRelay, jsonOf, loopback } from './support/clients-relay.ts';
@@ -25,7 +21,7 @@ describe('a client that publishes a metadata document', () => {
   let connections: Set<Socket>;
   let respond: RequestListener;
   /** How names are resolved; by default as the system does. */
-  let resolve: Resolve | undefined;
+  let resolve: LookupFunction | undefined;
   const before_ = getCACertificates('default');
 
   const frontEnds = (documents: string) => `  tools:
@@ -33,7 +29,7 @@ describe('a client that publishes a metadata document', () => {
     refresh-tokens: bearer
     clients: { documents: ${documents} }
 `;
-  const resolving: Resolve = (name, options, callback) => {
+  const resolving: LookupFunction = (name, options, callback) => {
     if (resolve) resolve(name, options, callback);
     else callback(null, [{ address: '127.0.0.1', family: 4 }]);
   };

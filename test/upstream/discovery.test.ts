@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024;
 const nothingGiven = { given: {}, insecureHttp: false, encodingChanges: false };
 
 describe('the provider that discovery returns', () => {
-  const client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
+  const client = createUpstreamClient({ timeout: 10_000, concurrentCalls: 2 });
   let issuer: StrictProvider;
   before(async () => {
     issuer = await StrictProvider.start(registration());

@@ -13,7 +13,7 @@ describe('the provider client', () => {
 
   beforeEach(async () => {
     server = await serve((request, response) => listener(request, response));
-    client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 2 });
+    client = createUpstreamClient({ timeout: 10_000, concurrentCalls: 2 });
   });
   afterEach(async () => {
     client.close();
@@ -133,7 +133,7 @@ describe('the provider client', () => {
 
   it('does not retry a call that timed out', async () => {
     // Long enough for the first call on a busy machine.
-    const hasty = createUpstreamClient('login-relay/test', { timeout: 2_000, concurrentCalls: 2 });
+    const hasty = createUpstreamClient({ timeout: 2_000, concurrentCalls: 2 });
     let requests = 0;
     listener = (_, response) => {
       requests += 1;
@@ -146,7 +146,7 @@ describe('the provider client', () => {
   });
 
   it('keeps the deadline if the response arrives slowly', async () => {
-    const hasty = createUpstreamClient('login-relay/test', { timeout: 150, concurrentCalls: 2 });
+    const hasty = createUpstreamClient({ timeout: 150, concurrentCalls: 2 });
     listener = (_, response) => {
       const drip = setInterval(() => response.write('a'), 20);
       response.on('close', () => clearInterval(drip));

@@ -8,7 +8,7 @@ import { nock, useNock } from '../harness/provider/nock.ts';
 const origin = 'https://provider.example';
 
 describe('a refresh at the provider', () => {
-  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  const client = createUpstreamClient({ timeout: 5000, concurrentCalls: 2 });
   after(() => client.close());
   useNock();
 

@@ -11,7 +11,7 @@ const url = `${origin}/revoke`;
 const rfc7009: Revocation = { url, request: 'rfc7009' };
 
 describe('a revocation at the provider', () => {
-  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  const client = createUpstreamClient({ timeout: 5000, concurrentCalls: 2 });
   after(() => client.close());
   useNock();
 

@@ -19,7 +19,7 @@ describe('a call', () => {
   });
 
   function clientOf(timeout = 10_000, proxy = {}): UpstreamClient {
-    const client = createUpstreamClient('test', { timeout, concurrentCalls: 2 }, proxy);
+    const client = createUpstreamClient({ timeout, concurrentCalls: 2, proxy });
     closing.push(client.close);
     return client;
   }

@@ -12,6 +12,7 @@ import type {
   StreamedResponse,
   UpstreamCall,
 } from '../../src/upstream/messages.ts';
+import { userAgent } from '../../src/version.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { type Serving, serve } from '../harness/provider/serve.ts';
 
@@ -24,7 +25,7 @@ describe('a streamed call', () => {
   beforeEach(async () => {
     seen = [];
     server = await serve((request, response) => listener(request, response));
-    client = createUpstreamClient('login-relay/test', { timeout: 10_000, concurrentCalls: 4 });
+    client = createUpstreamClient({ timeout: 10_000, concurrentCalls: 4 });
   });
   afterEach(async () => {
     client.close();
@@ -220,7 +221,7 @@ describe('a streamed call', () => {
     let hasty: UpstreamClient;
     beforeEach(() => {
       // Long enough for a busy machine.
-      hasty = createUpstreamClient('login-relay/test', { timeout: 2_000, concurrentCalls: 4 });
+      hasty = createUpstreamClient({ timeout: 2_000, concurrentCalls: 4 });
     });
     afterEach(() => hasty.close());
 
@@ -330,7 +331,7 @@ describe('a streamed call', () => {
 
   for (const when of ['before', 'during'] as const) {
     it(`gives way ${when} the response to those who have fewer calls in flight`, async () => {
-      const wide = createUpstreamClient('login-relay/test', {
+      const wide = createUpstreamClient({
         timeout: 10_000,
         concurrentCalls: 8,
       });
@@ -363,10 +364,8 @@ describe('a streamed call', () => {
     listener = ({ headers }, response) => {
       response.end(`${headers['user-agent']} ${headers.accept} ${headers['accept-encoding']}`);
     };
-    expect(await text((await stream()).body)).to.equal(
-      'login-relay/test application/json identity',
-    );
+    expect(await text((await stream()).body)).to.equal(`${userAgent} application/json identity`);
     const headers = { accept: 'image/png', 'accept-encoding': 'br' };
-    expect(await text((await stream({ headers })).body)).to.equal('login-relay/test image/png br');
+    expect(await text((await stream({ headers })).body)).to.equal(`${userAgent} image/png br`);
   });
 });

@@ -8,6 +8,7 @@ import type {
 } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
+import { userAgent } from '../../src/version.ts';
 import { endpointsOf } from '../harness/provider/endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
@@ -15,7 +16,7 @@ const origin = 'https://provider.example';
 const redirectUri = 'https://login.example.com/auth/provider/callback';
 
 describe('the token endpoint', () => {
-  const client = createUpstreamClient('login-relay/test', { timeout: 5000, concurrentCalls: 2 });
+  const client = createUpstreamClient({ timeout: 5000, concurrentCalls: 2 });
   after(() => client.close());
   useNock();
 
@@ -35,7 +36,7 @@ describe('the token endpoint', () => {
   const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
 
   it('gets everything in the query, and no body, as the specification says', async () => {
-    nock(origin, { reqheaders: { accept: 'application/json', 'user-agent': 'login-relay/test' } })
+    nock(origin, { reqheaders: { accept: 'application/json', 'user-agent': userAgent } })
       .post('/token', (body) => body === '')
       .query({ tenant: '1', ...credentials, ...fields })
       .reply(200, success);

@@ -21,7 +21,7 @@ export class Asking {
   /** Milliseconds that all questions about a person may take together. */
   timeout = timeout;
   readonly #serving: Serving;
-  readonly #client = createUpstreamClient('tests', { timeout, concurrentCalls: 64 });
+  readonly #client = createUpstreamClient({ timeout, concurrentCalls: 64 });
   #now = Date.now();
   readonly #memory = createAccessMemory({ now: () => this.#now });
 

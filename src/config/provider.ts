@@ -1,3 +1,4 @@
+import type { MetadataContext } from '../oauth/metadata.ts';
 import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
@@ -5,19 +6,10 @@ import { version } from '../version.ts';
 import type { Reading } from './reading.ts';
 import type { OptionName } from './settings/settings.ts';
 
-/** A provider whose metadata is fetched from its issuer. */
-interface DiscoveredProvider {
-  readonly issuer: string;
-  /** Configured values. They override the metadata. */
-  readonly given: Partial<Provider>;
-  /** Whether its endpoints may be on plain http beyond this machine. */
-  readonly insecureHttp: boolean;
-}
-
 /** The provider, or the issuer to discover it from. */
 export type ProviderSettings =
   | { readonly known: Provider }
-  | { readonly discovered: DiscoveredProvider };
+  | { readonly discovered: Omit<MetadataContext, 'encodingChanges'> };
 
 const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 

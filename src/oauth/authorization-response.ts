@@ -1,4 +1,4 @@
-import { type FailureCode, RelayError } from '../errors.ts';
+import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { failureMeantBy, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -32,14 +32,14 @@ export function authorizationCode(
 function authorizationRefused(error: string): RelayError {
   const providerError = providerErrorCode(error);
   const meaning = failureMeantBy(providerError);
-  const isAnswer = meaning === 'access_denied' || meaning === 'redirect_uri_refused';
-  const code = isAnswer ? meaning : 'authorization_refused';
+  if (meaning === 'access_denied') return new RelayError(meaning, { providerError });
+  if (meaning === 'redirect_uri_refused') {
+    const detail = `The provider refused the callback URL of this relay (${providerError}). Only its operator can fix this.`;
+    return new RelayError(meaning, { detail, providerError });
+  }
   const isNamed = providerError !== undefined && providerError !== 'other';
-  const details: Partial<Record<FailureCode, string>> = {
-    redirect_uri_refused: `The provider refused the callback URL of this relay (${providerError}). Only its operator can fix this.`,
-    ...(isNamed && {
-      authorization_refused: `The provider did not authorize the login (${providerError}). Start the login again.`,
-    }),
-  };
-  return new RelayError(code, { detail: details[code], providerError });
+  const detail = isNamed
+    ? `The provider did not authorize the login (${providerError}). Start the login again.`
+    : undefined;
+  return new RelayError('authorization_refused', { detail, providerError });
 }

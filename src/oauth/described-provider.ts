@@ -3,7 +3,6 @@ import type { Provider } from '../providers/provider.ts';
 import { isLoopback, mayBeThisMachine, providerUrl } from '../urls.ts';
 import {
   DiscoveryError,
-  type DiscoveryFailure,
   type Metadata,
   type MetadataContext,
   type MetadataKind,
@@ -25,12 +24,15 @@ export function providerOf(
   const scopes = metadata['scopes_supported'];
   expectSupported(metadata, given);
   const speaksOpenId = kind === 'openid' || includes(scopes, 'openid');
-  const required = (name: RequiredEndpoint) =>
-    given[name] ?? requiredEndpoint(name, metadata, context);
+  const required = (name: RequiredEndpoint) => {
+    const found = given[name] ?? endpointIn(metadata, name, context);
+    if (found instanceof DiscoveryError) throw found;
+    return found;
+  };
   /** Logins work without it. So one that cannot be used counts as missing. */
   const optional = (name: 'revocationUrl' | 'logoutUrl') => {
-    const url = usableUrl(name, metadata[fields[name]], context);
-    return typeof url === 'string' ? undefined : url.href;
+    const found = endpointIn(metadata, name, context);
+    return typeof found === 'string' ? found : undefined;
   };
   const revocationUrl = optional('revocationUrl');
   return {
@@ -115,38 +117,29 @@ const fields = {
   logoutUrl: 'end_session_endpoint',
 } as const;
 
-/** @throws {DiscoveryError} if the metadata has no such endpoint, or none that can be used */
-function requiredEndpoint(
-  name: RequiredEndpoint,
+/**
+ * The URL of an endpoint, or why it cannot be used. A remote issuer must not send the client secret to a
+ * service on this machine or over plain http, and must not set the relay's own parameters.
+ */
+function endpointIn(
   metadata: Metadata,
-  context: MetadataContext,
-): string {
+  name: keyof typeof fields,
+  { issuer, insecureHttp }: MetadataContext,
+): string | DiscoveryError {
   const value = metadata[fields[name]];
   if (value === undefined) {
     const flag = name.replace('Url', '-url');
     const detail = `${fields[name]}: give it by hand, with --${flag}`;
-    throw new DiscoveryError('endpoint_missing', { detail });
+    return new DiscoveryError('endpoint_missing', { detail });
   }
-  const url = usableUrl(name, value, context);
-  if (typeof url === 'string') throw new DiscoveryError(url);
-  return url.href;
-}
-
-/**
- * Reads the URL of an endpoint, or says why it cannot be used. A remote issuer must not send the client
- * secret to a service on this machine or over plain http, and must not set the relay's own parameters.
- */
-function usableUrl(
-  name: keyof typeof fields,
-  value: unknown,
-  { issuer, insecureHttp }: MetadataContext,
-): URL | DiscoveryFailure {
   const { success, output: url } = v.safeParse(providerUrl, value, { abortPipeEarly: true });
-  if (!success) return 'endpoint_unusable';
+  if (!success) return new DiscoveryError('endpoint_unusable');
   const issuerUrl = new URL(issuer);
   const allowsHttp = issuerUrl.protocol === 'http:' && (insecureHttp || isLoopback(url));
-  if (url.protocol === 'http:' && !allowsHttp) return 'endpoint_unusable';
-  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) return 'endpoint_on_this_machine';
+  if (url.protocol === 'http:' && !allowsHttp) return new DiscoveryError('endpoint_unusable');
+  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) {
+    return new DiscoveryError('endpoint_on_this_machine');
+  }
   const isSet = protocolParameters[name].some((parameter) => url.searchParams.has(parameter));
-  return isSet ? 'endpoint_parameter' : url;
+  return isSet ? new DiscoveryError('endpoint_parameter') : url.href;
 }

@@ -27,9 +27,8 @@ const otherParameters = [
 
 /** The protocol's parameters of each endpoint. Metadata must not set them. */
 export const protocolParameters = {
+  ...ownParameters,
   authorizeUrl: [...ownParameters.authorizeUrl, ...otherParameters],
   tokenUrl: [...ownParameters.tokenUrl, ...otherParameters],
-  userUrl: ownParameters.userUrl,
   revocationUrl: [...ownParameters.revocationUrl, ...otherParameters],
-  logoutUrl: ownParameters.logoutUrl,
 } as const;

@@ -96,13 +96,12 @@ export function parseRevocationResponse(
   const clientIsRefused = failureMeantBy(providerError) === 'client_refused';
   const unauthorized = status === 401;
   if (clientIsRefused || (unauthorized && authenticated.has(request))) {
-    throw new RelayError('client_refused', { detail: clientRefused, providerError });
+    const detail =
+      'The token was not revoked: the provider refused the client identifier or secret of this relay. Only its operator can fix this.';
+    throw new RelayError('client_refused', { detail, providerError });
   }
   if (status >= 200 && status < 300) return;
   if (unauthorized || unknownToken.has(status)) throw new RelayError('token_invalid');
-  throw new RelayError('provider_answer_unusable', { detail: notRevoked, providerError });
+  const detail = 'The provider did not revoke the token. Try again in a moment.';
+  throw new RelayError('provider_answer_unusable', { detail, providerError });
 }
-
-const clientRefused =
-  'The token was not revoked: the provider refused the client identifier or secret of this relay. Only its operator can fix this.';
-const notRevoked = 'The provider did not revoke the token. Try again in a moment.';

@@ -44,11 +44,7 @@ export const identityServers: readonly Preset[] = [
     pkce: true,
     refreshTokens: 'by-setting',
     refreshRequest: { scope: 'offline_access' },
-    revocation: {
-      url: 'https://{host}/oauth/revoke',
-      request: 'rfc7009',
-      takes: 'refresh_token',
-    },
+    revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009', takes: 'refresh_token' },
     logoutUrl: 'https://{host}/v2/logout',
     accountPrompt: 'login',
     access: {

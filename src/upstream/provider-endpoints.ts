@@ -11,13 +11,12 @@ import {
   type TokenEndpoint,
   tokenRequest,
 } from '../oauth/token-request.ts';
-import { parseTokenResponse, type TokenResponse } from '../oauth/token-response.ts';
+import { parseTokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
 import type {
   ObserveCall,
   StreamedRequest,
-  StreamedResponse,
   UpstreamRequest,
   UpstreamResponse,
 } from './messages.ts';
@@ -49,10 +48,7 @@ export function createProviderEndpoints(
      * @throws {RelayError} why there is no token; `refresh_refused` if the refresh token gives none any more
      * @see RFC 6749 §4.1.3 and §6
      */
-    async requestToken(
-      grant: CodeGrant | RefreshGrant,
-      observe: ObserveCall,
-    ): Promise<TokenResponse> {
+    async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall) {
       const endpoint = provider();
       const request = { endpoint: 'token', ...tokenRequest(endpoint, grant) } as const;
       const type = 'refreshToken' in grant ? 'refresh_token' : 'authorization_code';
@@ -126,9 +122,9 @@ export function createProviderEndpoints(
         : refusal(status, headers['retry-after']);
     },
     /** Passes a request on to the provider's API. */
-    async callApi(request: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
+    async callApi(request: StreamedRequest, observe: ObserveCall) {
       const headers = { ...provider().requestHeaders, ...request.headers };
-      return client.stream({ ...request, headers }, observe);
+      return await client.stream({ ...request, headers }, observe);
     },
   };
 }

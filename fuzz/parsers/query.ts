@@ -8,7 +8,10 @@ import { relayErrorOf } from './relay-error-of.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {
+  authorizeUrl: 'https://id.example/authorize',
   tokenUrl: 'https://id.example/token?kept=1',
+  userUrl: 'https://id.example/user',
+  pkce: true,
   clientAuthentication: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),

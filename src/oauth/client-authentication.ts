@@ -1,15 +1,12 @@
 import type { ExtraParameters, Provider } from '../providers/provider.ts';
 import type { Secret } from '../secret.ts';
 
-/** The relay's credentials at the provider. */
-interface Credentials {
+/** The provider, and the relay as its client. */
+export interface RegisteredProvider extends Provider {
   readonly clientId: string;
   readonly clientSecret: Secret;
+  readonly redirectUri: string;
 }
-
-/** The relay's credentials at the provider, and how it presents them. */
-export type ProviderClient = Credentials &
-  Pick<Provider, 'clientAuthentication' | 'requestHeaders'>;
 
 /** A request to an endpoint that authenticates the client. */
 export interface ClientRequest {
@@ -26,7 +23,7 @@ export interface ClientRequest {
  * @see RFC 6749 §2.3.1
  */
 export function authenticatedForm(
-  client: ProviderClient,
+  client: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
 ): ClientRequest {
@@ -40,7 +37,7 @@ export function authenticatedForm(
 
 /** Builds a request with a form. */
 export function formRequest(
-  { requestHeaders }: Pick<Provider, 'requestHeaders'>,
+  { requestHeaders }: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
   headers: Readonly<Record<string, string>> = {},
@@ -55,7 +52,7 @@ export function formRequest(
 }
 
 /** The credentials as parameters. @see RFC 6749 §2.3.1 */
-export function clientParameters({ clientId, clientSecret }: Credentials): ExtraParameters {
+export function clientParameters({ clientId, clientSecret }: RegisteredProvider): ExtraParameters {
   return [
     ['client_id', clientId],
     ['client_secret', clientSecret.reveal()],
@@ -69,7 +66,7 @@ export function clientParameters({ clientId, clientSecret }: Credentials): Extra
  * @see RFC 7617 §2
  */
 export function basicCredentials(
-  { clientId, clientSecret }: Credentials,
+  { clientId, clientSecret }: RegisteredProvider,
   encode = (value: string) => value,
 ): string {
   const credentials = `${encode(clientId)}:${encode(clientSecret.reveal())}`;
@@ -82,7 +79,10 @@ export function basicCredentials(
  *
  * @see RFC 6749 §2.3.1
  */
-export function encodingChanges({ clientId, clientSecret }: Credentials): boolean {
+export function encodingChanges({
+  clientId,
+  clientSecret,
+}: Pick<RegisteredProvider, 'clientId' | 'clientSecret'>): boolean {
   return [clientId, clientSecret.reveal()].some((value) => formEncode(value) !== value);
 }
 

@@ -1,13 +1,13 @@
 import { RelayError } from '../errors.ts';
 import { failureMeantBy, providerErrorCode } from '../provider-error-codes.ts';
-import type { Provider, RevocationRequest, TokenKind } from '../providers/provider.ts';
+import type { RevocationRequest, TokenKind } from '../providers/provider.ts';
 import { isCredential } from './authorization-header.ts';
 import {
   authenticatedForm,
   basicCredentials,
   type ClientRequest,
   formRequest,
-  type ProviderClient,
+  type RegisteredProvider,
 } from './client-authentication.ts';
 import { parseJsonObject } from './json.ts';
 
@@ -31,7 +31,7 @@ const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'githu
  * @see RFC 7009 §2.1
  */
 export function revocationRequest(
-  endpoint: ProviderClient & Pick<Provider, 'revocation'>,
+  endpoint: RegisteredProvider,
   tokens: RevocableTokens,
 ): ClientRequest | undefined {
   const { revocation } = endpoint;
@@ -47,7 +47,7 @@ export function revocationRequest(
 }
 
 type Build = (
-  client: ProviderClient,
+  client: RegisteredProvider,
   url: string,
   token: string,
   kind: TokenKind,

@@ -1,18 +1,11 @@
-import type { ExtraParameters, Provider } from '../providers/provider.ts';
+import type { ExtraParameters } from '../providers/provider.ts';
 import {
   authenticatedForm,
   type ClientRequest,
   clientParameters,
-  type ProviderClient,
+  type RegisteredProvider,
 } from './client-authentication.ts';
 import { optional, withParameters } from './query.ts';
-
-/** The client as registered at the provider, and its token endpoint. */
-export interface TokenEndpoint
-  extends ProviderClient,
-    Pick<Provider, 'tokenUrl' | 'tokenParameters' | 'tokenResponse'> {
-  readonly redirectUri: string;
-}
 
 /** An authorization code, and the verifier to exchange it. */
 export interface CodeGrant {
@@ -35,7 +28,7 @@ export interface RefreshGrant {
  * @see RFC 6749 §4.1.3 and §6
  */
 export function tokenRequest(
-  endpoint: TokenEndpoint,
+  endpoint: RegisteredProvider,
   grant: CodeGrant | RefreshGrant,
 ): ClientRequest {
   const { tokenUrl, tokenParameters = [], requestHeaders: headers = {} } = endpoint;

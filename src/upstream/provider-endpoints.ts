@@ -1,16 +1,12 @@
 import { RelayError } from '../errors.ts';
+import type { RegisteredProvider } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import {
   parseRevocationResponse,
   type RevocableTokens,
   revocationRequest,
 } from '../oauth/revocation.ts';
-import {
-  type CodeGrant,
-  type RefreshGrant,
-  type TokenEndpoint,
-  tokenRequest,
-} from '../oauth/token-request.ts';
+import { type CodeGrant, type RefreshGrant, tokenRequest } from '../oauth/token-request.ts';
 import { parseTokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
@@ -20,10 +16,6 @@ import type {
   UpstreamRequest,
   UpstreamResponse,
 } from './messages.ts';
-
-/** The provider, and the relay as its client. */
-export type RegisteredProvider = TokenEndpoint &
-  Pick<Provider, 'userUrl' | 'userRejectedWhen' | 'revocation'>;
 
 /** The calls to a provider's endpoints. */
 export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;

@@ -1,16 +1,16 @@
+import type { RegisteredProvider } from '../../../src/oauth/client-authentication.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { UpstreamClient } from '../../../src/upstream/client.ts';
-import {
-  createProviderEndpoints,
-  type RegisteredProvider,
-} from '../../../src/upstream/provider-endpoints.ts';
+import { createProviderEndpoints } from '../../../src/upstream/provider-endpoints.ts';
 
 const origin = 'https://provider.example';
 
 const registered: RegisteredProvider = {
+  authorizeUrl: `${origin}/authorize`,
   tokenUrl: `${origin}/token?tenant=1`,
   userUrl: `${origin}/user`,
   clientAuthentication: 'body',
+  pkce: true,
   clientId: 'client:id',
   clientSecret: new Secret('s%cret +'),
   redirectUri: 'https://login.example.com/auth/provider/callback',

@@ -8,7 +8,9 @@ import { createProviderEndpoints } from '../../src/upstream/provider-endpoints.t
 
 const issuer = 'https://id.example';
 const endpoint = {
+  authorizeUrl: `${issuer}/authorize`,
   tokenUrl: `${issuer}/token`,
+  pkce: true,
   clientAuthentication: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),

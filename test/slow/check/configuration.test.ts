@@ -1,31 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { check, clientSecret } from '../../check/support/check.ts';
-import { endpointsAt, providerWith } from '../../check/support/provider.ts';
+import { diagnoseWith } from '../../check/support/provider.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 
 describe('login-relay check, about the configuration', () => {
-  let directory: string;
-  const provider = providerWith({});
-  let flags: Flags;
-  before('start a provider, and make a directory', async () => {
-    await provider.listen();
-    flags = endpointsAt(provider.origin);
-    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
-  });
-  after('stop the provider, and remove the directory', async () => {
-    await provider.stop();
-    await rm(directory, { recursive: true });
-  });
-
   it('masks the client secret', async () => {
-    const none = { 'client-secret-file': undefined };
-    const { code, report } = await check({
-      flags: { ...flags, ...none, 'client-secret': clientSecret },
-    });
+    const flags = { 'client-secret-file': undefined, 'client-secret': clientSecret };
+    const { code, report } = await diagnoseWith({}, flags);
     expect(code).to.equal(0);
     expect(report.configuration).to.contain('client-secret: "[secret]" # --client-secret');
   });
@@ -47,7 +29,7 @@ describe('login-relay check, about the configuration', () => {
     expect(report.configuration).to.equal(null);
   });
 
-  const addresses: Record<string, [Record<string, string>, RegExp]> = {
+  const addresses: Record<string, readonly [Flags, RegExp]> = {
     'a base URL on plain http': [
       { 'base-url': 'http://relay.example', origin: 'https://app.example' },
       /^the base URL is on plain http: .* can be read in transit$/,
@@ -63,10 +45,7 @@ describe('login-relay check, about the configuration', () => {
   };
   for (const [name, [changes, message]] of Object.entries(addresses)) {
     it(`warns of ${name}`, async () => {
-      const result = await check({
-        flags: { ...flags, ...changes },
-        switches: ['--insecure-http'],
-      });
+      const result = await diagnoseWith({}, { ...changes, 'insecure-http': 'true' });
       expect(result.code).to.equal(0);
       expect(result.finding('addresses')).to.include({ verdict: 'warning' });
       expect(result.finding('addresses').message).to.match(message);
@@ -74,10 +53,8 @@ describe('login-relay check, about the configuration', () => {
   }
 
   it('warns of a provider on plain http beyond this machine', async () => {
-    const { report } = await check({
-      flags: { 'token-url': 'http://provider.invalid/token', provider: 'codeberg' },
-      switches: ['--insecure-http'],
-    });
+    const flags = { 'token-url': 'http://provider.invalid/token', 'insecure-http': 'true' };
+    const { report } = await diagnoseWith({}, flags);
     expect(report.findings.map(({ message }) => message)).to.include(
       'the provider is called on plain http: the client secret and tokens can be read in transit',
     );

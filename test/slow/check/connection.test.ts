@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Checkup, check } from '../../check/support/check.ts';
 import { endpointsAt, providerWith, withProvider } from '../../check/support/provider.ts';
@@ -14,6 +11,7 @@ import {
   serveTls,
   serveTunnels,
 } from '../../harness/provider/serve.ts';
+import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../../harness/system/certificate.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
@@ -52,7 +50,6 @@ describe('login-relay check, about the way to the provider', () => {
   let expired: string;
   let early: string;
   let foreign: string;
-  let directory: string;
   before('make certificates', async () => {
     [trusted, expired, early, foreign] = await Promise.all([
       selfSignedCertificate('localhost'),
@@ -60,15 +57,12 @@ describe('login-relay check, about the way to the provider', () => {
       selfSignedCertificate('localhost', { from: new Date('2098'), until: new Date('2099') }),
       selfSignedCertificate('elsewhere.example'),
     ]);
-    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
   });
-  after('remove the certificates', async () => await rm(directory, { recursive: true }));
 
   /** The environment in which this certificate is trusted. */
   async function trusting(pem: string): Promise<Record<string, string>> {
-    const file = join(directory, 'authorities.pem');
-    await writeFile(file, pem.slice(pem.indexOf('-----BEGIN CERTIFICATE-----')));
-    return { NODE_EXTRA_CA_CERTS: file };
+    const authority = pem.slice(pem.indexOf('-----BEGIN CERTIFICATE-----'));
+    return { NODE_EXTRA_CA_CERTS: await secretFile(authority) };
   }
 
   it('reports a host name that does not resolve', async () => {

@@ -17,7 +17,6 @@ import type {
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { expect } from 'chai';
-import * as oauth from 'oauth4webapi';
 import * as oidc from 'openid-client';
 import { ClientsRelay } from '../../clients/support/clients-relay.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
@@ -214,59 +213,6 @@ app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
       };
     }
 
-    async function ofOauth4webapi(id?: string): Promise<PublishedClient> {
-      const options = { [oauth.allowInsecureRequests]: true } as const;
-      const discovered = await oauth.discoveryRequest(issuer(), {
-        algorithm: 'oauth2',
-        ...options,
-      });
-      const server = await oauth.processDiscoveryResponse(issuer(), discovered);
-      const register = async () =>
-        await oauth.processDynamicClientRegistrationResponse(
-          await oauth.dynamicClientRegistrationRequest(
-            server,
-            { redirect_uris: [redirectUri] },
-            options,
-          ),
-        );
-      const client: oauth.Client = id === undefined ? await register() : { client_id: id };
-      return {
-        async logIn() {
-          const codeVerifier = oauth.generateRandomCodeVerifier();
-          const state = oauth.generateRandomState();
-          const start = new URLSearchParams({
-            client_id: client.client_id,
-            response_type: 'code',
-            redirect_uri: redirectUri,
-            code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
-            code_challenge_method: 'S256',
-            state,
-          });
-          const back = await relay.visit(`${server.authorization_endpoint}?${start}`);
-          const response = await oauth.authorizationCodeGrantRequest(
-            server,
-            client,
-            oauth.None(),
-            oauth.validateAuthResponse(server, client, back, state),
-            redirectUri,
-            codeVerifier,
-            options,
-          );
-          return await oauth.processAuthorizationCodeResponse(server, client, response);
-        },
-        async refresh(refreshToken) {
-          const response = await oauth.refreshTokenGrantRequest(
-            server,
-            client,
-            oauth.None(),
-            refreshToken,
-            options,
-          );
-          return await oauth.processRefreshTokenResponse(server, client, response);
-        },
-      };
-    }
-
     async function expectUser({ access_token: token }: Tokens): Promise<void> {
       const headers = { Authorization: `Bearer ${token}` };
       expect((await fetch(`${relay.address}/api/user`, { headers })).status).to.equal(200);
@@ -275,7 +221,6 @@ app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
     for (const [library, open] of Object.entries({
       'the MCP SDK': ofSdk,
       'openid-client': ofOpenidClient,
-      oauth4webapi: ofOauth4webapi,
     })) {
       for (const how of ['registration', 'a metadata document']) {
         it(`is one of ${library}, with ${how}`, async () => {

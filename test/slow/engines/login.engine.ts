@@ -3,7 +3,6 @@ import { cmsPage, repeatGreeting } from '../../harness/browser/cms-page.ts';
 import { useLoginSite } from '../../harness/relay/login-site.ts';
 import type { Tab } from './engine.ts';
 import { engines, useEngine } from './engines.ts';
-import { popupPage } from './popup-page.ts';
 
 for (const engine of engines) {
   describe(`a login in ${engine.name}`, () => {
@@ -94,24 +93,5 @@ for (const engine of engines) {
         expect(await popup.url()).to.equal(site().callbackUrl);
       });
     });
-
-    for (const channel of ['postMessage', 'BroadcastChannel'] as const) {
-      describe(`in a popup that delivers its result with ${channel}`, () => {
-        const site = useLoginSite({
-          frontEnd: (relay) => popupPage(relay, channel),
-          flags: { errorDelivery: 'redirect' },
-        });
-
-        it('logs in the page that opened it', async () => {
-          const tab = await openTab();
-          await tab.open(site().frontEnd);
-          const popup = await popupDuring(() => tab.click('button'));
-          await authorize(popup, 'Ada Lovelace');
-          await tab.shows('p', 'Hello, Ada Lovelace');
-          expect(await tab.url()).to.equal(`${site().frontEnd}/`);
-          expect(site().callbacks.map(({ outcome }) => outcome)).to.deep.equal(['ok']);
-        });
-      });
-    }
   });
 }

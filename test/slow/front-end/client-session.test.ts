@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { documented } from '../../harness/project/shipped-pages.ts';
 import { loggedIn, loggedOut, logIn } from './support/client-page.ts';
-import { useClientSite } from './support/client-site.ts';
+import { useClientSite } from './support/site.ts';
 
 const { describe } = needsChromium();
 

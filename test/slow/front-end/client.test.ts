@@ -10,7 +10,7 @@ import {
   outliveFailedLookUps,
   shows,
 } from './support/client-page.ts';
-import { useClientSite } from './support/client-site.ts';
+import { useClientSite } from './support/site.ts';
 
 const { describe } = needsChromium();
 
@@ -25,9 +25,9 @@ describe('the browser client in Chromium', () => {
     return page;
   }
 
-  async function anotherTab(page: Page, path = '/'): Promise<Page> {
+  async function anotherTab(page: Page): Promise<Page> {
     const tab = await page.context().newPage();
-    await tab.goto(site().frontEnd + path);
+    await tab.goto(site().frontEnd);
     return tab;
   }
 
@@ -50,7 +50,7 @@ describe('the browser client in Chromium', () => {
     const calls = tokenCalls();
     await page.reload();
     await loggedIn(page);
-    await loggedIn(await anotherTab(page, '/react'));
+    await loggedIn(await anotherTab(page));
     await page.getByRole('link', { name: 'Elsewhere' }).click();
     await page.goBack();
     await loggedIn(page);
@@ -162,15 +162,6 @@ describe('the browser client in Chromium', () => {
       });
     });
   }
-
-  it('redeems the code once in a page with React in StrictMode', async () => {
-    const page = await openPage('/react');
-    const calls = tokenCalls();
-    await logIn(page);
-    expect(tokenCalls()).to.equal(calls + 1);
-    await page.getByRole('button', { name: 'Log out' }).click();
-    await loggedOut(page);
-  });
 });
 
 describe('the browser client in Chromium, with pages that are kept for the back button', () => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { loggedIn, logIn, shows } from './support/client-page.ts';
-import { useClientSite } from './support/client-site.ts';
+import { useClientSite } from './support/site.ts';
 
 const { describe } = needsChromium();
 const run = promisify(execFile);

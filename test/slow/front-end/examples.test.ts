@@ -5,15 +5,15 @@ import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chr
 import { containerPage, documented, readmePage } from '../../harness/project/shipped-pages.ts';
 import { useLoginSite } from '../../harness/relay/login-site.ts';
 import { loggedIn, logIn, shows } from './support/client-page.ts';
-import { useClientSite } from './support/client-site.ts';
-import { sendFrom } from './support/site.ts';
+import { useClientSite } from './support/site.ts';
 
 const { describe } = needsChromium();
 
 const example = (path: string) =>
   readFileSync(new URL(`../../../examples/${path}`, import.meta.url), 'utf8');
-const onePage = (pageFor: (relay: string) => string) => async (relay: string) =>
-  sendFrom(new Map([['/', pageFor(relay)]]));
+const onePage = (pageFor: (relay: string) => string) => (relay: string) => ({
+  '/': pageFor(relay),
+});
 const plain = onePage((relay) =>
   example('plain/index.html').replaceAll('http://localhost:8000', relay),
 );

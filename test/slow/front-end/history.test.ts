@@ -4,7 +4,8 @@ import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { FakeBrowser, formWith } from '../../harness/browser/fake-browser.ts';
 import { signIn } from '../../harness/provider/certified-provider.ts';
-import { logIn, useFrontEndSite } from './support/front-end-site.ts';
+import { startLogIn } from './support/client-page.ts';
+import { useLibrarySite } from './support/site.ts';
 
 const { describe } = needsChromium();
 
@@ -14,7 +15,7 @@ const library = 'oidc-client-ts';
 
 describe(`an address with a code, at a page with ${library}`, () => {
   const openPage = useBrowser();
-  const site = useFrontEndSite({ library, flags: { 'refresh-tokens': 'bearer' } });
+  const site = useLibrarySite(library, { 'refresh-tokens': 'bearer' });
   const greeting = 'Hello, The person ada';
 
   /** Logs in, and returns the address with the code as the browser's history has it. */
@@ -25,7 +26,7 @@ describe(`an address with a code, at a page with ${library}`, () => {
       if (request.url().startsWith(`${site().frontEnd}/?code=`)) address = request.url();
     });
     await page.goto(site().frontEnd);
-    await logIn(page, 'ada');
+    await startLogIn(page, 'ada');
     await page.getByText(greeting).waitFor();
     return { page, address };
   }

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
-import { logIn, useFrontEndSite } from './support/front-end-site.ts';
+import { startLogIn } from './support/client-page.ts';
+import { useLibrarySite } from './support/site.ts';
 
 const { describe } = needsChromium();
 const library = 'oidc-client-ts';
@@ -9,12 +10,12 @@ const storageKeys = 'Object.keys({ ...localStorage, ...sessionStorage })';
 
 describe('oidc-client-ts in Chromium, without OpenID, with DPoP', () => {
   const openPage = useBrowser();
-  const site = useFrontEndSite({ library });
+  const site = useLibrarySite(library);
 
   async function loggedIn(login = 'ada'): Promise<Page> {
     const page = await openPage();
     await page.goto(site().frontEnd);
-    await logIn(page, login);
+    await startLogIn(page, login);
     await page.getByText(`Hello, The person ${login}`).waitFor();
     return page;
   }

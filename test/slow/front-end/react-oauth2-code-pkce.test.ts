@@ -1,18 +1,19 @@
 import { expect } from 'chai';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
-import { logIn, useFrontEndSite } from './support/front-end-site.ts';
+import { startLogIn } from './support/client-page.ts';
+import { useLibrarySite } from './support/site.ts';
 
 const { describe } = needsChromium();
 const stored = (name: string) => `JSON.parse(localStorage.getItem('ROCP_${name}'))`;
 
 describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
   const openPage = useBrowser();
-  const site = useFrontEndSite({
-    library: 'react-oauth2-code-pkce',
-    flags: { 'refresh-tokens': 'bearer' },
+  const site = useLibrarySite(
+    'react-oauth2-code-pkce',
+    { 'refresh-tokens': 'bearer' },
     // The library takes a token for expired 30 seconds before its end.
-    settings: 'tokenExpiresIn: 20,',
-  });
+    'tokenExpiresIn: 20,',
+  );
 
   it('redeems the code once, and renews an expired token once when the page is loaded', async () => {
     const calls = () => site().provider.tokenRequests.length;
@@ -22,7 +23,7 @@ describe('react-oauth2-code-pkce in Chromium, in React’s StrictMode', () => {
     await page.clock.pauseAt(Date.now() + 1000);
     await page.goto(site().frontEnd);
     const before = calls();
-    await logIn(page, 'ada');
+    await startLogIn(page, 'ada');
     await page.getByText('Hello, The person ada').waitFor();
     expect(calls()).to.equal(before + 1);
     expect(page.url()).to.equal(`${site().frontEnd}/`);

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { FakeBrowser, type Page } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
-import { expectFailedVisit } from '../../harness/expect/failures.ts';
 import {
   type CertifiedProvider,
   type CertifiedProviderOptions,
@@ -12,10 +11,8 @@ import {
 } from '../../harness/provider/certified-provider.ts';
 import {
   type Client,
-  callbackPath,
   loginPath,
   type Relay,
-  redirectUri,
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 
@@ -93,38 +90,5 @@ describe('oidc-provider, found by discovery', () => {
         await expectLogin(new FakeBrowser(() => relay));
       });
     }
-  });
-
-  describe('does not log in', () => {
-    afterEach(() => provider.close());
-
-    it('a client with a wrong secret: the client is refused', async () => {
-      const client = newClient();
-      await start({ client }, {}, { ...client, clientSecret: canary('secret') });
-      expectFailedVisit(await logIn(new FakeBrowser(() => relay)), 'client_refused');
-      const line = await relay.requestLine('client_refused');
-      expect(line).to.include({ level: 'warn', status: 400, providerError: 'invalid_client' });
-      expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 401 });
-    });
-
-    it('a client with another redirect URI: the provider shows its own error page', async () => {
-      await start({ client: { ...newClient(), redirectUri: `${redirectUri}/other` } });
-      const page = await new FakeBrowser(() => relay).visit(loginPath);
-      expect(page.url.origin).to.equal(provider.issuer);
-      expect(page.status).to.equal(400);
-      expect(page.headers['content-type']).to.contain('text/html');
-      expect(`${page.body}`).to.contain('invalid_redirect_uri');
-      expect(provider.tokenRequests).to.deep.equal([]);
-    });
-
-    it('an answer of another issuer: it is refused before the code is spent', async () => {
-      await start({ client: newClient() });
-      const browser = new FakeBrowser(() => relay);
-      browser.detour = ({ pathname, searchParams }) => {
-        if (pathname === callbackPath) searchParams.set('iss', 'https://evil.example');
-      };
-      expectFailedVisit(await logIn(browser), 'issuer_mismatch');
-      expect(provider.tokenRequests).to.deep.equal([]);
-    });
   });
 });

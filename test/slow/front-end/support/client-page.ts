@@ -47,9 +47,14 @@ export async function authorize(page: Page, login = 'ada'): Promise<void> {
 
 /** Goes from the page's button to its page after the login. */
 export async function logIn(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Log in', exact: true }).click();
-  await authorize(page);
+  await startLogIn(page, 'ada');
   await loggedIn(page);
+}
+
+/** Goes from the page's button through the pages of the provider. */
+export async function startLogIn(page: Page, login: string): Promise<void> {
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await authorize(page, login);
 }
 
 /** Opens the popup of the page, which loses the focus to it: without a desktop, every page thinks that it has it. */

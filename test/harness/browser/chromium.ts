@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import {
   type Browser,
   type BrowserContextOptions,
@@ -95,20 +96,25 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true });
 }
 
-/** Whether the page can be scrolled sideways. */
-export async function scrollsSideways(page: Page): Promise<boolean> {
-  return (
-    (await page.evaluate(
-      'document.documentElement.scrollWidth > document.documentElement.clientWidth',
-    )) === true
-  );
-}
+/** Light and wide, dark and narrow: pixels of a desktop and a small phone. */
+export const looks = [
+  { colorScheme: 'light', viewport: { width: 1280, height: 740 } },
+  { colorScheme: 'dark', viewport: { width: 320, height: 640 } },
+] as const;
 
-/** Every visible text whose contrast with its background is below WCAG 2.2's AA level (1.4.3). */
-export async function lowContrastTexts(page: Page): Promise<string[]> {
-  const found: unknown = await page.evaluate(findLowContrast);
-  if (!Array.isArray(found)) throw new Error('the page answered no list');
-  return found.map(String);
+/**
+ * Checks that the page cannot be scrolled sideways, and that every visible text has the contrast of WCAG 2.2's AA level
+ * (1.4.3). Saves a screenshot under this name, see {@link screenshot}.
+ */
+export async function expectReadable(page: Page, name: string): Promise<void> {
+  await screenshot(page, name);
+  const { scrollWidth, clientWidth } = Object(
+    await page.evaluate(
+      '(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)',
+    ),
+  );
+  expect(scrollWidth, name).to.be.at.most(clientWidth);
+  expect(await page.evaluate(findLowContrast), name).to.deep.equal([]);
 }
 
 // A string, because the project's types know no DOM.

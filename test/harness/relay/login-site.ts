@@ -5,14 +5,12 @@ import type {
   RequestListener,
   ServerResponse,
 } from 'node:http';
-import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import { createDemoProvider } from '../../../src/demo/provider.ts';
 import { createSteps } from '../../../src/demo/steps.ts';
-import { request } from '../client/request.ts';
 import { serveTls } from '../provider/serve.ts';
 import { selfSignedCertificate } from '../system/certificate.ts';
 import { startedOnce } from '../system/started-once.ts';
@@ -42,17 +40,10 @@ export interface Exchange {
   readonly setCookies: readonly string[];
 }
 
-/** One call of the relay to the provider's token endpoint, and the answer. */
-export interface TokenCall {
-  readonly form: URLSearchParams;
-  readonly status: number;
-  readonly body: string;
-}
-
 /**
  * A front end, a relay whose clock can be moved, and the demo's provider, each a site of its own
- * in a browser's eyes, and a fourth site for an attacker. Every request to the relay and every
- * token call is kept.
+ * in a browser's eyes, and a fourth site for an attacker. Every request to the relay is kept,
+ * and its calls for tokens are counted.
  */
 export class LoginSite {
   readonly frontEnd: string;
@@ -60,7 +51,7 @@ export class LoginSite {
   readonly provider: string;
   readonly attacker: string;
   exchanges: Exchange[] = [];
-  tokenCalls: TokenCall[] = [];
+  tokenCalls = 0;
 
   readonly #options: LoginSiteOptions;
   readonly #ports: Ports;
@@ -76,7 +67,6 @@ export class LoginSite {
       relay: await (options.https ? openTlsPort() : openPort(0, 'the relay')),
       frontEnd: await openPort(0, 'the front end'),
       provider: await openPort(0, 'the provider'),
-      backChannel: await openPort(0, 'the back channel'),
       attacker: await openPort(0, 'the attacker'),
     });
     await site.#serve();
@@ -136,7 +126,7 @@ export class LoginSite {
   /** Forgets all exchanges, and corrects the relay's clock. */
   forget(): void {
     this.exchanges = [];
-    this.tokenCalls = [];
+    this.tokenCalls = 0;
     this.#clockOffset = 0;
   }
 
@@ -154,7 +144,7 @@ export class LoginSite {
       clientId,
       clientSecret,
       authorizeUrl: `${this.provider}/authorize`,
-      tokenUrl: `http://127.0.0.1:${this.#ports.backChannel.port}/token`,
+      tokenUrl: `http://127.0.0.1:${this.#ports.provider.port}/token`,
       userUrl: `http://127.0.0.1:${this.#ports.provider.port}/me`,
       scope: 'openid profile',
       tokenRequest: 'body',
@@ -179,14 +169,12 @@ export class LoginSite {
     );
     this.#ports.frontEnd.serve(this.#orPage(this.#frontEnd()));
     this.#ports.attacker.serve(this.#orPage((_request, response) => response.writeHead(404).end()));
-    this.#ports.backChannel.serve((request, response) => this.#exchangeCode(request, response));
-    this.#ports.provider.serve(
-      createDemoProvider(
-        this.provider,
-        { clientId, clientSecret, redirectUri, name: clientId },
-        () => {},
-      ),
-    );
+    const client = { clientId, clientSecret, redirectUri, name: clientId };
+    const provider = createDemoProvider(this.provider, client, () => {});
+    this.#ports.provider.serve((request, response) => {
+      if (request.url === '/token') this.tokenCalls += 1;
+      provider(request, response);
+    });
   }
 
   #frontEnd(): RequestListener {
@@ -231,27 +219,10 @@ export class LoginSite {
     this.exchanges.push(exchange);
     this.#answered.emit('exchange');
   }
-
-  async #exchangeCode(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const form = new URLSearchParams(await text(incoming));
-    const { 'content-length': _, host = '', ...headers } = incoming.headers;
-    const { status, body } = await request(this.#ports.provider.port, {
-      method: incoming.method ?? '',
-      path: incoming.url ?? '',
-      headers: Object.entries(headers).map(([name, value]) => [name, `${value}`]),
-      authority: host,
-      body: `${form}`,
-    });
-    this.tokenCalls.push({ form, status, body: `${body}` });
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
-  }
 }
 
 type Ports = Readonly<
-  Record<
-    'relay' | 'frontEnd' | 'provider' | 'backChannel' | 'attacker',
-    Pick<OpenPort, 'port' | 'serve' | 'close'>
-  >
+  Record<'relay' | 'frontEnd' | 'provider' | 'attacker', Pick<OpenPort, 'port' | 'serve' | 'close'>>
 >;
 
 /** A port with TLS, and a certificate that no client trusts. */

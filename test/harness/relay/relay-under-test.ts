@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { canary, expectNoneRemembered } from '../expect/canaries.ts';
+import { expectToken, expectUser } from '../expect/expectations.ts';
 import { type ClientRegistration, StrictProvider } from '../provider/strict-provider.ts';
 import { eventually } from '../system/eventually.ts';
 import { freePort } from '../system/free-port.ts';
@@ -32,6 +33,12 @@ export class RelayUnderTest extends Relay {
     await this.provider.stop();
     await ended;
   }
+}
+
+/** Checks that the relay logs in and looks up. */
+export async function expectService(relay: Relay): Promise<void> {
+  expectToken(await relay.logIn());
+  expectUser(await relay.lookUp());
 }
 
 /** The relay as a client of a provider. */

@@ -5,93 +5,61 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
-import { granted } from '../../harness/browser/fake-browser.ts';
-import { canary } from '../../harness/expect/canaries.ts';
-import { redirect } from '../../harness/provider/provider-behaviours.ts';
-import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
 import { type Serving, serve } from '../../harness/provider/serve.ts';
-import { listening, Relay, secretFile } from '../../harness/relay/relay-under-test.ts';
-import { freePort } from '../../harness/system/free-port.ts';
+import { startLogIn } from '../front-end/support/client-page.ts';
+import { useSite } from '../front-end/support/site.ts';
 
 const { describe } = needsChromium();
 
 describe("the provider's API in a page with a session", () => {
   const newPage = useBrowser();
-  let provider: RefreshingProvider;
   let api: Serving;
-  let frontEnd: Serving;
   let other: Serving;
-  let relay: Relay;
-  let relayUrl: string;
   let page: Page;
   let answer: RequestListener;
   /** The method, path and token of each request that the API got. */
   let asked: string[][];
 
-  before('start the relay, its provider, an API and two pages', async () => {
-    relayUrl = `http://localhost:${await freePort()}`;
-    provider = new RefreshingProvider({
-      clientId: 'client-1',
-      clientSecret: canary('secret'),
-      redirectUri: `${relayUrl}/auth/provider/callback`,
-      tokenRequest: 'body',
-      refreshTokens: true,
-    });
-    provider.forget();
-    await provider.listen();
-    provider.pages = {
-      '/login/oauth/authorize': (response, { url: { origin, pathname, search } }) =>
-        redirect(granted(provider, new URL(origin + pathname + search)))(response),
-    };
+  before('start an API, and another page', async () => {
     api = await serve((request, response) => {
       const { method = '', url = '', headers } = request;
       asked.push([method, url, headers.authorization ?? '']);
       answer(request, response);
     });
-    const serveHtml = (html: string) =>
-      serve((_, response) => response.setHeader('Content-Type', 'text/html').end(html));
-    frontEnd = await serveHtml(`<!doctype html><script type="module">
-      import { createLogin } from '${relayUrl}/client.js';
-      window.login = createLogin({ relay: '${relayUrl}/auth/provider', clientId: 'app', mode: 'session' });
-    </script>`);
-    other = await serveHtml('<!doctype html><title>Another page of the same site</title>');
-    const settings = Object.entries(provider.flags).map(([name, value]) => `    ${name}: ${value}`);
-    const config = await secretFile(`base-url: ${relayUrl}
-port: ${new URL(relayUrl).port}
-providers:
-  provider:
-    client-id: client-1
-    client-secret-file: ${await secretFile(provider.registration.clientSecret)}
-${settings.join('\n')}
-front-ends:
+    other = await serve((_, response) =>
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Other</title>'),
+    );
+  });
+  after('stop them', () => Promise.all([api.close(), other.close()]));
+  const site = useSite({
+    isShared: true,
+    pages: (relay) => ({
+      '/': `<!doctype html><button>Log in</button><script type="module">
+        import { createLogin } from '${relay}/client.js';
+        window.login = createLogin({ relay: '${relay}/auth/provider', clientId: 'app', mode: 'session' });
+        document.querySelector('button').onclick = () => login.login();
+      </script>`,
+    }),
+    frontEnds: (origin) => `front-ends:
   app:
-    origin: http://localhost:${frontEnd.port}
+    origin: ${origin}
     token-delivery: session
     proxy: [{ path: /api/github/, url: "http://127.0.0.1:${api.port}/v3/", methods: [GET, POST] }]
-`);
-    const started = await listening({ flags: { config } });
-    relay = new Relay(started.relay, started.port);
-  });
-  after('stop them', async () => {
-    await relay?.stop();
-    await Promise.all([provider.stop(), api.close(), frontEnd.close(), other.close()]);
+`,
   });
 
   beforeEach('log in', async () => {
     asked = [];
     answer = (_, response) => response.end();
     page = await newPage();
-    await page.goto(`http://localhost:${frontEnd.port}/`);
-    await page.evaluate('login.ready.then(() => login.login())').catch(() => {
-      // The page is left.
-    });
-    await page.waitForURL(`http://localhost:${frontEnd.port}/`);
+    await page.goto(site().frontEnd);
+    await startLogIn(page, 'ada');
     await page.waitForFunction('window.login?.session');
   });
 
   /** What the page reads of an answer. */
   async function fetched(rest: string, init = '{}') {
-    const read = `login.fetch('${relayUrl}/api/github/${rest}', ${init}).then(async (response) => ({
+    const read = `login.fetch('${site().relayUrl}/api/github/${rest}', ${init}).then(async (response) => ({
       status: response.status, text: await response.text(), url: response.url,
       total: response.headers.get('X-Total-Count'),
     }))`;
@@ -104,7 +72,8 @@ front-ends:
     const [[method, url, authorization = ''] = []] = asked;
     expect([method, url]).to.deep.equal(['GET', '/v3/repos?page=1']);
     const token = authorization.replace('Bearer ', '');
-    expect(provider.accepts(token)).to.equal(true);
+    const headers = { Authorization: authorization };
+    expect((await fetch(`${site().provider.issuer}/me`, { headers })).status).to.equal(200);
     const held = await page.evaluate(
       'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, login.session])',
     );
@@ -122,7 +91,10 @@ front-ends:
       if (url === '/v3/old') response.writeHead(301, { Location: '/v3/new' }).end();
       else response.end('found');
     };
-    expect(await fetched('old')).to.include({ text: 'found', url: `${relayUrl}/api/github/new` });
+    expect(await fetched('old')).to.include({
+      text: 'found',
+      url: `${site().relayUrl}/api/github/new`,
+    });
     expect(asked.map(([, url]) => url)).to.deep.equal(['/v3/old', '/v3/new']);
   });
 
@@ -142,7 +114,7 @@ front-ends:
       "{ credentials: 'include', mode: 'no-cors', method: 'POST', body: 'a' }",
     ];
     for (const init of attempts) {
-      const attempt = `fetch('${relayUrl}/api/github/a', ${init}).then((response) => response.status, () => 0)`;
+      const attempt = `fetch('${site().relayUrl}/api/github/a', ${init}).then((response) => response.status, () => 0)`;
       expect(await page.evaluate(attempt)).to.equal(0);
     }
     expect(asked).to.deep.equal([]);
@@ -151,14 +123,14 @@ front-ends:
   it('is no page, script or frame', async () => {
     answer = (_, response) =>
       response.setHeader('Content-Type', 'text/html').end('<script>1</script>');
-    const opened = await page.goto(`${relayUrl}/api/github/a`);
+    const opened = await page.goto(`${site().relayUrl}/api/github/a`);
     expect(opened?.status()).to.equal(403);
-    await page.goto(`http://localhost:${frontEnd.port}/`);
+    await page.goto(site().frontEnd);
     const loaded = await page.evaluate(`new Promise((resolve) => {
       const script = document.createElement('script');
       script.onload = () => resolve(true);
       script.onerror = () => resolve(false);
-      script.src = '${relayUrl}/api/github/a';
+      script.src = '${site().relayUrl}/api/github/a';
       document.head.append(script);
     })`);
     expect(loaded).to.equal(false);

@@ -2,10 +2,9 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
 import {
-  lowContrastTexts,
+  expectReadable,
+  looks,
   needsChromium,
-  screenshot,
-  scrollsSideways,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
 import { authorize, startLogin } from '../../harness/relay/login-site.ts';
@@ -73,12 +72,6 @@ describe('the demo in Chromium', () => {
 
   const shows = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
   const steps = (page: Page) => page.locator('#steps li code').allTextContents();
-
-  async function expectReadable(page: Page, name: string): Promise<void> {
-    await screenshot(page, name);
-    expect(await scrollsSideways(page), name).to.equal(false);
-    expect(await lowContrastTexts(page), name).to.deep.equal([]);
-  }
 
   for (const { title, path, isAsked = false, login, later } of deliveries) {
     it(`logs a person in and out by ${title}, and shows the steps`, async () => {
@@ -154,27 +147,24 @@ describe('the demo in Chromium', () => {
   });
 
   it('is readable in light and dark colours, 320 and 1280 pixels wide', async () => {
-    for (const [colorScheme, width] of [
-      ['light', 1280],
-      ['dark', 320],
-    ] as const) {
-      const page = await openPage({ colorScheme, viewport: { width, height: 740 } });
+    for (const look of looks) {
+      const page = await openPage(look);
       for (const path of ['/', '/session', '/members', '/cms', '/anyone', '/contract']) {
         await page.goto(frontEnd + path);
         await shows(page, 'Not logged in');
-        await expectReadable(page, `${colorScheme}-${width}${path.replace('/', '-')}`);
+        await expectReadable(page, `${look.colorScheme}${path.replace('/', '-')}`);
       }
       await startLogin(page);
       await authorize(page, ' ');
       await page.getByRole('alert').waitFor();
-      await expectReadable(page, `${colorScheme}-${width}-provider-refuses-the-name`);
+      await expectReadable(page, `${look.colorScheme}-provider-refuses-the-name`);
       await authorize(page, 'Ada Augusta King, Countess-of-Lovelace-née-Byron');
       await page.getByRole('button', { name: 'Log out' }).waitFor();
-      await expectReadable(page, `${colorScheme}-${width}-logged-in`);
+      await expectReadable(page, `${look.colorScheme}-logged-in`);
       await page.evaluate(`sessionStorage.setItem('token', 'made-up')`);
       await page.reload();
       await page.getByRole('alert').waitFor();
-      await expectReadable(page, `${colorScheme}-${width}-problem`);
+      await expectReadable(page, `${look.colorScheme}-problem`);
     }
   });
 });

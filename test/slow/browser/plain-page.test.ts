@@ -69,7 +69,7 @@ describe('the example contract in Chromium', () => {
     }
     await page.reload();
     await page.getByText('Hello, ada-lovelace').waitFor();
-    expect(site().tokenCalls).to.have.length(1);
+    expect(site().tokenCalls).to.equal(1);
     expect(complaints).to.deep.equal([]);
   });
 });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
@@ -9,8 +8,8 @@ import { expectError, expectRedirect, expectToken } from '../../harness/expect/e
 import { flagNames, variables } from '../../harness/project/option-names.ts';
 import { silence } from '../../harness/provider/provider-behaviours.ts';
 import { serveTcp } from '../../harness/provider/serve.ts';
-import { type ClientRegistration, StrictProvider } from '../../harness/provider/strict-provider.ts';
-import { type Flags, type Invocation, runRelay } from '../../harness/relay/relay-process.ts';
+import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import {
   flagsFor,
   listening,
@@ -18,27 +17,10 @@ import {
   RelayUnderTest,
   registration,
   secretFile,
+  startRelay,
 } from '../../harness/relay/relay-under-test.ts';
 import { needs } from '../../harness/system/needs.ts';
-
-/** Starts a relay with its own flags and variables, runs the test, and stops the relay. */
-async function withRelay(
-  client: Partial<ClientRegistration>,
-  invoke: (provider: StrictProvider, file: string) => Invocation,
-  look: (underTest: RelayUnderTest, callbackUrl: unknown) => Promise<void>,
-): Promise<void> {
-  const provider = await StrictProvider.start(registration(client));
-  let underTest: RelayUnderTest | undefined;
-  try {
-    const file = await secretFile(provider.registration.clientSecret);
-    const { relay, port, callbackUrl } = await listening(invoke(provider, file));
-    underTest = new RelayUnderTest(relay, port, provider);
-    await look(underTest, callbackUrl);
-    expect(provider.violations).to.deep.equal([]);
-  } finally {
-    await (underTest ?? provider).stop();
-  }
-}
+import { commandLineOf } from '../../harness/system/processes.ts';
 
 /** The values of a login at the provider, under the names of the variables. */
 const complete = (provider: StrictProvider, file: string) => ({
@@ -74,64 +56,55 @@ const { it: itOnIPv6 } = needs('IPv6', hasIPv6);
 // Values, messages and precedence are tested in test/config, without a process.
 describe('configuration', () => {
   it('can be given only by the environment', async () => {
-    const client: Partial<ClientRegistration> = {
-      redirectUri: 'https://relay.example/below/auth/acme/callback',
-      tokenRequest: 'body',
-    };
-    await withRelay(
-      client,
-      (provider, file) => ({ env: complete(provider, file) }),
-      async ({ port, provider }, callbackUrl) => {
-        expect(callbackUrl).to.equal(client.redirectUri);
-        const get = (path: string) => send(port, { path, host: '127.0.0.2' });
-        const start = expectRedirect(await get('/auth/acme'));
-        expect(start.href).to.match(/^https:\/\/provider\.example\/authorize\?/);
-        expect(start.searchParams.get('redirect_uri')).to.equal(client.redirectUri);
-        expect(start.searchParams.get('scope')).to.equal('one two');
-        const code = canary('code');
-        const end = expectRedirect(await get(`/auth/acme/callback?code=${code}`));
-        expect(end.origin + end.pathname + end.search).to.equal('https://app.example/page');
-        expect(end.hash).to.equal(`#access_token=${provider.tokenFor(code)}`);
-        provider.onToken = silence;
-        expectError(await get('/auth/acme/callback?code=late'), 504);
-      },
+    const redirectUri = 'https://relay.example/below/auth/acme/callback';
+    const provider = await StrictProvider.start(
+      registration({ redirectUri, tokenRequest: 'body' }),
     );
+    const file = await secretFile(provider.registration.clientSecret);
+    const { relay, port, callbackUrl } = await listening({ env: complete(provider, file) });
+    const underTest = new RelayUnderTest(relay, port, provider);
+    try {
+      expect(callbackUrl).to.equal(redirectUri);
+      const get = (path: string) => send(port, { path, host: '127.0.0.2' });
+      const start = expectRedirect(await get('/auth/acme'));
+      expect(start.href).to.match(/^https:\/\/provider\.example\/authorize\?/);
+      expect(start.searchParams.get('redirect_uri')).to.equal(redirectUri);
+      expect(start.searchParams.get('scope')).to.equal('one two');
+      const code = canary('code');
+      const end = expectRedirect(await get(`/auth/acme/callback?code=${code}`));
+      expect(end.origin + end.pathname + end.search).to.equal('https://app.example/page');
+      expect(end.hash).to.equal(`#access_token=${provider.tokenFor(code)}`);
+      provider.onToken = silence;
+      expectError(await get('/auth/acme/callback?code=late'), 504);
+      expect(provider.violations).to.deep.equal([]);
+    } finally {
+      await underTest.stop();
+    }
   });
 
   it('may have the client secret in a flag, which is hidden in the list of processes', async () => {
     const secret = `${canary('secret')} & more = +%41 "quoted" ~`;
     const flags = { 'client-secret-file': undefined, 'client-secret': secret };
-    await withRelay(
-      { clientSecret: secret },
-      (provider) => ({ words: ['serve'], flags: { ...flagsFor(provider, ''), ...flags } }),
-      async (underTest) => {
-        expectToken(await underTest.logIn());
-        const commandLine = await readFile(`/proc/${underTest.process.pid}/cmdline`, 'utf8');
-        expect(commandLine).not.to.contain('c4n4ry');
-      },
-    );
+    const underTest = await startRelay(flags, { clientSecret: secret }, { words: ['serve'] });
+    expectToken(await underTest.logIn());
+    expect(commandLineOf(underTest.process.pid)).not.to.contain('c4n4ry');
+    expect(underTest.provider.violations).to.deep.equal([]);
+    await underTest.stop();
   });
 
   itBeyondLoopback('listens on loopback alone unless told otherwise', async () => {
-    await withRelay(
-      {},
-      (provider, file) => ({ flags: flagsFor(provider, file) }),
-      async ({ port }) => {
-        const [error] = await once(connect(port, outside), 'error');
-        expect(error.code).to.equal('ECONNREFUSED');
-      },
-    );
+    const underTest = await startRelay();
+    const [error] = await once(connect(underTest.port, outside), 'error');
+    expect(error.code).to.equal('ECONNREFUSED');
+    await underTest.stop();
   });
 
   itOnIPv6('takes an IPv6 address to listen on, and writes it as a URL does', async () => {
-    await withRelay(
-      {},
-      (provider, file) => ({ flags: { ...flagsFor(provider, file), host: '::1' } }),
-      async ({ port, process }) => {
-        expect(process.stdout).to.contain(`http://[::1]:${port}`);
-        expectRedirect(await send(port, { path: loginPath, host: '::1' }));
-      },
-    );
+    const underTest = await startRelay({ host: '::1' });
+    const { port, process: relay } = underTest;
+    expect(relay.stdout).to.contain(`http://[::1]:${port}`);
+    expectRedirect(await send(port, { path: loginPath, host: '::1' }));
+    await underTest.stop();
   });
 
   it('has all faults reported at once, one per line, as flags and as variables', async () => {

@@ -38,7 +38,7 @@ for (const engine of engines) {
         await tab.open(`${site().frontEnd}/another`);
         await loggedIn(tab);
         await loggedIn(await openPage());
-        expect(site().tokenCalls).to.have.length(1);
+        expect(site().tokenCalls).to.equal(1);
       });
     }
 

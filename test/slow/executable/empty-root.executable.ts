@@ -10,7 +10,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import packageJson from '../../../package.json' with { type: 'json' };
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { projectRoot, run } from '../../harness/project/run.ts';
@@ -53,20 +52,6 @@ describe('the executable with only its linked libraries', () => {
     const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
     await use(provider, inside({ flags, env })).finally(() => provider.stop());
   }
-
-  it('prints its version', async () => {
-    expect(await runRelay(inside({ words: ['--version'] }))).to.include({
-      code: 0,
-      stdout: `${packageJson.version}\n`,
-      stderr: '',
-    });
-  });
-
-  it('prints its help', async () => {
-    const { code, stdout } = await runRelay(inside({ words: ['--help'] }));
-    expect(code).to.equal(0);
-    expect(stdout).to.match(/^Usage: login-relay /);
-  });
 
   it('logs in and looks up a user', async () => {
     await withProvider(async (provider, invocation) => {

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
 import { hangUp } from '../../harness/provider/provider-behaviours.ts';
-import { type RelayUnderTest, withRelay } from '../../harness/relay/relay-under-test.ts';
+import {
+  expectService,
+  type RelayUnderTest,
+  withRelay,
+} from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
@@ -29,10 +33,7 @@ describe('descriptors that run out', () => {
         await eventually(async () => expect(refused).to.be.greaterThan(0));
         expect(provider.calls).to.deep.equal([]);
         for (const socket of sockets) socket.destroy();
-        await eventually(async () => {
-          expectToken(await underTest.logIn());
-          expectUser(await underTest.lookUp());
-        });
+        await eventually(() => expectService(underTest));
         expect((await relay.stop()).code).to.equal(0);
       });
     },
@@ -65,10 +66,7 @@ describe('descriptors that run out', () => {
           await Promise.all(answers);
           for (const status of seen) expect(status).to.be.oneOf([0, 502]);
           provider.forget();
-          await eventually(async () => {
-            expectToken(await underTest.logIn());
-            expectUser(await underTest.lookUp());
-          });
+          await eventually(() => expectService(underTest));
           expect((await relay.stop()).code).to.equal(0);
         });
       },

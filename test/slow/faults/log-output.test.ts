@@ -6,8 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
-import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { loginPath, type RelayUnderTest, withRelay } from '../../harness/relay/relay-under-test.ts';
+import { expectRedirect } from '../../harness/expect/expectations.ts';
+import {
+  expectService,
+  loginPath,
+  type RelayUnderTest,
+  withRelay,
+} from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
 import { FullDisk } from '../../harness/system/full-disk.ts';
@@ -17,11 +22,6 @@ const lostLines = 'lines of the log were lost';
 
 /** A command that runs another one with a different standard output. */
 const redirected = (redirection: string) => ['sh', '-c', `exec "$0" "$@" ${redirection}`];
-
-async function expectService(underTest: RelayUnderTest): Promise<void> {
-  expectToken(await underTest.logIn());
-  expectUser(await underTest.lookUp());
-}
 
 async function startLogins(underTest: RelayUnderTest, count: number): Promise<void> {
   const agent = keepAliveAgent(10);

@@ -1,9 +1,14 @@
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
-import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
 import { answer } from '../../harness/provider/provider-behaviours.ts';
-import { type RelayUnderTest, userPath, withRelay } from '../../harness/relay/relay-under-test.ts';
+import {
+  expectService,
+  type RelayUnderTest,
+  userPath,
+  withRelay,
+} from '../../harness/relay/relay-under-test.ts';
 import { fault } from '../../harness/system/fault.ts';
 
 const mebibyte = 1024 * 1024;
@@ -70,8 +75,7 @@ describe('memory that is short', () => {
         const statuses = await lookUpLargeRecords(underTest, 3);
         expect(new Set(statuses)).to.deep.equal(new Set([200]));
         underTest.provider.forget();
-        expectToken(await underTest.logIn());
-        expectUser(await underTest.lookUp());
+        await expectService(underTest);
       });
     },
   );

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { withRelay } from '../../harness/relay/relay-under-test.ts';
+import { expectUser } from '../../harness/expect/expectations.ts';
+import { expectService, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
 import { type NameServer, startNameServer } from '../../harness/system/name-server.ts';
@@ -43,8 +43,7 @@ describe('names that do not resolve', () => {
             }),
           },
           async (underTest) => {
-            expectToken(await underTest.logIn());
-            expectUser(await underTest.lookUp());
+            await expectService(underTest);
             server.mood = mood;
             for (const socket of underTest.provider.openSockets) socket.destroy();
             const start = performance.now();

@@ -2,8 +2,7 @@ import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { canary } from '../../harness/expect/canaries.ts';
-import { expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
+import { expectRedirect, expectUser } from '../../harness/expect/expectations.ts';
 import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
@@ -97,17 +96,6 @@ describe('the life of a relay', () => {
       underTest = await startRelay();
     });
     afterEach(() => underTest.stop());
-
-    it('reads the client secret again, and uses the new one', async () => {
-      const { provider, secretFile } = underTest;
-      await writeFile(secretFile, 'wrong');
-      await underTest.reload();
-      expect((await underTest.logIn()).status).to.equal(400);
-      provider.forget();
-      await writeFile(secretFile, provider.registration.clientSecret);
-      await underTest.reload();
-      expectToken(await underTest.logIn(canary('code')));
-    });
 
     it('says which files have changed, or that none has', async () => {
       const none = await underTest.reload();

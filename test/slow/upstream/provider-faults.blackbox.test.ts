@@ -15,7 +15,7 @@ import {
   truncatedChunks,
 } from '../../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../../harness/provider/strict-provider.ts';
-import { relayUnderTest } from '../../harness/relay/relay-under-test.ts';
+import { expectService, relayUnderTest } from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 
 const mebibyte = 1024 * 1024;
@@ -40,8 +40,7 @@ describe('a provider that misbehaves', () => {
     afterEach('the relay serves on', async () => {
       const { provider } = underTest();
       provider.forget();
-      expectToken(await underTest().logIn());
-      expectUser(await underTest().lookUp());
+      await expectService(underTest());
     });
 
     const unreachable: Record<string, Behaviour> = {

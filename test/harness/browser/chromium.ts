@@ -73,22 +73,6 @@ async function start({ args = [], ...others }: Launch = {}): Promise<Browser> {
   });
 }
 
-const invalidToken = {
-  'Access-Control-Expose-Headers': 'WWW-Authenticate',
-  'WWW-Authenticate': 'Bearer error="invalid_token"',
-};
-
-/** Answers the next request to such an address as if its token were not valid. Those that follow reach the server. */
-export async function refuseOnce(page: Page, url: string): Promise<void> {
-  let isRefused = false;
-  // Without the option `times`: when Playwright stops to intercept, it loses events of other requests.
-  await page.route(url, (route) => {
-    if (isRefused) return route.fallback();
-    isRefused = true;
-    return route.fulfill({ status: 401, json: {}, headers: invalidToken });
-  });
-}
-
 /** Saves a screenshot under that name in the directory `$SCREENSHOTS`, if it is set. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;

@@ -48,7 +48,9 @@ export class RelayError extends Error {
       ...more.headers,
       ...(retryIn !== undefined && { 'Retry-After': String(Math.ceil(retryIn / 1000)) }),
     };
-    this.oauthError = failure.oauthError ?? oauthErrorOf(this.status);
+    const isCallersFault = this.status < 500 && this.status !== 429;
+    const byStatus = isCallersFault ? 'invalid_request' : 'temporarily_unavailable';
+    this.oauthError = failure.oauthError ?? byStatus;
     this.providerError = more.providerError;
     this.person = more.person;
   }
@@ -88,9 +90,4 @@ export function unlessFailed<Value>(ask: () => Value): Value | undefined {
 function failureOf(code: FailureCode): Failure {
   const failure: Failures[string] = failures[code];
   return typeof failure === 'string' ? { detail: failure } : failure;
-}
-
-function oauthErrorOf(status: number): OAuthError {
-  const isCallersFault = status < 500 && status !== 429;
-  return isCallersFault ? 'invalid_request' : 'temporarily_unavailable';
 }

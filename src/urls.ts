@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 
 /** Whether a URL points to this machine. @see RFC 6761 §6.3 for localhost */
@@ -6,19 +7,12 @@ export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-const ownAddresses = new BlockList();
-ownAddresses.addSubnet('127.0.0.0', 8);
-ownAddresses.addAddress('::1', 'ipv6');
-// Connecting to the unspecified address reaches this machine too.
-ownAddresses.addSubnet('0.0.0.0', 8);
-ownAddresses.addAddress('::', 'ipv6');
-
 /** Whether a URL may reach this machine, in any spelling. Use it to refuse URLs, and `isLoopback` to allow them. */
 export function mayBeThisMachine({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  const family = isIP(host);
-  if (family === 0) return /^(.+\.)?localhost$/.test(host);
-  return ownAddresses.check(host, family === 4 ? 'ipv4' : 'ipv6');
+  if (!ipaddr.isValid(host)) return /^(.+\.)?localhost$/.test(host);
+  // Connecting to the unspecified address reaches this machine too.
+  return ['loopback', 'unspecified'].includes(ipaddr.process(host).range());
 }
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value, which may be secret.

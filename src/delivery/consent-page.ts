@@ -4,7 +4,6 @@ import { html, htmlPage } from './html.ts';
 /** What a person is asked. */
 interface Question {
   readonly client: Client;
-  /** Where the login goes to. */
   readonly redirectUri: string;
   /** Undefined: the provider decides. */
   readonly scope: string | undefined;

@@ -46,7 +46,6 @@ export interface FrontEndSettings {
 
 /** What the front ends of one registration share. */
 export interface FrontEndContext {
-  /** The name of the registration. */
   readonly registration: string;
   /** The relay's name in `iss`, which is also the public address of starts. */
   readonly issuer: string;
@@ -58,7 +57,6 @@ export interface FrontEndContext {
   readonly sessions: Sessions | undefined;
   /** The name of the provider's backend in the configuration of a CMS. Undefined: no CMS can use it. */
   readonly cmsBackend: string | undefined;
-  /** Whether there is only one front end. */
   readonly isOnlyOne: boolean;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -127,9 +125,7 @@ function frontEndOf(
 
   /** The delivery of a login that must not reach the front end: it fails for this reason, in place. */
   function inPlace(why: FailureCode): Delivery {
-    const succeed = async () => {
-      throw new RelayError(why);
-    };
+    const succeed = () => Promise.reject(new RelayError(why));
     return { redirects: false, succeed, fail: answerInPlace };
   }
 
@@ -161,11 +157,9 @@ function frontEndOf(
 
   return {
     ...settings,
-    /** What its codes, refresh tokens and sessions are bound to. */
     audience,
-    /** The origins that its requests come from, if they come from pages. */
     origins,
-    /** Whether requests with this `Origin` are its own. */
+    /** Whether requests with this `Origin` are its own. Those of programs have none. */
     hasOrigin: matchesAny(origins),
     /** Whether it may start logins with OAuth requests. */
     takesOAuth,

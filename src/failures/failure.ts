@@ -16,7 +16,6 @@ export type OAuthError =
   | 'unsupported_response_type'
   | 'use_dpop_nonce';
 
-/** The answer to one failure. */
 export interface Failure {
   /** Default: 400. */
   readonly status?: number;

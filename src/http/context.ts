@@ -44,7 +44,7 @@ export function inOrder(...handlers: readonly Handler[]): Handler {
   );
 }
 
-/** The pattern or the name of the route of a request. @returns undefined if no route matches */
+/** The route of a request, as the log names it. @returns undefined if no route matches */
 export function routeOf({ state, _matchedRoute: matched }: Context): string | undefined {
   return state.route ?? (typeof matched === 'string' ? matched : undefined);
 }

@@ -1,6 +1,5 @@
 import { METHODS } from 'node:http';
 import koaCors from '@koa/cors';
-import type { ParameterizedContext } from 'koa';
 import type { Context, Handler } from './context.ts';
 
 const dayInSeconds = 86_400;
@@ -15,7 +14,7 @@ const allowOrigin = 'Access-Control-Allow-Origin';
 const allowCredentials = 'Access-Control-Allow-Credentials';
 
 /** Takes back that the origin of this request may read the response. */
-export function forbidReading(ctx: Pick<ParameterizedContext, 'remove'>): void {
+export function forbidReading(ctx: Context): void {
   ctx.remove(allowOrigin);
   ctx.remove(allowCredentials);
 }

@@ -29,11 +29,7 @@ export interface Place extends Served {
   readonly frontEnd: FrontEnd;
 }
 
-/**
- * The front end that the path of a start names: `/auth/<registration>/<front end>`.
- *
- * @returns undefined if it names none
- */
+/** The front end that the path of a start names, if it names one: `/auth/<registration>/<front end>`. */
 export function frontEndInPath(path: string): string | undefined {
   return /^\/auth\/[^/]+\/([^/]+)$/.exec(path)?.[1];
 }
@@ -102,14 +98,12 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
     ],
     isOnlyOne,
-    /** The origins that requests of one of them come from. */
     origins,
     /** Whether requests with this `Origin` come from one of them. */
     hasOrigin: matchesAny(origins),
     /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
     areAnywhere: clients?.areAnywhere === true,
     clients,
-    /** Whether a front end has this name. */
     has: (name: string): boolean => byName.has(name),
     /** The front end of a login. @returns undefined if it is gone */
     ofLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {

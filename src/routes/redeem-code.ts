@@ -47,7 +47,11 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
     }),
   );
   frontEnd.reportScope(token.scope, registration.provider().scope);
-  await admit(request, ctx, token).catch(asTokenError);
+  await admit(request, ctx, token).catch((error: unknown) => {
+    // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
+    const isRefusal = isFailure(error, 'access_refused');
+    throw isRefusal ? new RelayError('access_refused', { status: 400 }) : error;
+  });
   // Of a document, nothing else says later from where its client sends requests.
   const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
   return firstGrant(request, token, thumbprint, kept);
@@ -64,11 +68,4 @@ function isVerifier(verifier: string, login: CodeContent): boolean {
   const proved = Buffer.from(codeChallenge(verifier));
   const asked = Buffer.from(login.codeChallenge);
   return proved.length === asked.length && timingSafeEqual(proved, asked);
-}
-
-/** The token endpoint answers a refusal with 400. @see RFC 8628 §3.5 */
-function asTokenError(error: unknown): never {
-  throw isFailure(error, 'access_refused')
-    ? new RelayError('access_refused', { status: 400 })
-    : error;
 }

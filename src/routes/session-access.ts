@@ -101,7 +101,6 @@ export function createSessionAccess(
     frontEndOf,
     registrationOf,
     secondsLeft,
-    /** Whether an origin is that of a front end with sessions. */
     hasOrigin: (origin: string): boolean => byOrigin.has(origin),
     /**
      * The session of a request, if it comes from the page of the session's front end.

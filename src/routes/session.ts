@@ -33,25 +33,19 @@ export function refreshSession(access: SessionAccess, { refreshes }: Memory): Ha
     const owner = { registration: session.audience, frontEnd: frontEnd.name };
     const login = { ...owner, scope: undefined };
     const token = await renew(open, ctx, refreshes, session, login).catch(async (error) => {
+      const isEnded = isFailure(error, 'access_ended');
       // Its tokens may be good for longer: not every provider revokes them.
-      if (isFailure(error, 'access_ended')) await sessions.end(session);
-      throw asSessionFailure(error);
+      if (isEnded) await sessions.end(session);
+      else if (!isFailure(error, 'refresh_refused')) throw error;
+      // A page only knows that its session is over.
+      const { detail, providerError } = error;
+      throw new RelayError('session_refused', isEnded ? { detail } : { providerError });
     });
     const renewed = await sessions.renew(ctx, session, token);
     // It was logged out in the meantime.
     if (renewed === undefined) throw new RelayError('session_missing');
     ctx.body = description(access, { ...open, session: renewed });
   };
-}
-
-/** A page only knows that its session is over. */
-function asSessionFailure(error: unknown): unknown {
-  if (!isFailure(error, 'access_ended', 'refresh_refused')) return error;
-  const { code, detail, providerError } = error;
-  return new RelayError(
-    'session_refused',
-    code === 'access_ended' ? { detail } : { providerError },
-  );
 }
 
 /** What a page may know of its session. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { RelayError } from '../errors.ts';
+import { unlessFailed } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { createSeal } from '../sealed.ts';
 
@@ -79,14 +79,8 @@ export function createStates(
     /** @returns undefined if the state is altered, or not of this registration and redirect URI */
     open,
     /** The same for the answer to a failure: undefined also as long as the provider is not known. */
-    peek(state: unknown): LoginState | undefined {
-      try {
-        return typeof state === 'string' ? open(state) : undefined;
-      } catch (error) {
-        if (error instanceof RelayError) return undefined;
-        throw error;
-      }
-    },
+    peek: (state: unknown): LoginState | undefined =>
+      typeof state === 'string' ? unlessFailed(() => open(state)) : undefined,
   };
 }
 

@@ -81,10 +81,7 @@ export function withNeededScopes(
   const [chosen, all] = [part?.split(' '), whole?.split(/[ ,]+/)];
   if (chosen === undefined || all === undefined) return part;
   const needed = allows.flatMap((allow) => (allow ? neededScopes(allow, access) : []));
-  const more = needed.flatMap((words) =>
-    words.some((word) => chosen.includes(word))
-      ? []
-      : words.filter((word) => all.includes(word)).slice(0, 1),
-  );
+  const missing = needed.filter((words) => !words.some((word) => chosen.includes(word)));
+  const more = missing.flatMap((words) => words.find((word) => all.includes(word)) ?? []);
   return [...new Set([...chosen, ...more])].join(' ');
 }

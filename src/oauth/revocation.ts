@@ -37,13 +37,12 @@ export function revocationRequest(
   const { revocation } = endpoint;
   if (revocation === undefined) return undefined;
   const { url, request, takes } = revocation;
-  const { refreshToken, accessToken } = tokens;
   const build = requests[request];
-  if (refreshToken !== undefined && takes !== 'access_token') {
-    return build(endpoint, url, refreshToken, 'refresh_token');
-  }
-  const isTaken = accessToken !== undefined && takes !== 'refresh_token';
-  return isTaken ? build(endpoint, url, accessToken, 'access_token') : undefined;
+  const refreshToken = takes === 'access_token' ? undefined : tokens.refreshToken;
+  const accessToken = takes === 'refresh_token' ? undefined : tokens.accessToken;
+  if (refreshToken !== undefined) return build(endpoint, url, refreshToken, 'refresh_token');
+  if (accessToken !== undefined) return build(endpoint, url, accessToken, 'access_token');
+  return undefined;
 }
 
 type Build = (

@@ -34,10 +34,7 @@ export function scopeForProvider(requested: readonly string[], whole: readonly s
  *
  * @param configured if there is none, the provider decides, and nothing is beyond
  */
-export function scopeBeyond(
-  granted: string | undefined,
-  configured: string | undefined,
-): readonly string[] {
+export function scopeBeyond(granted?: string, configured?: string): readonly string[] {
   if (granted === undefined || configured === undefined) return [];
   const own = new Set(wordsOf(configured).map(shortName));
   return wordsOf(granted).filter((word) => !ownWords.has(word) && !own.has(shortName(word)));
@@ -58,10 +55,7 @@ function shortName(word: string): string {
  * @throws {RelayError} `scope_refused` if it asks for more
  * @see RFC 6749 §3.3
  */
-export function narrowedScope(
-  { scope }: Query,
-  configured: string | undefined,
-): string | undefined {
+export function narrowedScope({ scope }: Query, configured?: string): string | undefined {
   if (scope === undefined || scope === '') return undefined;
   return partOf(configured?.split(' ') ?? [], scope);
 }
@@ -74,7 +68,7 @@ export function narrowedScope(
  * @param query `scope` has commas or spaces between its words
  * @returns the configured scope or a part of it
  */
-export function scopeWithin({ scope }: Query, configured: string | undefined): string | undefined {
+export function scopeWithin({ scope }: Query, configured?: string): string | undefined {
   if (configured === undefined) return undefined;
   const asked = typeof scope === 'string' ? wordsOf(scope) : [];
   const allowed = configured.split(' ');
@@ -91,10 +85,7 @@ export function scopeWithin({ scope }: Query, configured: string | undefined): s
  * @throws {RelayError} `scope_refused` if it asks for more
  * @see RFC 6749 §6
  */
-export function refreshScope(
-  requested: string | undefined,
-  granted: string | undefined,
-): string | undefined {
+export function refreshScope(requested?: string, granted?: string): string | undefined {
   if (requested === undefined) return undefined;
   const all = granted?.split(/[ ,]+/) ?? [];
   const scope = partOf(all, requested, 'The scope goes beyond what was granted.');

@@ -1,7 +1,7 @@
 import type { AccessAnswers, Preset } from './provider.ts';
 
 // https://docs.github.com/en/rest/orgs/members, /rest/teams/members, /rest/users/emails
-export const githubAccess: AccessAnswers = {
+const githubAccess: AccessAnswers = {
   users: { fields: ['id'], name: 'login' },
   organizations: {
     ask: 'user/memberships/orgs/:organization',

@@ -25,20 +25,15 @@ describe('the client in session mode', () => {
     expect(keptRecords()).to.deep.equal([]);
   });
 
-  for (const [what, refreshes] of Object.entries({
-    'the provider refuses also the token of a refresh': [],
-    'a refresh is refused twice': [refused, refused],
-  })) {
-    it(`ends the cookie if ${what}, and revokes nothing`, async () => {
-      const login = await client().logIn();
-      client().server.next['/api/user'] = [invalidToken, invalidToken];
-      client().server.next['/auth/session/refresh'] = refreshes;
-      expect(await login.user()).to.equal(null);
-      expect(login.session).to.equal(null);
-      expect(client().server.hasCookie).to.equal(false);
-      expect(client().server.revocations).to.equal(0);
-    });
-  }
+  it('ends the cookie if a refresh is refused twice, and revokes nothing', async () => {
+    const login = await client().logIn();
+    client().server.next['/api/user'] = [invalidToken, invalidToken];
+    client().server.next['/auth/session/refresh'] = [refused, refused];
+    expect(await login.user()).to.equal(null);
+    expect(login.session).to.equal(null);
+    expect(client().server.hasCookie).to.equal(false);
+    expect(client().server.revocations).to.equal(0);
+  });
 
   it('keeps the cookie of a login that ended in another tab during a refused refresh', async () => {
     const login = await client().logIn();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Provider } from '../../src/providers/provider.ts';
-import { githubAccess } from '../../src/providers/source-code-hosts.ts';
+import { github } from '../../src/providers/source-code-hosts.ts';
 import { faults, type Given, type LoginConfig, minimal, read, readWhole } from './support/read.ts';
 
 const config = (given: Given): LoginConfig => read(given).config;
@@ -13,8 +13,9 @@ function known(given: Given): Provider {
 
 describe('the configuration', () => {
   it('needs an origin, a client identifier and a secret, and has a default for the rest', () => {
-    const { clientSecret, ...rest } = config({});
+    const { clientSecret, provider, ...rest } = config({});
     expect(clientSecret.reveal()).to.equal('secret');
+    expect(provider).to.have.nested.property('known.issuer', github.issuer);
     // What is undefined is left out.
     expect(JSON.parse(JSON.stringify(rest))).to.deep.equal({
       port: 8000,
@@ -33,30 +34,6 @@ describe('the configuration', () => {
       baseUrl: 'http://localhost:8000',
       errorDelivery: 'json',
       clientId: 'client',
-      provider: {
-        known: {
-          authorizeUrl: 'https://github.com/login/oauth/authorize',
-          tokenUrl: 'https://github.com/login/oauth/access_token',
-          userUrl: 'https://api.github.com/user',
-          clientAuthentication: 'query',
-          pkce: true,
-          access: JSON.parse(JSON.stringify(githubAccess)),
-          accountPrompt: 'select_account',
-          tokenResponse: { scopeSeparator: ',' },
-          refreshTokens: 'by-setting',
-          revocation: {
-            url: 'https://api.github.com/applications/client/token',
-            request: 'github',
-            takes: 'access_token',
-          },
-          issuer: 'https://github.com/login/oauth',
-          cms: {
-            name: 'github',
-            repositoryScopes: ['repo', 'public_repo'],
-            apiRoot: 'https://api.github.com',
-          },
-        },
-      },
       pathName: 'provider',
       frontEnd: 'app',
       providerTimeout: 10_000,

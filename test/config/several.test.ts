@@ -91,13 +91,6 @@ describe('a configuration file with several registrations and front ends', () =>
     ]);
   });
 
-  it('is beaten by flags and variables in what belongs to the whole relay', () => {
-    expect(read(team).config.port).to.equal(9000);
-    expect(read(team, { environment: { PORT: '9001' } }).config.port).to.equal(9001);
-    const given = { flags: { port: '9002' }, environment: { PORT: '9001' } };
-    expect(read(team, given).config.port).to.equal(9002);
-  });
-
   it('can leave providers or front ends to flags and variables', () => {
     const environment = {
       PROVIDER_CLIENT_ID: 'id',
@@ -211,17 +204,6 @@ front-ends:
       );
     }
     expect(read(team).warnings.join()).to.not.contain('client-secret');
-  });
-
-  it('warns in the order of the file', () => {
-    const text = `${team}  dev: { origin: 'http://localhost:*', token-delivery: code, providers: [staff] }\n`;
-    const files = { 'config.yaml': { text, readableByGroup: true } };
-    const places = read(text, { files }).warnings.map((one) => one.split(' ')[1]);
-    expect(places).to.deep.equal([
-      'refused-exchanges',
-      'providers.github.client-secret',
-      'front-ends.dev.origin',
-    ]);
   });
 
   it('warns of front ends with different scopes that share an application at GitHub', () => {

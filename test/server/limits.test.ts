@@ -257,26 +257,6 @@ describe('a server within limits', () => {
     });
   });
 
-  it('answers pipelined requests in order, on one connection', async () => {
-    const { open } = await start((incoming, response) => {
-      // The first response takes longest.
-      const turns = 30 - Number(incoming.url?.slice(1));
-      let turn = 0;
-      const end = () => {
-        turn += 1;
-        if (turn < turns) setImmediate(end);
-        else response.end(`<${incoming.url}>`);
-      };
-      end();
-    });
-    const paths = Array.from({ length: 30 }, (_, index) => `/${index}`);
-    const connection = await open();
-    connection.say(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
-    await connection.hear('</29>');
-    const order = [...connection.heard.matchAll(/<(.*?)>/g)].map(([, path]) => path);
-    expect(order).to.deep.equal(paths);
-  });
-
   it('does not mix a response in progress with the answer to malformed bytes after it', async () => {
     let end = () => {};
     const { open } = await start((_request, response) => {

@@ -66,12 +66,6 @@ describe('a front end with sessions', () => {
     });
   });
 
-  it('gets 401 without a session', async () => {
-    expectSessionFailure(await page.describe(), 'session_missing');
-    expectSessionFailure(await page.refresh(), 'session_missing');
-    expect(provider.calls).to.deep.equal([]);
-  });
-
   it('looks up its user by the cookie', async () => {
     await page.logIn();
     const answer = await page.lookUp();

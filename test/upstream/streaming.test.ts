@@ -1,4 +1,4 @@
-import { EventEmitter, on, once } from 'node:events';
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
@@ -315,50 +315,6 @@ describe('a streamed call', () => {
     expect(content.destroyed).to.equal(false);
     expect(client.inFlight()).to.equal(0);
   });
-
-  it('leaves half of the room to other calls', async () => {
-    listener = (_, response) => response.writeHead(200).write('a');
-    const open = [await stream(), await stream()];
-    expect(await outcomeOf(stream())).to.equal('overloaded');
-    client.expectRoom('user');
-    client.expectRoom('token');
-    expect(seen).to.be.empty;
-    const [first] = open;
-    first?.body.destroy();
-    if (first !== undefined) await once(first.body, 'close');
-    await stream();
-  });
-
-  for (const when of ['before', 'during'] as const) {
-    it(`gives way ${when} the response to those who have fewer calls in flight`, async () => {
-      const wide = createUpstreamClient({
-        timeout: 10_000,
-        concurrentCalls: 8,
-      });
-      const requests = new EventEmitter();
-      const arrived = on(requests, 'request');
-      listener = (_, response) => {
-        requests.emit('request');
-        if (when === 'during') response.writeHead(200).write('a');
-      };
-      const gone = new AbortController();
-      const streamFor = (session: string) =>
-        stream({ holder: { session, address: undefined }, signal: gone.signal }, wide).then(
-          async ({ body }) => buffer(body),
-        );
-      const outcomes = ['a', 'a', 'a', 'b'].map(async (session) => outcomeOf(streamFor(session)));
-      for (let count = 0; count < 4; count += 1) await arrived.next();
-      const last = outcomeOf(streamFor('c'));
-      expect(await outcomes[0]).to.equal('overloaded');
-      await arrived.next();
-      expect(wide.inFlight()).to.equal(4);
-      gone.abort();
-      expect(await Promise.all([...outcomes.slice(1), last])).to.deep.equal(
-        Array.from({ length: 4 }, () => 'client_gone'),
-      );
-      wide.close();
-    });
-  }
 
   it('sends the name of the relay, and asks for JSON if the page asks for nothing', async () => {
     listener = ({ headers }, response) => {

@@ -2,8 +2,6 @@ import type { Consenting, FakeBrowser } from '../../harness/browser/fake-browser
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { signIn, startCertifiedProvider } from '../../harness/provider/certified-provider.ts';
-import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
-import { serveTls } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import {
@@ -13,17 +11,12 @@ import {
   secretFile,
   type useRelays,
 } from '../../harness/relay/relay-under-test.ts';
-import { issueCertificate } from '../../harness/system/certificate.ts';
-import { github } from '../../providers/fakes/github.ts';
 
 /** A running provider, and how a person logs in there. */
 export interface LoginProvider {
   readonly client: Client;
   /** The settings of the relay for this provider. */
   readonly flags: Flags;
-  readonly env?: Record<string, string>;
-  /** Ports of this machine that represent origins of the provider. */
-  readonly places?: Readonly<Record<string, number>>;
   /** Opens the address of a login, logs in, and returns the address at the front end. */
   logIn(browser: FakeBrowser, authorizationUrl: URL): Promise<URL>;
   /** The number of calls to the token endpoint. */
@@ -35,12 +28,12 @@ const key = 'the-key-of-these-tests-and-no-others';
 
 /** Starts a relay for the provider, with a key file, because refresh tokens need one. */
 export async function startRelayFor(
-  { client, flags, env = {} }: LoginProvider,
+  { client, flags }: LoginProvider,
   startRelay: ReturnType<typeof useRelays>,
   changes: Flags = {},
 ): Promise<Relay> {
   const all = { ...flags, 'key-file': await secretFile(key), ...changes };
-  return await startRelay({ client, flags: all, env });
+  return await startRelay({ client, flags: all });
 }
 
 /** Logs in at a provider without pages, as after a consent. */
@@ -72,7 +65,7 @@ export async function strictProvider(): Promise<LoginProvider> {
 
 /** oidc-provider. It treats a second use of a refresh token as theft, and revokes all tokens. */
 export async function certifiedProvider(): Promise<LoginProvider> {
-  const client = newClient();
+  const client = { clientId: 'client-1', clientSecret: canary('secret') };
   const provider = await startCertifiedProvider({ client, refreshes: true });
   return {
     client,
@@ -84,37 +77,4 @@ export async function certifiedProvider(): Promise<LoginProvider> {
     tokenCalls: () => provider.tokenRequests.length,
     close: () => provider.close(),
   };
-}
-
-/** GitHub as it is since August 2026: tokens last 8 hours, and each refresh token works once. */
-export async function githubProvider(): Promise<LoginProvider> {
-  const client = newClient();
-  const certificate = await issueCertificate('github.com', 'api.github.com');
-  const provider = await StrictProvider.start(registration());
-  provider.pages = github(client);
-  const https = await serveTls(certificate.key + certificate.cert, provider.listener);
-  const proxy = await ForwardProxy.start({
-    'github.com:443': https.port,
-    'api.github.com:443': https.port,
-  });
-  return {
-    client,
-    flags: { provider: 'github' },
-    env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificate.authorityFile },
-    places: { 'https://github.com': provider.port },
-    logIn: async (browser, url) => (await browser.visit(url.href)).url,
-    tokenCalls: () =>
-      provider.pageRequests.filter(({ url }) => url.pathname === '/login/oauth/access_token')
-        .length,
-    async close() {
-      await proxy.close();
-      await https.close();
-      await provider.stop();
-      await certificate.remove();
-    },
-  };
-}
-
-function newClient(): Client {
-  return { clientId: 'client-1', clientSecret: canary('secret') };
 }

@@ -17,7 +17,6 @@ export interface Pending {
   readonly codeVerifier: string;
 }
 
-type KeyPair = Awaited<ReturnType<typeof oauth.generateKeyPair>>;
 type Tokens = oauth.TokenEndpointResponse;
 
 /** A page of the front end that logs in with oauth4webapi, as its documentation says. */
@@ -26,20 +25,16 @@ export class OAuthPage {
   readonly #fetch: Fetch;
   readonly #options: oauth.TokenEndpointRequestOptions;
 
-  /** @param key the key of its tokens; undefined: unbound tokens */
-  private constructor(server: oauth.AuthorizationServer, fetch: Fetch, key: KeyPair | undefined) {
+  /** @param key the key of its tokens */
+  private constructor(server: oauth.AuthorizationServer, fetch: Fetch, key: oauth.CryptoKeyPair) {
     this.server = server;
     this.#fetch = fetch;
     // The handle remembers the nonce.
-    const DPoP = key && oauth.DPoP(client, key);
-    this.#options = { [oauth.customFetch]: fetch, ...(DPoP && { DPoP }) };
+    this.#options = { [oauth.customFetch]: fetch, DPoP: oauth.DPoP(client, key) };
   }
 
-  /** Opens the page: it discovers the relay's endpoints, and makes a key by default. */
-  static async open(
-    relay: () => { readonly port: number },
-    key: KeyPair | 'no key' | 'new key' = 'new key',
-  ): Promise<OAuthPage> {
+  /** Opens the page: it discovers the relay's endpoints, and makes a key. */
+  static async open(relay: () => { readonly port: number }): Promise<OAuthPage> {
     const fetch = pageFetch(relay);
     const issuer = new URL(baseUrl + loginPath);
     const response = await oauth.discoveryRequest(issuer, {
@@ -47,12 +42,11 @@ export class OAuthPage {
       [oauth.customFetch]: fetch,
     });
     const server = await oauth.processDiscoveryResponse(issuer, response);
-    const own = key === 'new key' ? await oauth.generateKeyPair('ES256') : key;
-    return new OAuthPage(server, fetch, own === 'no key' ? undefined : own);
+    return new OAuthPage(server, fetch, await oauth.generateKeyPair('ES256'));
   }
 
   /** The address of a login. */
-  async startLogin(parameters: Readonly<Record<string, string>> = {}): Promise<Pending> {
+  async startLogin(): Promise<Pending> {
     const codeVerifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
     const url = new URL(this.server.authorization_endpoint ?? '');
@@ -63,7 +57,6 @@ export class OAuthPage {
       code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
       state,
-      ...parameters,
     })}`;
     return { url, state, codeVerifier };
   }
@@ -86,15 +79,10 @@ export class OAuthPage {
   }
 
   /** Logs in from the first redirect to the tokens. */
-  async logIn(
-    relay: () => { readonly port: number },
-    provider: LoginProvider,
-    parameters: Readonly<Record<string, string>> = {},
-  ): Promise<Tokens> {
-    const pending = await this.startLogin(parameters);
-    const { places = {} } = provider;
-    const browser = new FakeBrowser(relay, { places });
-    return await this.finishLogin(await provider.logIn(browser, pending.url), pending);
+  async logIn(relay: () => { readonly port: number }, provider: LoginProvider): Promise<Tokens> {
+    const pending = await this.startLogin();
+    const landing = await provider.logIn(new FakeBrowser(relay), pending.url);
+    return await this.finishLogin(landing, pending);
   }
 
   async refresh({ refresh_token: token = '' }: Tokens, scope?: string): Promise<Tokens> {

@@ -10,8 +10,6 @@ import {
 } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { answer } from '../harness/provider/provider-behaviours.ts';
-import type { Behaviour } from '../harness/provider/strict-provider.ts';
 import { loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 const plainBaseUrl = 'http://127.0.0.1:8000';
@@ -61,36 +59,6 @@ describe('the cookie of a login', () => {
         maxAge: '0',
         attributes: ['HttpOnly', 'Max-Age=0', ...attributes],
       });
-    });
-
-    describe('is cleared alone by the response to its own callback when', () => {
-      const cases: Record<
-        string,
-        { status: number; onToken?: Behaviour; path?: (login: Login) => string }
-      > = {
-        'the login went well': { status: 307 },
-        'the provider says error': {
-          status: 400,
-          path: ({ state }) => callback({ state, error: 'access_denied' }),
-        },
-        'the provider refuses the code': { status: 400, onToken: answer(401, '{}') },
-      };
-      for (const [name, { status, onToken, path }] of Object.entries(cases)) {
-        it(name, async () => {
-          const other = await browser.start();
-          const login = await browser.start();
-          const third = await browser.start();
-          if (onToken) underTest().provider.onToken = onToken;
-          const answered = await browser.open(path?.(login) ?? callback(pick(login)));
-          expect(answered.status).to.equal(status);
-          expect(clearedCookies(answered)).to.deep.equal([login.cookie.name]);
-          expectOnlyLoginsKept(browser, [other, third]);
-
-          underTest().provider.forget();
-          expectLogin(underTest(), await browser.finish(other), other);
-          expectLogin(underTest(), await browser.finish(third), third);
-        });
-      }
     });
 
     describe('is refused, and the login can still be finished, if it is', () => {
@@ -287,17 +255,6 @@ describe('the cookie of a login', () => {
         expectLogin(underTest(), await browser.finish(kept), kept);
       });
 
-      it('are cleared, the oldest first, if more logins start at once', async () => {
-        const other = new FakeBrowser(underTest);
-        const logins = await startMany(other, 25, () => other.cookies.clear());
-        for (const { cookie } of logins) browser.cookies.set(cookie.name, cookie.value);
-        const started = await browser.open(loginPath);
-        expect(clearedCookies(started)).to.deep.equal(
-          logins.slice(0, 6).map(({ cookie }) => cookie.name),
-        );
-        expect(browser.cookies.size).to.equal(20);
-      });
-
       it('are cleared 20 at a time, even if a client makes up many more', async () => {
         const madeUp = Array.from({ length: 390 }, (_, index) => {
           return `__Host-Http-lr_login_${index.toString(16).padStart(16, '0')}`;
@@ -371,16 +328,9 @@ function at<Item>(items: readonly Item[], index: number): Item {
   return item;
 }
 
-async function startMany(
-  browser: FakeBrowser,
-  count: number,
-  beforeEachStart: () => void = () => {},
-): Promise<Login[]> {
+async function startMany(browser: FakeBrowser, count: number): Promise<Login[]> {
   const logins: Login[] = [];
-  while (logins.length < count) {
-    beforeEachStart();
-    logins.push(await browser.start());
-  }
+  while (logins.length < count) logins.push(await browser.start());
   return logins;
 }
 

@@ -1,7 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { checkEndpointParameters } from '../../fuzz/parsers/endpoint-parameters.ts';
-import { checkFrontEndRequest } from '../../fuzz/parsers/front-end-request.ts';
-import { plainPayloads } from '../harness/client/redirect-payloads.ts';
 
 // make fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
@@ -10,10 +8,6 @@ const latin1 = fc
   .uint8Array({ maxLength: 40 })
   .map((bytes) => Buffer.from(bytes).toString('latin1'));
 const text = fc.string({ unit: 'binary', maxLength: 40 });
-const payload = fc.constantFrom(...plainPayloads).map((one) => one.toWellFormed());
-const challenge = fc
-  .uint8Array({ minLength: 32, maxLength: 32 })
-  .map((bytes) => Buffer.from(bytes).toString('base64url'));
 
 /** A text with another one at any place in it. */
 const interrupted = (whole: Arbitrary<string>, other: Arbitrary<string>) =>
@@ -42,51 +36,6 @@ const form = (parameters: Readonly<Record<string, Arbitrary<string>>>) => {
     )
     .chain(([some, [...more]]) => fc.tuple(...some).map((all) => [...all, ...more].join('&')));
 };
-
-const pages = [
-  'https://app.example/',
-  'https://app.example/signed-in?theme=dark',
-  'https://*.preview.app.example/signed-in',
-];
-const preview = 'https://pull-7.preview.app.example/signed-in';
-const redirectUri = fc.oneof(
-  fc.constantFrom(...pages, preview, 'HTTPS://APP.example:443', 'https:\\\\app.example\\'),
-  interrupted(fc.constantFrom(...pages, preview), fc.oneof(payload, text, latin1)),
-  payload,
-  fc.webUrl({ withQueryParameters: true, withFragments: true }),
-);
-const requests = form({
-  response_type: fc.oneof({ weight: 5, arbitrary: fc.constant('code') }, text),
-  client_id: fc.constant('app'),
-  redirect_uri: redirectUri,
-  return_to: fc.oneof(
-    redirectUri,
-    payload.map((one) => `/${one}`),
-    fc.webPath(),
-  ),
-  code_challenge: fc.oneof(
-    challenge,
-    interrupted(challenge, fc.oneof(challenge, fc.constantFrom('', 'A'), text)),
-  ),
-  code_challenge_method: fc.oneof(
-    { weight: 5, arbitrary: fc.constant('S256') },
-    fc.constantFrom('plain', 's256', ''),
-  ),
-  response_mode: fc.constantFrom('query', 'fragment', ''),
-  scope: fc.oneof(
-    fc.constantFrom('read', 'write read', 'read read', 'write  read', 'admin', ' '),
-    text,
-  ),
-  state: fc.oneof(
-    text,
-    payload,
-    fc.nat(600).map((length) => '\u{1f511}'.repeat(length)),
-  ),
-});
-const configured = fc.record({
-  redirectUris: fc.subarray(pages, { minLength: 1 }),
-  scope: fc.constantFrom(undefined, 'read', 'read write', 'openid read'),
-});
 
 const value = fc.oneof(
   text,
@@ -132,10 +81,6 @@ const headers = fc.record({
 });
 
 describe('whatever a front end sends,', () => {
-  it('an OAuth request names a registered redirect URI, a challenge and a scope, or is refused', () => {
-    fc.assert(fc.property(requests, configured, checkFrontEndRequest), { numRuns });
-  });
-
   it('the body of a token request is read exactly, or refused', () => {
     fc.assert(fc.property(headers, bodies, checkEndpointParameters), { numRuns });
   });

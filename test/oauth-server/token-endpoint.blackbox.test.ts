@@ -80,7 +80,7 @@ describe('the token endpoint', () => {
     connection.close();
   });
 
-  const json = { 'Content-Type': 'application/json' };
+  const json = { 'Content-Type': 'Application/JSON; charset=utf-8' };
   const malformed: Readonly<Record<string, [body: string, headers?: Record<string, string>]>> = {
     'a parameter twice': ['client_id=app&client_id=app'],
     'a parameter that is not UTF-8': ['client_id=%ff'],

@@ -32,7 +32,7 @@ export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
     inFlight: () => 0,
     close() {},
   };
-  const endpoints = createProviderEndpoints(client, () => endpoint);
+  const endpoints = createProviderEndpoints(client, endpoint);
   await checkToken(endpoints, body);
   await checkRefresh(endpoints);
   // A 200 with any body means that the token is revoked.

@@ -33,7 +33,6 @@ export function createAccessMemory({ now }: Home) {
 /**
  * Says who may log in at one registration.
  *
- * @param by.provider gives the present one
  * @param by.audience that of the registration
  * @param by.timeout milliseconds that all questions about one person may take together
  */
@@ -41,8 +40,8 @@ export function createAccess(
   { verdicts, join }: AccessMemory,
   { lookUpUser, askAccess }: Pick<ProviderEndpoints, 'lookUpUser' | 'askAccess'>,
   by: {
-    readonly provider: () => Provider;
-    readonly audience: () => string;
+    readonly provider: Provider;
+    readonly audience: string;
     readonly timeout: number;
   },
 ) {
@@ -62,7 +61,7 @@ export function createAccess(
     const { record } = await lookUpUser(accessToken, observe, signal, 'access');
     const person = nameOf(record);
     for (const [index, allow] of allows.entries()) {
-      const isMatch = allow && (await isAllowed(allow, by.provider().access, record, ask));
+      const isMatch = allow && (await isAllowed(allow, by.provider.access, record, ask));
       if (isMatch === false) return { refusedBy: index, person };
     }
     return { refusedBy: undefined, person };
@@ -82,7 +81,7 @@ export function createAccess(
       observe: ObserveCall,
     ): Promise<Verdict> {
       const rules = JSON.stringify(allows);
-      const key = keyOf(by.audience(), by.provider().userUrl, accessToken, rules);
+      const key = keyOf(by.audience, by.provider.userUrl, accessToken, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;
       return await join(key, async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createAccess } from '../access/access.ts';
 import { type Allow, withNeededScopes } from '../access/allow.ts';
-import { RelayError } from '../errors.ts';
+import { isFailure } from '../errors.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
@@ -12,18 +12,15 @@ import type { Secret } from '../secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';
-import { derivedFrom, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
+import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
 import type { ClientLimits, LoginMemory } from './memory.ts';
 import type { LoginProtection } from './protection.ts';
 
+/** A registration, whichever its provider is. */
+export type RegistrationSource = ReturnType<typeof createRegistration>;
+
 /** The relay as an OAuth client at one provider: all that a request needs of it. */
-export interface Registration extends ReturnType<typeof registrationOf> {
-  /**
-   * The registration with its present provider: what a request opened for one provider must not reach the next one,
-   * which discovery may find while the request waits. Throws as `provider` does.
-   */
-  pinned(): Registration;
-}
+export type Registration = ReturnType<typeof registrationAt>;
 
 /** What the provider and the operator have agreed on, and what the registration needs besides. */
 interface RegistrationSettings {
@@ -47,54 +44,53 @@ interface RegistrationSettings {
   readonly accessTime: number;
 }
 
-export function createRegistration(by: RegistrationSettings): Registration {
+export function createRegistration(by: RegistrationSettings) {
   return {
-    ...registrationOf(by),
-    pinned: derivedFrom(by.source, (provider) =>
-      createRegistration({ ...by, source: knownProvider(provider) }),
-    ),
+    /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
+    name: by.name,
+    /** Undefined: the state check is off. */
+    protection: by.protection,
+    /** The exchanges of this process, one per login. */
+    exchanges: by.memory.exchanges,
+    /**
+     * The registration at its present provider: what a request opened for one must not reach the next one, which
+     * discovery may find while the request waits.
+     *
+     * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once
+     */
+    pinned: derivedFrom(by.source, (provider) => registrationAt(by, provider)),
   };
 }
 
-function registrationOf(by: RegistrationSettings) {
-  const { name, clientId, clientSecret, redirectUri, allow, protection } = by;
-  const { source, client, audienceAt, memory, limits, accessTime } = by;
-  const { exchanges, goodTokens } = memory;
-  const endpoints = createProviderEndpoints(
-    client,
-    derivedFrom(source, (provider) => ({ ...provider, clientId, clientSecret, redirectUri })),
-  );
-  const request = derivedFrom(source, (provider) => authorizationRequest(by, provider));
-  const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
-  const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
-  const audience = derivedFrom(source, audienceAt);
+function registrationAt(by: RegistrationSettings, provider: Provider) {
+  const { name, clientId, clientSecret, redirectUri, allow } = by;
+  const { client, memory, limits, accessTime } = by;
+  const { goodTokens } = memory;
+  const registered = { ...provider, clientId, clientSecret, redirectUri };
+  const endpoints = createProviderEndpoints(client, registered);
+  const audience = by.audienceAt(provider);
   const access = createAccess(memory.access, endpoints, {
-    provider: source.current,
+    provider,
     audience,
     timeout: accessTime,
   });
+  const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
+  const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
   return {
     ...endpoints,
-    /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
     name,
+    provider,
     /**
      * What states, codes, refresh tokens and sessions are bound to: its name, its client identifier, and the provider
-     * that gets what they hold. Throws as `provider` does.
+     * that gets what they hold.
      */
     audience,
-    /** Undefined: the state check is off. */
-    protection,
-    /** @throws {RelayError} `provider_undiscovered` until the issuer has answered once */
-    provider: source.current,
     /**
      * The authorization request without the parameters of one login: for a part of the scope, and with `refresh` also
-     * for a refresh token. Throws as `provider` does.
+     * for a refresh token.
      */
-    authorizationRequestUrl: (login: {
-      readonly scope: string | undefined;
-      readonly refresh: boolean;
-    }) => request()(login),
+    authorizationRequestUrl: authorizationRequest(by, provider),
     /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
     expectRoom: () => client.expectRoom('token'),
     /** Who may log in. Undefined: everybody. */
@@ -105,9 +101,7 @@ function registrationOf(by: RegistrationSettings) {
       part: string | undefined,
       whole: string | undefined,
       frontEnd: { readonly allow: Allow | undefined },
-    ) => withNeededScopes(part, whole, [allow, frontEnd.allow], source.current().access),
-    /** The exchanges of this process, one per login. */
-    exchanges,
+    ) => withNeededScopes(part, whole, [allow, frontEnd.allow], provider.access),
     limitExchange: limits.limitExchange,
     limitRevocation: limits.limitRevocation,
     /** A good token is not limited: strangers at the same address must not keep a person out. */
@@ -130,15 +124,11 @@ function registrationOf(by: RegistrationSettings) {
       return token;
     },
     /**
-     * The page that logs a person out of the provider itself; undefined if it has none. Throws as `provider`
-     * does.
+     * The page that logs a person out of the provider itself; undefined if it has none.
      *
      * @see OpenID Connect RP-Initiated Logout 1.0 §2
      */
-    logoutUrl() {
-      const { logoutUrl } = source.current();
-      return logoutUrl && withParameters(logoutUrl, { client_id: clientId });
-    },
+    logoutUrl: provider.logoutUrl && withParameters(provider.logoutUrl, { client_id: clientId }),
     /** As the endpoint does. It says whether the token is good. */
     async lookUpUser(
       accessToken: string,
@@ -151,7 +141,7 @@ function registrationOf(by: RegistrationSettings) {
         rememberGood(key);
         return body;
       } catch (error) {
-        if (error instanceof RelayError && error.code === 'token_invalid') goodTokens.delete(key);
+        if (isFailure(error, 'token_invalid')) goodTokens.delete(key);
         throw error;
       }
     },

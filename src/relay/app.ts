@@ -10,7 +10,7 @@ import { answerSessionFailures, errorResponder } from '../http/error-responder.t
 import { rateLimit } from '../http/rate-limit.ts';
 import { allow, checkHeaders, originForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
-import type { Registration } from '../login/registration.ts';
+import type { RegistrationSource } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
 import {
   warnOfForeignOrigins,
@@ -135,7 +135,7 @@ const ofClients = /^\/\.well-known\/|^\/auth\/[^/]+\/(token|revoke|register)$/;
 function registrationsOfLookups(
   served: Dependencies['served'],
   base: URL,
-): (name: Query[string], headers: IncomingHttpHeaders) => Registration {
+): (name: Query[string], headers: IncomingHttpHeaders) => RegistrationSource {
   const byName = new Map(served.map(({ registration }) => [registration.name, registration]));
   const users = served.flatMap(({ registration, frontEnds: { origins } }) =>
     [...origins].map((pattern) => ({ pattern, registration })),

@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isFailure, RelayError } from '../errors.ts';
 import { type Context, clientGone, type Handler, readQuery, recordCall } from '../http/context.ts';
-import type { Registration } from '../login/registration.ts';
+import type { RegistrationSource } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
 import type { SessionAccess } from './session-access.ts';
 
 /** Gives the registration that a request names, else the one that is meant. Throws `provider_unknown`. */
-type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => Registration;
+type FindRegistration = (
+  provider: Query[string],
+  headers: IncomingHttpHeaders,
+) => RegistrationSource;
 
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
@@ -31,8 +34,9 @@ export function currentUser(find: FindRegistration, access: SessionAccess | unde
 
 /** Limited, because anybody can send tokens that the provider does not know. */
 async function recordOfToken(ctx: Context, accessToken: string, find: FindRegistration) {
-  const registration = find(readQuery(ctx)['provider'], ctx.req.headers);
-  ctx.state.registration = registration.name;
+  const source = find(readQuery(ctx)['provider'], ctx.req.headers);
+  ctx.state.registration = source.name;
+  const registration = source.pinned();
   // Nobody gets around the limit by hanging up during a call.
   const lookUp = (isLimited: boolean) => {
     const gone = isLimited && !ctx.res.closed ? undefined : clientGone(ctx);

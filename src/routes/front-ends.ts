@@ -6,14 +6,14 @@ import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import type { LoginProtection } from '../login/protection.ts';
-import type { Registration } from '../login/registration.ts';
+import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/schemas.ts';
 
 /** A registration with all that its routes need. */
 export interface Served {
-  readonly registration: Registration;
+  readonly registration: RegistrationSource;
   readonly frontEnds: FrontEnds;
   readonly grants: Grants;
   readonly states: States;
@@ -24,8 +24,9 @@ export interface Served {
   readonly now: Clock;
 }
 
-/** A front end at a registration: where a person logs in. */
-export interface Place extends Served {
+/** A front end at a registration with its present provider: where a person logs in. */
+export interface Place extends Omit<Served, 'registration'> {
+  readonly registration: Registration;
   readonly frontEnd: FrontEnd;
 }
 

@@ -26,7 +26,7 @@ export function loginCallback(served: Served): Handler {
     const query = readQuery(ctx);
     const state = single(query['state']);
     const registration = registered.pinned();
-    const provider = registration.provider();
+    const { provider } = registration;
     // An error spends nothing. It is answered even if the provider lost the state.
     const isExcused = query['error'] !== undefined && state === undefined;
     const login = isExcused ? undefined : protection?.verify(ctx, state);

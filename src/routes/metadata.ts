@@ -43,6 +43,6 @@ export function serverMetadata({ issuer, registration, frontEnds }: Served): Mid
     // The front end's own origin is there already.
     const header = 'Access-Control-Allow-Origin';
     if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
-    ctx.body = { ...metadata, scopes_supported: registration.provider().scope?.split(' ') };
+    ctx.body = { ...metadata, scopes_supported: registration.pinned().provider.scope?.split(' ') };
   };
 }

@@ -33,7 +33,7 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
 
   const { providerCode, codeVerifier, redirectUri, resource } = login;
   // Not the relay's code: it may have another spelling.
-  const key = keyOf(registration.audience(), providerCode);
+  const key = keyOf(registration.audience, providerCode);
   const token = await redeemedCodes.run(key, (sent) =>
     registration.limitExchange(ctx.req, async () => {
       registration.expectRoom();
@@ -46,7 +46,7 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
       });
     }),
   );
-  frontEnd.reportScope(token.scope, registration.provider().scope);
+  frontEnd.reportScope(token.scope, registration.provider.scope);
   await admit(request, ctx, token).catch((error: unknown) => {
     // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
     const isRefusal = isFailure(error, 'access_refused');

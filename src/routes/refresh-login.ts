@@ -14,7 +14,7 @@ import type { Place } from './front-ends.ts';
 
 /** Whose codes and refresh tokens a front end may use. */
 export function ownerOf({ registration, frontEnd }: Place) {
-  return { registration: registration.audience(), frontEnd: frontEnd.audience };
+  return { registration: registration.audience, frontEnd: frontEnd.audience };
 }
 
 /**
@@ -56,7 +56,7 @@ export function firstGrant(
 /** @returns undefined if the front end gets no refresh tokens */
 function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
   // Where the provider revokes no refresh tokens.
-  const keepsAccessToken = registration.provider().revocation?.takes === 'access_token';
+  const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
 }
 
@@ -82,7 +82,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   }
   expectResource(request, login);
-  const granted = login.scope ?? frontEnd.scope ?? registration.provider().scope;
+  const granted = login.scope ?? frontEnd.scope ?? registration.provider.scope;
   const part = refreshScope(parameters.scope, granted);
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { generation, providerToken, thumbprint } = login;

@@ -3,7 +3,7 @@ import type { Allow } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { type Context, readQuery } from '../http/context.ts';
-import type { Registration } from '../login/registration.ts';
+import type { Registration, RegistrationSource } from '../login/registration.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
 import type { SessionContent, Sessions } from '../session/sessions.ts';
@@ -38,7 +38,7 @@ export function createSessionAccess(
   sessions: Sessions,
   baseUrl: string,
   frontEnds: readonly SessionFrontEnd[],
-  registrations: readonly Registration[],
+  registrations: readonly RegistrationSource[],
   now: Clock,
 ) {
   const base = new URL(baseUrl);
@@ -85,7 +85,7 @@ export function createSessionAccess(
   /** The registration of a session, unless its provider or client is another one by now. Throws as `provider` does. */
   function registrationOf({ registration, audience }: SessionContent): Registration | undefined {
     const found = registrationsByName.get(registration)?.pinned();
-    return found?.audience() === audience ? found : undefined;
+    return found?.audience === audience ? found : undefined;
   }
 
   /** Seconds in which the access token of a session is still used without a refresh; Infinity if it does not end. */

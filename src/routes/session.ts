@@ -84,7 +84,7 @@ export function logout(
       const time = setTimeout(limits.logoutTime, undefined, { ref: false });
       await Promise.race([revokeAll(ctx, session, registration, memory), time]);
     }
-    ctx.body = { url: unlessFailed(() => registration.logoutUrl()) };
+    ctx.body = { url: registration.logoutUrl };
   };
 }
 

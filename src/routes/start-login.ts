@@ -1,5 +1,6 @@
 import type { Client } from '../clients/client.ts';
 import { consentPage } from '../delivery/consent-page.ts';
+import type { FrontEnd } from '../delivery/front-end.ts';
 import { pagePolicy } from '../delivery/html.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
@@ -21,7 +22,12 @@ import {
   registeredRedirectUri,
   resourceOf,
 } from '../oauth/start-parameters.ts';
-import type { FrontEnds, Place, Served } from './front-ends.ts';
+import type { FrontEnds, Served } from './front-ends.ts';
+
+/** Where a login starts. Its provider may not be known. */
+interface Place extends Served {
+  readonly frontEnd: FrontEnd;
+}
 
 /** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
 export function deliverCmsFailures({ ofPlainStart }: FrontEnds): Handler {
@@ -116,8 +122,9 @@ function atProvider(
   { registration, frontEnd }: Place,
   narrow: (whole?: string) => string | undefined,
 ) {
-  const { scope: whole = registration.provider().scope } = frontEnd;
-  const scope = registration.scopeWithAccess(narrow(whole), whole, frontEnd);
+  const { provider, scopeWithAccess } = registration.pinned();
+  const { scope: whole = provider.scope } = frontEnd;
+  const scope = scopeWithAccess(narrow(whole), whole, frontEnd);
   return { scope, otherAccount: prompt === 'select_account' };
 }
 
@@ -134,7 +141,7 @@ function askConsent(
   start: ReturnType<typeof oauthStart>,
 ): void {
   expectNoFrame(ctx);
-  const { host: provider } = new URL(registration.provider().authorizeUrl);
+  const { host: provider } = new URL(registration.pinned().provider.authorizeUrl);
   const { state: token } = questions.start(ctx, frontEnd.name, start);
   const { scope, oauth } = start;
   const { redirectUri } = oauth;
@@ -186,13 +193,14 @@ function redirectToProvider(
   { registration, frontEnd }: Place,
   { scope, otherAccount, ...request }: FrontEndRequest,
 ): void {
-  const { authorizationRequestUrl, protection, provider } = registration;
+  const { protection } = registration;
+  const { authorizationRequestUrl, provider } = registration.pinned();
   const { takesOAuth, asksForRefresh } = frontEnd;
   const isPlain = request.oauth === undefined && takesOAuth;
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
-  const url = otherAccount ? withPrompt(usual, provider().accountPrompt) : usual;
+  const url = otherAccount ? withPrompt(usual, provider.accountPrompt) : usual;
   const login = protection?.start(ctx, frontEnd.name, request);
-  const challenge = login && provider().pkce ? codeChallenge(login.codeVerifier) : undefined;
+  const challenge = login && provider.pkce ? codeChallenge(login.codeVerifier) : undefined;
   const nonce = newNonce(scope);
   redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
 }

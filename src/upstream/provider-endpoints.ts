@@ -23,15 +23,8 @@ export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
 /** Seconds. */
 const longestRetryAfter = 3600;
 
-/**
- * The calls to a provider's endpoints. Each of them throws as `provider` does, or why the call failed.
- *
- * @param provider gives the present one
- */
-export function createProviderEndpoints(
-  client: UpstreamClient,
-  provider: () => RegisteredProvider,
-) {
+/** The calls to a provider's endpoints. Each of them throws why it failed. */
+export function createProviderEndpoints(client: UpstreamClient, provider: RegisteredProvider) {
   return {
     /**
      * Exchanges an authorization code or a refresh token for an access token.
@@ -41,10 +34,9 @@ export function createProviderEndpoints(
      * @see RFC 6749 §4.1.3 and §6
      */
     async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall) {
-      const endpoint = provider();
-      const request = { endpoint: 'token', ...tokenRequest(endpoint, grant) } as const;
+      const request = { endpoint: 'token', ...tokenRequest(provider, grant) } as const;
       const type = 'refreshToken' in grant ? 'refresh_token' : 'authorization_code';
-      return parseTokenResponse(await client.call(request, observe), endpoint, type);
+      return parseTokenResponse(await client.call(request, observe), provider, type);
     },
     /**
      * Revokes the tokens of a login. Without a call, if the provider does not revoke them.
@@ -54,8 +46,8 @@ export function createProviderEndpoints(
      * @see RFC 7009
      */
     async revokeToken(tokens: RevocableTokens, observe: ObserveCall): Promise<void> {
-      const { revocation } = provider();
-      const request = revocationRequest(provider(), tokens);
+      const { revocation } = provider;
+      const request = revocationRequest(provider, tokens);
       if (revocation === undefined || request === undefined) return;
       const answer = await client.call({ endpoint: 'revocation', ...request }, observe);
       parseRevocationResponse(answer, revocation.request);
@@ -76,14 +68,13 @@ export function createProviderEndpoints(
       signal?: AbortSignal,
       purpose: 'user' | 'access' = 'user',
     ) {
-      const endpoint = provider();
-      const request = { ...userRequest(endpoint, accessToken), endpoint: purpose, signal };
+      const request = { ...userRequest(provider, accessToken), endpoint: purpose, signal };
       const { status, headers, body } = await client.call(request, observe);
       if (status !== 200) throw refusal(status, headers['retry-after']);
       if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
       const record = parseJsonObject(body);
       if (record === undefined) throw new RelayError('provider_answer_unusable');
-      const { userRejectedWhen: rejected } = endpoint;
+      const { userRejectedWhen: rejected } = provider;
       const isRejected = rejected && record[rejected.field] === rejected.equals;
       if (isRejected) throw new RelayError('token_invalid');
       return { record, body };
@@ -102,7 +93,7 @@ export function createProviderEndpoints(
       observe: ObserveCall,
       signal: AbortSignal,
     ): Promise<UpstreamResponse> {
-      const { userUrl, requestHeaders } = provider();
+      const { userUrl, requestHeaders } = provider;
       const url = new URL(path, userUrl).href;
       const request = userRequest({ userUrl: url, requestHeaders }, accessToken);
       const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
@@ -115,7 +106,7 @@ export function createProviderEndpoints(
     },
     /** Passes a request on to the provider's API. */
     async callApi(request: StreamedRequest, observe: ObserveCall) {
-      const headers = { ...provider().requestHeaders, ...request.headers };
+      const headers = { ...provider.requestHeaders, ...request.headers };
       return await client.stream({ ...request, headers }, observe);
     },
   };

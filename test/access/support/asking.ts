@@ -65,10 +65,10 @@ export class Asking {
       clientSecret: new Secret('secret'),
       redirectUri: 'https://relay.example/auth/provider/callback',
     };
-    const endpoints = createProviderEndpoints(this.#client, () => registered);
+    const endpoints = createProviderEndpoints(this.#client, registered);
     const access = createAccess(this.#memory, endpoints, {
-      provider: () => provider,
-      audience: () => audience,
+      provider,
+      audience,
       timeout: this.timeout,
     });
     try {

@@ -18,5 +18,5 @@ const registered: RegisteredProvider = {
 
 /** The endpoints of a provider that differs from an ordinary one in what is given. */
 export function endpointsOf(client: UpstreamClient, given: Partial<RegisteredProvider> = {}) {
-  return createProviderEndpoints(client, () => ({ ...registered, ...given }));
+  return createProviderEndpoints(client, { ...registered, ...given });
 }

@@ -107,9 +107,9 @@ export function keyOfRefresh(token: RefreshTokenOwner): string {
   return keyOf(registration, frontEnd, thumbprint, refreshToken);
 }
 
-/** The response as it is true at a later time. */
+/** The response as it is true at a later time. Less than a second does not count: a call is answered as it was. */
 export function aged({ response, at }: Ended, now: number): Refreshed {
-  const age = Math.max(0, now - at) / 1000;
+  const age = now - at < 1000 ? 0 : (now - at) / 1000;
   const left = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));
   const { expiresIn, refreshExpiresIn } = response;

@@ -69,7 +69,6 @@ const content = v.object({
 /**
  * Client identifiers that hold their client, sealed, so that nothing is stored: `<front end>.lr1_…`.
  *
- * @param keys the keys for client identifiers
  * @param audience where the identifiers are good
  */
 export function createClientIds(keys: KeyRing, frontEnd: string, audience: string, now: Clock) {

@@ -27,7 +27,6 @@ export interface ClientRules {
 
 /** What the clients of a registration share with others. */
 interface Surroundings {
-  /** The relay's name in `iss`. */
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
@@ -64,7 +63,6 @@ export function createClients(
    * The client that an identifier holds.
    *
    * @returns undefined if it holds none of this registration
-   * @throws {RelayError} `client_expired`
    */
   function heldBy(id: string): FoundClient | undefined {
     for (const ids of registered === undefined ? offline : [...offline, registered]) {

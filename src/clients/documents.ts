@@ -40,7 +40,6 @@ export function documentUrl(id: string): URL | undefined {
  * directly, because only then the address of the connection is known.
  *
  * @param mayBeHere whether documents may be on this machine, for development
- * @param resolve resolves the names of hosts
  */
 export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: LookupFunction) {
   const client = createUpstreamClient({

@@ -15,7 +15,6 @@ const redemptionLifetime = 130_000;
 const content = v.object({
   /** The redirect URI that the front end has named. @see RFC 6749 §4.1.3 */
   redirectUri: v.string(),
-  /** The front end's S256 challenge. @see RFC 7636 §4.2 */
   codeChallenge: v.string(),
   /** The provider's code, unspent. */
   providerCode: v.string(),
@@ -33,7 +32,6 @@ export type CodeContent = v.InferOutput<typeof content>;
 export type Codes = ReturnType<typeof createCodes>;
 
 /**
- * @param keys the keys for codes
  * @param registration the audience of the registration. Throws as `provider` does
  * @see RFC 6749 §4.1.2
  */

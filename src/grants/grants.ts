@@ -31,8 +31,6 @@ export function createRevocations(home: Home) {
     /**
      * Revokes the tokens of a login once: a page that repeats it must not use up the requests that the
      * provider allows the relay. A failure is not remembered.
-     *
-     * @param revoke asks the provider
      */
     async once({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
       const key = keyOf(refreshToken, accessToken);
@@ -44,17 +42,13 @@ export function createRevocations(home: Home) {
 /** What the relay grants to front ends at one registration, and what this process remembers of it. */
 export type Grants = ReturnType<typeof createGrants>;
 
-/**
- * @param keys the keys of the registration
- * @param audience that of the registration. Throws as `provider` does
- */
+/** @param audience that of the registration. Throws as `provider` does */
 export function createGrants(keys: Keys, audience: () => string, memory: GrantMemory, now: Clock) {
   const codes = createCodes(keys.code, audience, now);
   const refreshTokens = createRefreshTokens(keys.refreshToken, now);
   return {
     ...memory,
     codes,
-    /** The nonces of proofs. */
     nonces: createNonces(keys.nonce, now),
     refreshTokens,
     /** The redirect URI of the login that a code or a refresh token is of, if it is known. */

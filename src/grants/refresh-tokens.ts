@@ -15,9 +15,7 @@ const generation = v.object({ login: v.string(), number: v.number() });
 const content = v.object({
   /** The thumbprint of the key that the front end must prove. Without it, the token is unbound. */
   thumbprint: v.optional(v.string()),
-  /** The granted scope, if it is known. */
   scope: v.optional(v.string()),
-  /** Seconds since 1970. */
   loggedInAt: v.number(),
   /** When the token expires, in seconds since 1970. */
   endsAt: v.number(),
@@ -27,7 +25,6 @@ const content = v.object({
   resource: v.optional(v.string()),
   /** Its place among those of its login. Without it, the relay does not replace the token. */
   generation: v.optional(generation),
-  /** What the token renews. */
   providerToken: v.object({
     refreshToken: v.optional(v.string()),
     /** There if the provider gives no refresh token, or revokes nothing else. */
@@ -53,7 +50,6 @@ interface Audiences {
 /**
  * The refresh tokens that a registration issues to front ends. A token holds its login, sealed.
  *
- * @param keys the keys for refresh tokens
  * @see RFC 6749 §1.5
  */
 export function createRefreshTokens(keys: KeyRing, now: Clock) {

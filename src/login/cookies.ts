@@ -13,11 +13,7 @@ const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
 
-/**
- * The cookies that bind each login to its browser: one cookie per login.
- *
- * @param secure whether the relay's public address is https
- */
+/** The cookies that bind each login to its browser: one cookie per login. */
 export function createLoginCookies(secure: boolean) {
   const { prefix, set } = cookieWriter('login', secure, 'lax');
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
@@ -65,7 +61,6 @@ export function createLoginCookies(secure: boolean) {
       // Keep this last: curl ignores the clearing of a cookie if another one is set after it.
       clear(ctx, nameOf(id));
     },
-    /** Whether this browser has finished the login. */
     isFinished(ctx: Context, id: Buffer): boolean {
       return finished(ctx).includes(idPrefix(id));
     },

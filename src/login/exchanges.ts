@@ -10,9 +10,7 @@ const waitersTime = 2_000;
 /** The token exchanges of the last eleven minutes. Each login has one at most. */
 export type Exchanges = ReturnType<typeof createExchanges>;
 
-/**
- * Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code.
- */
+/** Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code. */
 export function createExchanges(home: Home) {
   const begun = createOnce(home, 'x', lifetime, 16_384, finished);
   const join = createJoint<TokenResponse>();

@@ -18,7 +18,6 @@ export type LoginProtection = ReturnType<typeof createLoginProtection>;
  * Binds every callback to the browser that started its login, without storing anything.
  *
  * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
- * @param settings.baseUrl the relay's public address
  * @see RFC 9700 §4.7
  */
 export function createLoginProtection(

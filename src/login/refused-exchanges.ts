@@ -1,4 +1,4 @@
-import { type FailureCode, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../errors.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 
 const windowSeconds = 600;
@@ -9,19 +9,7 @@ const mostWaitingForOne = 256;
 export const longestWait = 10_000;
 
 /** The failures that follow from an unknown or spent code, or an unknown token. */
-const refusals: ReadonlySet<FailureCode> = new Set([
-  'code_refused',
-  'token_refused',
-  'token_missing',
-  'token_invalid',
-]);
-
-/** The exchanges of one counter. */
-interface Exchanges {
-  inFlight: number;
-  /** Called when one of them ends. */
-  readonly waiting: (() => void)[];
-}
+const refusals = ['code_refused', 'token_refused', 'token_missing', 'token_invalid'] as const;
 
 /**
  * Counts refused calls to the provider by client address, for ten minutes. A client with made-up codes or
@@ -36,19 +24,12 @@ export function createRefusedExchanges(
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
   const counters = createCounters(home, kind, windowSeconds);
-  const exchangesOf = new Map<string, Exchanges>();
+  /** The exchanges of each counter in flight, and what to call when one of them ends. */
+  const exchangesOf = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
   let waitingInAll = 0;
 
-  async function untilOneEnds({ waiting }: Exchanges): Promise<void> {
-    const isFull = waitingInAll >= mostWaiting || waiting.length >= mostWaitingForOne;
-    if (isFull) throw tooManyAtOnce();
-    waitingInAll += 1;
-    await new Promise<void>((resolve) => waiting.push(resolve));
-    waitingInAll -= 1;
-  }
-
   /** Waits for a free place under the limit and takes it. */
-  async function takePlace(key: string, most: number): Promise<Exchanges> {
+  async function takePlace(key: string, most: number) {
     const begun = performance.now();
     for (;;) {
       const { count: refused, wait } = await counters.add(key, 0);
@@ -60,8 +41,14 @@ export function createRefusedExchanges(
         exchangesOf.set(key, exchanges);
         return exchanges;
       }
-      if (performance.now() - begun > longestWait) throw tooManyAtOnce();
-      await untilOneEnds(exchanges);
+      const { waiting } = exchanges;
+      const isFull = waitingInAll >= mostWaiting || waiting.length >= mostWaitingForOne;
+      if (isFull || performance.now() - begun > longestWait) {
+        throw new RelayError('rate_limited', { retryIn: 1000 });
+      }
+      waitingInAll += 1;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      waitingInAll -= 1;
     }
   }
 
@@ -71,9 +58,7 @@ export function createRefusedExchanges(
      * it waits for one of them to end. A burst of made-up codes cannot pass the limit, and a burst of
      * honest logins does not fail.
      *
-     * @param most refused exchanges from one address
-     * @throws {RelayError} `too_many_refusals` or `rate_limited`, before the exchange starts, or why the
-     *   exchange failed
+     * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
      */
     async limit<Result>(
       address: string,
@@ -85,8 +70,7 @@ export function createRefusedExchanges(
       try {
         return await exchange();
       } catch (error) {
-        const isRefusal = error instanceof RelayError && refusals.has(error.code);
-        if (isRefusal) await counters.add(key, 1);
+        if (isFailure(error, ...refusals)) await counters.add(key, 1);
         throw error;
       } finally {
         exchanges.inFlight -= 1;
@@ -95,10 +79,6 @@ export function createRefusedExchanges(
       }
     },
   };
-}
-
-function tooManyAtOnce(): RelayError {
-  return new RelayError('rate_limited', { retryIn: 1000 });
 }
 
 function tooManyRefusals(advice: string, wait: number): RelayError {

@@ -40,7 +40,6 @@ const content = v.tuple([v.string(), v.number(), v.string(), frontEndRequest]);
 export interface LoginState {
   /** Derived from the secret in the cookie of the browser: only the browser with this secret can finish the login. */
   readonly id: Buffer;
-  /** Seconds since 1970. */
   readonly issuedAt: number;
   /** The name of the front end that started the login. */
   readonly frontEnd: string;
@@ -51,7 +50,6 @@ export interface LoginState {
 export type States = ReturnType<typeof createStates>;
 
 /**
- * @param keys the keys for states
  * @param registration the audience of the registration. Throws as `provider` does
  * @param purpose what they are for: a state, or a question before it
  * @see RFC 6749 §10.12, RFC 9700 §4.7

@@ -20,8 +20,8 @@ export type LinkFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
 /** What operators may know of the server. */
 export interface LinkObserver {
   /** @param failure undefined: it was answered */
-  command(name: string, seconds: number, failure: LinkFailure | undefined): void;
-  garbage(): void;
+  command?(name: string, seconds: number, failure: LinkFailure | undefined): void;
+  garbage?(): void;
   /** @param reason the code of the failure: an errno, or the server's own */
   away(reason: string): void;
   back(seconds: number): void;
@@ -59,7 +59,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     clearTimeout(timer);
     const isAnswered = typeof answer === 'object';
     const seconds = (performance.now() - begun) / 1000;
-    observer.command(words[0] ?? '', seconds, isAnswered ? undefined : failureOf(answer));
+    observer.command?.(words[0] ?? '', seconds, isAnswered ? undefined : failureOf(answer));
     if (isAnswered) return answer;
     // Somebody else has written it. The server is as good as before.
     if (answer === 'WRONGTYPE') return { reply: '' };
@@ -154,7 +154,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     },
     untilBack,
     isAway: () => !isThere,
-    reportGarbage: observer.garbage,
+    reportGarbage: () => observer.garbage?.(),
     async close(): Promise<void> {
       isOver = true;
       await connection.close();

@@ -8,7 +8,6 @@ import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionAccess } from '../routes/session-access.ts';
 
-/** The name of all its routes in the log and in metrics. */
 const routeName = 'proxy';
 
 interface ApiPath {
@@ -19,7 +18,6 @@ interface ApiPath {
 /**
  * Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number.
  *
- * @param limited the rate limit, if there is one
  * @returns undefined if there are none
  */
 export function createApiPaths(

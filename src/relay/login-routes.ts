@@ -16,9 +16,7 @@ import type { ServedRegistration } from './registrations.ts';
 
 /** What the routes of every registration need. */
 export interface LoginDependencies {
-  /** The relay's public address. */
   readonly baseUrl: string;
-  /** The rate limit, if there is one. */
   readonly limited: readonly Middleware[];
   /** Warns of logins that start under another host name than the base URL's, or from another page. */
   readonly watchStarts: Middleware<RequestState>;

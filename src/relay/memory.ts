@@ -42,8 +42,7 @@ export async function openSharedMemory(
   if (config.memory === undefined) return undefined;
   const counted = metrics?.createMemoryMetrics();
   const link = createLink(await createConnection(config.memory), {
-    command: (...seen) => counted?.command(...seen),
-    garbage: () => counted?.garbage(),
+    ...counted,
     away: (reason) => logger.warn({ reason }, 'shared memory is away'),
     back: (seconds) => logger.info({ awaySeconds: Math.round(seconds) }, 'shared memory is back'),
   });

@@ -17,7 +17,6 @@ export function audienceOf(
   return [name, endpoint, isDiscovered ? settings.discovered.issuer : '-', clientId].join(' ');
 }
 
-/** The front ends that may use a registration, in their order. */
 export function frontEndsOf(
   { frontEnds }: Config,
   { name }: RegistrationConfig,
@@ -25,7 +24,6 @@ export function frontEndsOf(
   return frontEnds.filter(({ registrations }) => registrations.includes(name));
 }
 
-/** The registrations that a front end may use, in their order. */
 export function registrationsOf(
   { registrations }: Config,
   { registrations: usable }: FrontEndConfig,

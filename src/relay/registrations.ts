@@ -34,7 +34,6 @@ export interface ServingContext {
   readonly config: Config;
   readonly logger: Logger;
   readonly now: Clock;
-  /** What this process remembers of earlier requests. */
   readonly memory: Memory;
   /** Undefined if no front end has sessions. */
   readonly sessions: Sessions | undefined;

@@ -21,7 +21,6 @@ export interface RelaySurroundings {
   readonly now?: Clock;
   /** Called with every request once it is over, besides the log. */
   readonly observers?: readonly ((record: RequestRecord) => void)[];
-  /** What this process remembers of earlier requests. */
   readonly memory?: Memory;
   /** How names of hosts are resolved that have documents of clients. Tests change it. */
   readonly resolve?: LookupFunction;
@@ -68,10 +67,8 @@ export async function createRelay(
   return {
     listener: app.callback(),
     readiness,
-    /** The number of calls to providers in flight. */
     callsInFlight: (): number =>
       served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
-    /** Stops discovery and closes the connections to the providers. */
     close(): void {
       for (const { close } of served) close();
       documents.close();

@@ -62,7 +62,6 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
     address: server.address,
     /** The address of the metrics port; undefined if metrics are off. */
     metricsAddress: metricsPort?.address,
-    /** The number of requests in flight. */
     requestsInFlight: server.requestsInFlight,
     /**
      * Switches to another configuration on the same port; requests in flight end with the old one.

@@ -6,11 +6,7 @@ import { cookieWriter, readCookies } from '../http/cookies.ts';
 export const pieceLength = 3800;
 const mostPieces = 3;
 
-/**
- * The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`.
- *
- * @param secure whether the relay's public address is https
- */
+/** The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`. */
 export function createSessionCookies(secure: boolean) {
   const { prefix, set } = cookieWriter('session', secure, 'strict');
   const namesOf = (frontEnd: string): string[] =>
@@ -22,7 +18,6 @@ export function createSessionCookies(secure: boolean) {
     /**
      * Sets the cookie of a front end, and clears the pieces that it no longer needs.
      *
-     * @param maxAge seconds
      * @throws {RelayError} `session_too_large`, before any cookie is set
      */
     set(ctx: Context, frontEnd: string, text: string, maxAge: number): void {
@@ -57,7 +52,6 @@ export function createSessionCookies(secure: boolean) {
       }
       return false;
     },
-    /** Clears every piece. */
     clear(ctx: Context, frontEnd: string): void {
       for (const name of namesOf(frontEnd)) set(ctx, name, '', 0);
     },

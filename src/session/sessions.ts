@@ -11,15 +11,11 @@ import { createSessionCookies } from './cookies.ts';
 const content = v.object({
   /** Tells the session from all others. A refresh keeps it. */
   id: v.string(),
-  /** The name of the registration. */
   registration: v.string(),
-  /** The audience of the registration. */
   audience: v.string(),
-  /** The name of the front end. */
   frontEnd: v.string(),
   accessToken: v.string(),
   tokenType: v.optional(v.string()),
-  /** The granted scope, if it is known. */
   scope: v.optional(v.string()),
   /** When the access token ends, if it is known. */
   accessTokenEndsAt: v.optional(v.number()),
@@ -42,7 +38,6 @@ export type SessionLogin = Pick<SessionContent, 'registration' | 'audience' | 'f
 
 const idLength = 16;
 
-/** @param keys the keys for sessions */
 export const createSessionSeal = (keys: KeyRing) => createSeal('session', keys, content);
 
 /** The sessions of front ends that hold no token. Nothing is stored: a cookie holds its session, sealed. */
@@ -57,7 +52,6 @@ interface SessionSettings {
   readonly lifetime: number;
   /** Seconds from the login or the last refresh until the session ends. */
   readonly idle: number;
-  /** Whether the relay's public address is https. */
   readonly secure: boolean;
   /** Whether no session is valid while it is unknown if it has ended at another relay. */
   readonly isStrict?: boolean;
@@ -69,7 +63,6 @@ interface SessionSettings {
 }
 
 /**
- * @param keys the keys for sessions
  * @param logouts the ids of the sessions that have ended: copies of their cookies open nothing
  * @see RFC 10017 §6.1
  */
@@ -144,7 +137,6 @@ export function createSessions(
     /**
      * Sets the cookie of a session anew.
      *
-     * @param token what its refresh gave; undefined: there was nothing to refresh
      * @returns the renewed session, or undefined if it has ended in the meantime
      * @throws {RelayError} `session_too_large`
      */

@@ -20,7 +20,6 @@ export async function sharedHome(
 ): Promise<Home & { close(): Promise<void> }> {
   let isStarted = false;
   const link = createLink(await createConnection({ address }), {
-    command: () => {},
     garbage: () => fail('garbage'),
     away: (reason) => isStarted && fail(reason),
     back: () => {},

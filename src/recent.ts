@@ -47,7 +47,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
 /**
  * A map of what may be secret, whose entries have one lifetime.
  *
- * @param lifetime milliseconds until an entry is forgotten
+ * @param lifetime milliseconds
  * @param most entries; beyond it, the oldest one is forgotten
  */
 export function createRecent<Value>(lifetime: number, most: number, now: Clock) {

@@ -24,7 +24,6 @@ export function looksSealed(text: string): boolean {
  * @param purpose what the texts are for: no other seal opens them, even with the same keys
  * @param keys the first key seals; all keys open, so that keys can be rotated
  * @param schema the form of the content. It must not change the content.
- * @param longest characters of a text
  * @see NIST SP 800-38D, NIST SP 800-108 §4
  */
 export function createSeal<Content>(

@@ -12,7 +12,9 @@ const clockSkew = 60;
 /** Milliseconds: longer than a code can be valid at any replica. */
 const redemptionLifetime = 130_000;
 
-const content = v.object({
+const sealed = v.object({
+  /** Seconds since 1970. */
+  issuedAt: v.number(),
   /** The redirect URI that the front end has named. @see RFC 6749 §4.1.3 */
   redirectUri: v.string(),
   codeChallenge: v.string(),
@@ -23,10 +25,9 @@ const content = v.object({
   /** Where the token is to be used. @see RFC 8707 §2 */
   resource: v.optional(v.string()),
 });
-const sealed = v.object({ ...content.entries, issuedAt: v.number() });
 
 /** A login that the provider has granted, until the front end redeems it. */
-export type CodeContent = v.InferOutput<typeof content>;
+export type CodeContent = Omit<v.InferOutput<typeof sealed>, 'issuedAt'>;
 
 /** The codes that a registration issues to front ends. Nothing is stored: a code holds its login, sealed. */
 export type Codes = ReturnType<typeof createCodes>;

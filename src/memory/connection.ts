@@ -10,7 +10,6 @@ interface Address {
   readonly name: string;
 }
 
-/** How to connect. */
 export interface ConnectionSettings {
   readonly address: string;
   readonly password?: Secret | undefined;
@@ -62,11 +61,15 @@ interface Client {
 }
 
 /** A connection to a server, to the primary that Sentinel names, or to a cluster. */
-export type Connection = Awaited<ReturnType<typeof createConnection>>;
+export type Connection = ReturnType<typeof connectionOf>;
 
-/** Loads the client library, and prepares a connection. */
-export async function createConnection(settings: ConnectionSettings) {
-  const { client, run, losses, isLoss = () => true } = await createClientOf(settings);
+/** @param losses the events after which something may be lost, if `isLoss` says so */
+function connectionOf(
+  client: Client,
+  run: (words: readonly string[]) => Promise<unknown>,
+  losses: readonly string[],
+  isLoss = (_event: unknown): boolean => true,
+) {
   return {
     open: () => client.connect(),
     isOpen: () => client.isOpen,
@@ -82,13 +85,9 @@ export async function createConnection(settings: ConnectionSettings) {
   };
 }
 
-/** @returns its `losses` are the events after which something may be lost, if `isLoss` says so */
-async function createClientOf({ address, password, ca }: ConnectionSettings): Promise<{
-  readonly client: Client;
-  readonly run: (words: readonly string[]) => Promise<unknown>;
-  readonly losses: readonly string[];
-  readonly isLoss?: (event: unknown) => boolean;
-}> {
+/** Loads the client library, and prepares a connection. */
+export async function createConnection(settings: ConnectionSettings): Promise<Connection> {
+  const { address, password, ca } = settings;
   const { createClient, createCluster, createSentinel } = await import('@redis/client');
   const parsed = parseAddress(address);
   if (parsed === undefined) throw new Error('the address of the shared memory was not checked');
@@ -118,7 +117,7 @@ async function createClientOf({ address, password, ca }: ConnectionSettings): Pr
     });
     const losses = ['error', 'client-error', 'topology-change'];
     const run = (words: readonly string[]) => client.sendCommand(false, [...words]);
-    return { client, run, losses, isLoss: isOfPrimary };
+    return connectionOf(client, run, losses, isOfPrimary);
   }
   if (kind === 'cluster') {
     const client = createCluster({
@@ -134,7 +133,7 @@ async function createClientOf({ address, password, ca }: ConnectionSettings): Pr
         throw error;
       }
     };
-    return { client, run, losses: ['error', 'node-error', 'node-disconnect'] };
+    return connectionOf(client, run, ['error', 'node-error', 'node-disconnect']);
   }
   const [node] = nodes;
   const client = createClient({
@@ -143,7 +142,7 @@ async function createClientOf({ address, password, ca }: ConnectionSettings): Pr
     ...(kind === 'server' && name !== '' && { database: Number(name) }),
   });
   const run = (words: readonly string[]) => client.sendCommand(words);
-  return { client, run, losses: ['error', 'reconnecting'] };
+  return connectionOf(client, run, ['error', 'reconnecting']);
 }
 
 /** Whether an event of the Sentinel client is of the primary. Nothing is lost with a Sentinel or a replica. */

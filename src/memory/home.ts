@@ -14,7 +14,6 @@ export interface Home {
 export type Marks = ReturnType<typeof createMarks>;
 
 /**
- * @param kind the short name of what is marked
  * @param most keys; beyond it, this process forgets the oldest one
  * @param isKept whether they are worth to be marked again in a server that has lost them
  */
@@ -27,11 +26,8 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
   };
   if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markAt(key, left)));
   return {
-    /** Whether this process has marked a key. */
     isMarkedHere,
     /**
-     * Whether a key is marked.
-     *
      * @param isStrict whether this process alone cannot say no
      * @throws {RelayError} `memory_away`
      */
@@ -54,7 +50,6 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
       const answer = await shared?.run(markAt(key, lifetime, 'NX'));
       return answer?.reply !== null;
     },
-    /** Forgets a key. */
     async unmark(key: string): Promise<void> {
       marks.delete(key);
       await shared?.run(['DEL', nameOf(kind, key)]);
@@ -65,9 +60,7 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
 /**
  * Does work once.
  *
- * @param kind the short name of the work
- * @param lifetime milliseconds for which work is remembered
- * @param most works; beyond it, the oldest one is forgotten
+ * @param lifetime milliseconds
  * @param again what happens instead if the work was begun before
  */
 export function createOnce<Again>(
@@ -135,9 +128,6 @@ const countUp =
 /**
  * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter
  * is evicted, and clients cannot choose with whom they share one.
- *
- * @param kind the short name of what is counted
- * @param seconds after which a counter starts anew
  */
 export function createCounters({ now, shared }: Home, kind: string, seconds: number) {
   const lifetime = seconds * 1000;

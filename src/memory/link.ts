@@ -14,7 +14,6 @@ const probePause = 100;
 /** A key that no relay uses. */
 const probeName = 'login-relay:1:probe';
 
-/** Why a command failed. */
 export type LinkFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
 
 /** What operators may know of the server. */
@@ -43,7 +42,6 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   let losses = 0;
   let reason = 'unknown';
 
-  /** Runs a command, whether or not the server is there. */
   async function ask(words: readonly string[]): Promise<{ readonly reply: unknown } | undefined> {
     const begun = performance.now();
     const { promise: late, resolve: giveUp } = Promise.withResolvers<'timeout'>();

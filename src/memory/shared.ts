@@ -23,7 +23,6 @@ const nothing = () => undefined;
 const maybeText = v.optional(v.string(), nothing);
 const maybeSeconds = v.optional(v.number(), nothing);
 const leftSchema = v.object({
-  /** The scope that was asked for. */
   scope: v.optional(v.string()),
   response: v.optional(
     v.object({
@@ -56,7 +55,6 @@ export interface SharedCall {
   keep(left: Left): { readonly lifetime: number; readonly always: boolean };
 }
 
-/** What was left. */
 export interface Found {
   readonly left: Left;
   /** Milliseconds since then. */
@@ -163,7 +161,7 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
     close: link.close,
     run: link.run,
     onReturn: link.onReturn,
-    /** Uses the present keys. @param callTime milliseconds that a call takes at most */
+    /** @param callTime milliseconds that a call takes at most */
     configure(keys: KeyRing, callTime: number): void {
       seal = createSeal('shared memory', keys, leftSchema, longestResult);
       lockTime = callTime + lockMargin;

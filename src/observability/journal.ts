@@ -10,7 +10,6 @@ export const errorLevel = 50;
 /**
  * Whether a file descriptor leads to systemd's journal.
  *
- * @param journalStream the variable `JOURNAL_STREAM`
  * @see systemd.exec(5)
  */
 export function isReadByJournal(descriptor: number, journalStream: string | undefined): boolean {

@@ -13,7 +13,6 @@ const gatheringTime = 10;
 /**
  * Creates the logger of a process.
  *
- * @param settings.level the lowest level that is written
  * @param settings.format `json`: one object a line; `pretty`: for people. Default: `pretty` on a
  *   terminal, else `json`
  * @param settings.journalStream the variable `JOURNAL_STREAM`: lines for the journal carry their priority
@@ -54,7 +53,6 @@ export async function flushLog(logger: Logger): Promise<void> {
 /**
  * Opens a file descriptor for the log. A line that cannot be written is lost. Writing never blocks or throws.
  *
- * @param format gives the text of a line with this level
  * @param tellLost called with the number of lost lines, once lines can be written again
  */
 function openOutput(

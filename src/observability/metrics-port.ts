@@ -16,7 +16,6 @@ const noObserver = { unreadableRequest() {}, limitHit() {} };
 /**
  * Opens the port that answers `GET /metrics`.
  *
- * @param where undefined: metrics are off
  * @throws {ListenError} if the port cannot be opened
  */
 export async function openMetricsPort(

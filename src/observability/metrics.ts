@@ -1,18 +1,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type CountedLimit, countedLimits } from '../limits.ts';
+import type { LinkFailure } from '../memory/link.ts';
+import type { Leadership } from '../memory/shared.ts';
 import { paths, sessionPaths } from '../paths.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { version } from '../version.ts';
-import { createMemoryMetrics, type MakeCounter } from './memory-metrics.ts';
 import type { RequestRecord } from './request-log.ts';
 
 /** The values of gauges. */
 export interface Situation {
-  /** Calls to the provider in flight. */
   readonly callsInFlight: number;
-  /** Whether the relay is ready. */
   readonly ready: boolean;
-  /** Whether the shared memory answers; undefined: there is none. */
   readonly memoryIsUp?: boolean | undefined;
   /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
   readonly providers: readonly {
@@ -38,18 +36,19 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * The metrics. No label's value comes from a request.
- *
- * @param situation called for every scrape
- */
+/** No label's value comes from a request. @param situation called for every scrape */
 export function createMetrics(situation: () => Situation) {
   const registry = new Registry();
   const registers = [registry];
-  // Prometheus computes a rate from the second value on. Start at 0, so that the first failure counts.
-  const counter: MakeCounter = (name, help, labelNames = [], starts = []) => {
+  // Prometheus computes a rate from the second value on. The values in `starts` of the first label start at 0.
+  const counter = (
+    name: string,
+    help: string,
+    labelNames: readonly string[] = [],
+    starts: readonly string[] = [],
+  ) => {
     const made = new Counter({ name, help, labelNames, registers });
-    for (const labels of starts) made.inc(labels, 0);
+    for (const value of starts) made.inc({ [`${labelNames[0]}`]: value }, 0);
     return made;
   };
   const histogram = (name: string, help: string, labelNames: readonly string[]) =>
@@ -62,8 +61,7 @@ export function createMetrics(situation: () => Situation) {
   ) => {
     const made: Gauge = new Gauge({ name, help, labelNames, registers, collect: () => set(made) });
   };
-  const outcomes = (name: string, help: string) =>
-    counter(name, help, ['outcome'], [{ outcome: 'ok' }]);
+  const outcomes = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
   // Also at a registration that a reload has added.
   const logins = (name: string, help: string, labels = {}) => {
     const labelNames = [...Object.keys(labels), 'registration'];
@@ -143,7 +141,7 @@ export function createMetrics(situation: () => Situation) {
     'login_relay_access_total',
     'Logins and refreshes of people of whom it was asked whether they may log in, by answer.',
     ['outcome', 'registration'],
-    [{ outcome: 'allowed' }],
+    ['allowed'],
   );
   const excusedCallbacks = counter(
     'login_relay_callbacks_excused_total',
@@ -166,70 +164,77 @@ export function createMetrics(situation: () => Situation) {
     'login_relay_limits_hit_total',
     'Requests and connections that were refused or closed because of a limit.',
     ['limit'],
-    countedLimits.map((limit) => ({ limit })),
+    countedLimits,
   );
-  const limitHit = (limit: CountedLimit | undefined): void => {
-    if (limit !== undefined) limits.inc({ limit });
-  };
-
-  function observeCall(record: RequestRecord): void {
-    const { provider, providerError, access } = record;
-    const label = registrationLabel(record);
-    if (access !== undefined) accesses.inc({ outcome: access, ...label });
-    if (provider !== undefined) {
-      const called = { endpoint: provider.endpoint, outcome: provider.outcome, ...label };
-      calls.inc({ ...called, status: statusClass(provider.status) });
-      callDuration.observe(called, provider.durationMs / 1000);
-    }
-    if (providerError !== undefined) {
-      errors.inc({ endpoint: provider?.endpoint ?? 'authorize', code: providerError, ...label });
-    }
-  }
-
-  function observeLogin(record: RequestRecord): void {
-    const { method, route, outcome, excused } = record;
-    if (excused) excusedCallbacks.inc();
-    const [isOfLogin, end] = loginRoute.exec(route ?? '') ?? [];
-    if (method !== 'GET' || isOfLogin === undefined || sessionPaths.has(route)) return;
-    const label = registrationLabel(record);
-    if (end !== '/callback') {
-      if (outcome === 'ok') started.inc(label);
-    } else if (outcome === 'ok') finished.inc(label);
-    else failed.inc({ reason: outcome, ...label });
-  }
-
-  /** Counts what front ends do with codes, refresh tokens and sessions. */
-  function observeGrant({ method, route, outcome, grant }: RequestRecord): void {
-    if (grant === 'authorization_code') redemptions.inc({ outcome });
-    if (grant === 'refresh_token') refreshes.inc({ outcome });
-    if (method !== 'POST' || route === null) return;
-    if (route === paths.sessionRefresh) refreshes.inc({ outcome });
-    if (route === paths.logout) logouts.inc({ outcome });
-    if (revocationRoute.test(route)) revocations.inc({ outcome });
-  }
+  const limitHit = (limit?: CountedLimit) => limit && limits.inc({ limit });
 
   return {
     contentType: registry.contentType as string,
-    /** All metrics in the text format of Prometheus. */
     text: () => registry.metrics(),
     /** Adds the metrics of a shared memory. */
     createMemoryMetrics() {
       gauge('login_relay_memory_up', '1 if the shared memory answers; 0 if not.', (up) =>
         up.set(situation().memoryIsUp ? 1 : 0),
       );
-      return createMemoryMetrics(counter, histogram);
+      const duration = histogram(
+        'login_relay_memory_command_duration_seconds',
+        'Time until the shared memory answered a command.',
+        ['command'],
+      );
+      const failures = counter(
+        'login_relay_memory_failures_total',
+        'Commands that the shared memory did not carry out, and values that no relay can have left there.',
+        ['reason'],
+        ['timeout', 'refused', 'full', 'lost', 'garbage'],
+      );
+      const calls = counter(
+        'login_relay_memory_calls_total',
+        'Refreshes and logins that relays agree on: led here, waited for, repeated, made alone without the memory, or refused because another relay may be at it.',
+        ['how'],
+        ['led', 'waited', 'repeated', 'alone', 'unclear'],
+      );
+      return {
+        command(name: string, seconds: number, failure: LinkFailure | undefined): void {
+          duration.observe({ command: name }, seconds);
+          if (failure !== undefined) failures.inc({ reason: failure });
+        },
+        garbage: () => failures.inc({ reason: 'garbage' }),
+        call: (how: Leadership) => calls.inc({ how }),
+      };
     },
     limitHit,
     observe(record: RequestRecord): void {
-      const { route, status, durationMs, outcome } = record;
-      const labels = { route: route ?? 'none', status };
-      requests.inc(labels);
-      requestDuration.observe(labels, durationMs / 1000);
-      if (outcome === 'internal_error') unexpectedErrors.inc();
-      observeCall(record);
-      observeLogin(record);
-      observeGrant(record);
+      const { method, route, status, durationMs, outcome } = record;
+      const { provider, providerError, access, excused, grant } = record;
+      const label = registrationLabel(record);
+      const answer = { route: route ?? 'none', status };
+      requests.inc(answer);
+      requestDuration.observe(answer, durationMs / 1000);
       limitHit(limitOf[outcome]);
+      if (outcome === 'internal_error') unexpectedErrors.inc();
+      if (excused) excusedCallbacks.inc();
+      if (access !== undefined) accesses.inc({ outcome: access, ...label });
+      if (provider !== undefined) {
+        const called = { endpoint: provider.endpoint, outcome: provider.outcome, ...label };
+        const statusClass = provider.status ? `${Math.floor(provider.status / 100)}xx` : 'none';
+        calls.inc({ ...called, status: statusClass });
+        callDuration.observe(called, provider.durationMs / 1000);
+      }
+      if (providerError !== undefined) {
+        errors.inc({ endpoint: provider?.endpoint ?? 'authorize', code: providerError, ...label });
+      }
+      if (route === null) return;
+      const [isOfLogin, end] = loginRoute.exec(route) ?? [];
+      if (method === 'GET' && isOfLogin !== undefined && !sessionPaths.has(route)) {
+        if (end === '/callback' && outcome !== 'ok') failed.inc({ reason: outcome, ...label });
+        else if (outcome === 'ok') (end === '/callback' ? finished : started).inc(label);
+      }
+      const posted = method === 'POST' ? route : '';
+      const isRefresh = grant === 'refresh_token' || posted === paths.sessionRefresh;
+      if (grant === 'authorization_code') redemptions.inc({ outcome });
+      if (isRefresh) refreshes.inc({ outcome });
+      if (posted === paths.logout) logouts.inc({ outcome });
+      if (revocationRoute.test(posted)) revocations.inc({ outcome });
     },
     /** Counts a request that never reached the application. */
     observeUnreadable({ status, outcome }: UnreadableRequest): void {
@@ -242,9 +247,4 @@ export function createMetrics(situation: () => Situation) {
 /** The label `registration`. There is none if there is only one registration, or if a request concerns none. */
 function registrationLabel({ registration }: { readonly registration?: string | undefined }) {
   return registration === undefined ? {} : { registration };
-}
-
-// Classes of statuses: a label needs few values.
-function statusClass(status: number | undefined): string {
-  return status === undefined ? 'none' : `${Math.floor(status / 100)}xx`;
 }

@@ -13,8 +13,6 @@ const originForm = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})
 /**
  * A warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute. Clients that
  * choose the subjects cannot flood the log or the memory.
- *
- * @param now milliseconds on a clock that never goes back
  */
 export function occasionalWarning(
   logger: Warner,
@@ -35,15 +33,13 @@ export function occasionalWarning(
  * Warns of requests from origins that are no front end's.
  *
  * @param configuredOrigin the front end's origin; undefined if there are several front ends
- * @param now milliseconds on a clock that never goes back
  */
 export function warnOfForeignOrigins(
   logger: Warner,
   isFrontEnd: (origin: string) => boolean,
   configuredOrigin: string | undefined,
-  now?: () => number,
 ): Middleware {
-  const warn = occasionalWarning(logger, 'request from another origin', now);
+  const warn = occasionalWarning(logger, 'request from another origin');
   return (ctx, next) => {
     const { origin: received } = ctx.req.headers;
     if (received !== undefined && !isFrontEnd(received)) {
@@ -57,16 +53,13 @@ export function warnOfForeignOrigins(
 /**
  * Warns of logins that pages of other origins start, as their `Referer` says. The login does not come back to such a
  * page, which is often the right one at another port.
- *
- * @param configuredOriginOf the origin of the front end with this name
  */
 export function warnOfForeignPages(
   logger: Warner,
   isFrontEnd: (origin: string) => boolean,
   configuredOriginOf: (frontEnd: string) => string | undefined,
-  now?: () => number,
 ): Middleware<RequestState> {
-  const warn = occasionalWarning(logger, 'login started by a page of another origin', now);
+  const warn = occasionalWarning(logger, 'login started by a page of another origin');
   return async (ctx, next) => {
     try {
       await next();

@@ -15,7 +15,6 @@ const clientClosedRequest = 499;
  * header or a body.
  */
 export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>> {
-  /** Whole or cut, as configured; undefined by default. */
   readonly clientAddress: string | undefined;
   readonly method: string;
   /** The route's pattern or name; null if no route matches. */
@@ -43,9 +42,6 @@ type SharedFields =
 /**
  * Passes the record of each request to every observer, once the request is handled and the response is
  * sent or the client is gone.
- *
- * @param clientAddress gives the client's address if the log shows it
- * @param names which names a record has
  */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],

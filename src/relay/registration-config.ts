@@ -38,12 +38,8 @@ export function registrationsOf(
  * @returns undefined if it gets none
  */
 export function refreshPolicyOf(
-  {
-    refreshLifetime: lifetime,
-    keySecrets,
-    baseUrl,
-  }: Pick<Config, 'refreshLifetime' | 'keySecrets' | 'baseUrl'>,
-  { refreshTokens: mode, kind }: Pick<FrontEndConfig, 'refreshTokens' | 'kind'>,
+  { refreshLifetime: lifetime, keySecrets, baseUrl }: Config,
+  { refreshTokens: mode, kind }: FrontEndConfig,
 ): RefreshPolicy | undefined {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
   return mode !== 'off' && isKeySafe ? { mode, lifetime, replaces: kind === 'native' } : undefined;

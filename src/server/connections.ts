@@ -4,7 +4,6 @@ import { limits } from '../limits.ts';
 
 interface Connection {
   readonly socket: Socket;
-  /** The responses in flight: one, or several if the client pipelines. */
   readonly responses: Set<ServerResponse>;
   /** The bytes that had arrived when it began to wait for its client. */
   bytesBefore: number;
@@ -16,11 +15,11 @@ export type Connections = ReturnType<typeof limitConnections>;
 /**
  * Limits a server's connections. A new one replaces the one that has waited for its client for longest: idle, or for the
  * body of a request. So clients that send nothing do not exclude others. If none waits, the new one is closed.
- *
- * @param onLimit called for every connection that is closed because of the limit
  */
 export function limitConnections(server: Server, most: number, onLimit: () => void) {
   const connections = new WeakMap<Socket, Connection>();
+  const isSecure = 'setSecureContext' in server;
+  const handshakes = new Map<string, Connection>();
   // Those that wait for their clients, longest first. The others are removed once they are looked at.
   const waiting = new Set<Connection>();
   let open = 0;
@@ -31,8 +30,11 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     connections.set(socket, connection);
     waiting.add(connection);
     open += 1;
+    const peer = isSecure ? peerOf(socket) : '';
+    if (isSecure) handshakes.set(peer, connection);
     socket.once('close', () => {
       waiting.delete(connection);
+      handshakes.delete(peer);
       open -= 1;
     });
     if (open <= most) return;
@@ -41,7 +43,11 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     waiting.delete(replaced);
     replaced.socket.destroy();
   });
-  if (isSecure(server)) followHandshakes(server, connections);
+  // TLS wraps the connection's socket in another one that does not expose it.
+  server.on('secureConnection', (secured: Socket) => {
+    const connection = handshakes.get(peerOf(secured));
+    if (connection) connections.set(secured, connection);
+  });
 
   function startWaiting(connection: Connection): void {
     connection.bytesBefore = connection.socket.bytesRead;
@@ -87,26 +93,6 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       ...(connections.get(socket)?.responses ?? []),
     ],
   };
-}
-
-function isSecure(server: Server): boolean {
-  return 'setSecureContext' in server;
-}
-
-// TLS wraps the connection's socket in another one that does not expose it.
-function followHandshakes(server: Server, connections: WeakMap<Socket, Connection>): void {
-  const handshakes = new Map<string, Connection>();
-  server.on('connection', (socket: Socket) => {
-    const connection = connections.get(socket);
-    if (connection === undefined) return;
-    const peer = peerOf(socket);
-    handshakes.set(peer, connection);
-    socket.once('close', () => handshakes.delete(peer));
-  });
-  server.on('secureConnection', (secured: Socket) => {
-    const connection = handshakes.get(peerOf(secured));
-    if (connection) connections.set(secured, connection);
-  });
 }
 
 function peerOf({ remoteAddress, remotePort, localAddress }: Socket): string {

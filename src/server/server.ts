@@ -23,7 +23,6 @@ export interface Port {
 
 /** A listening socket that the parent process opened. It stays open when this process ends. */
 export interface PassedSocket {
-  /** Its file descriptor. */
   readonly fd: number;
 }
 
@@ -45,7 +44,6 @@ export type ListeningServer = Awaited<ReturnType<typeof listen>>;
 /**
  * Opens a port, or listens on a passed socket.
  *
- * @param most.connections the most connections at a time
  * @param certificate undefined: plain http
  * @throws {ListenError} if the port is taken or may not be used
  * @throws {ConfigError} if the passed socket is not a listening stream socket

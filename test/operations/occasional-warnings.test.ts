@@ -82,7 +82,6 @@ describe('the log of foreign pages', () => {
       logger,
       (origin) => origin === configuredOrigin,
       (frontEnd) => (frontEnd === 'app' ? configuredOrigin : undefined),
-      () => 0,
     );
     const start = async (referer: string, frontEnd = 'app') => {
       const ctx = koaContext({ referer });

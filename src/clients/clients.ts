@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { type KeyRing, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
+import type { ClientLimits } from '../login/memory.ts';
 import type { Secret } from '../secret.ts';
 import { type Client, createClientIds, nameOf, redirectUrisOf } from './client.ts';
 import { type DocumentRule, type Documents, documentUrl } from './documents.ts';
@@ -26,13 +27,10 @@ export interface ClientRules {
 }
 
 /** What the clients of a registration share with others. */
-interface Surroundings {
+interface Surroundings extends Pick<ClientLimits, 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
-  /** Count what a client address makes the relay do for a new client. Both throw `rate_limited`. */
-  readonly countFetch: (request: IncomingMessage) => Promise<void>;
-  readonly countRegistration: (request: IncomingMessage) => Promise<void>;
   readonly now: Clock;
 }
 

@@ -141,10 +141,10 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     run,
     /** The same, but waits for a server that has just gone away. */
     async runPatiently(words: readonly string[]) {
-      return (
-        ((await untilBack()) ? await run(words) : undefined) ??
-        ((await untilBack()) ? await run(words) : undefined)
-      );
+      await untilBack();
+      const answer = await run(words);
+      if (answer === undefined) await untilBack();
+      return answer ?? (await run(words));
     },
     /** Adds commands that are run before all others when the server is there. */
     onReturn(commands: () => string[][]): void {

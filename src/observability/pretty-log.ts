@@ -1,6 +1,7 @@
 import { prettyFactory } from 'pino-pretty';
 import { paths } from '../paths.ts';
 import { effectOf } from './request-effect.ts';
+import type { RequestRecord } from './request-log.ts';
 
 /** Formats a line of the log for people. */
 export const prettyLine: (line: string) => string = prettyFactory({
@@ -17,40 +18,25 @@ function sentence(line: Readonly<Record<string, unknown>>): string {
   return msg === 'request' ? request(line) : lines(String(msg), ...details(line));
 }
 
-function request(line: Record<string, unknown>): string {
-  const {
-    method,
-    route,
-    registration,
-    frontEnd,
-    status,
-    outcome,
-    durationMs,
-    requestId,
-    provider,
-    providerError,
-    refusedBy,
-    excused,
-    clientAddress,
-    stack,
-  } = line;
+function request(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>): string {
+  const { route, status, outcome } = line;
   return lines(
-    `${method} ${route ?? addressOf(line)} ${status} ${outcome} in ${durationMs} ms`,
+    `${line.method} ${route ?? addressOf(line)} ${status} ${outcome} in ${line.durationMs} ms`,
     effectOf(line),
-    registration && route === paths.user && `provider: ${registration}`,
-    frontEnd && `front end: ${frontEnd}`,
-    providerCall(provider),
-    refusedBy && `the person is not in ${refusedBy}.allow`,
-    excused && 'excused from the state check',
-    providerError && `provider's error code: ${providerError}`,
-    clientAddress && `client: ${clientAddress}`,
-    outcome !== 'ok' && `request ID: ${requestId}`,
-    stack,
+    line.registration && route === paths.user && `provider: ${line.registration}`,
+    line.frontEnd && `front end: ${line.frontEnd}`,
+    providerCall(line.provider),
+    line.refusedBy && `the person is not in ${line.refusedBy}.allow`,
+    line.excused && 'excused from the state check',
+    line.providerError && `provider's error code: ${line.providerError}`,
+    line.clientAddress && `client: ${line.clientAddress}`,
+    outcome !== 'ok' && `request ID: ${line.requestId}`,
+    line.stack,
   );
 }
 
 /** What takes the place of a route. Preflights are answered before their route is known. */
-function addressOf({ method, outcome }: Record<string, unknown>): string {
+function addressOf({ method, outcome }: Parameters<typeof request>[0]): string {
   return method === 'OPTIONS' && outcome === 'ok' ? '(any address)' : '(no such address)';
 }
 

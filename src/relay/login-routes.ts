@@ -15,7 +15,7 @@ import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './registrations.ts';
 
 /** What the routes of every registration need. */
-export interface LoginDependencies {
+interface LoginDependencies {
   readonly baseUrl: string;
   readonly limited: readonly Middleware[];
   /** Warns of logins that start under another host name than the base URL's, or from another page. */

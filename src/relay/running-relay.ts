@@ -4,10 +4,10 @@ import type { Config } from '../config/config.ts';
 import { loggedAddresses, unixSocket } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
 import { longestWait } from '../login/refused-exchanges.ts';
-import type { Metrics, Situation } from '../observability/metrics.ts';
+import type { Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog } from '../observability/occasional-warnings.ts';
-import { listen, type PassedSocket, type ServerObserver } from '../server/server.ts';
+import { listen, type PassedSocket } from '../server/server.ts';
 import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
 import { hasSessions } from './registration-config.ts';
 import { createRelay } from './relay.ts';
@@ -48,11 +48,23 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       })),
     };
   };
+  const addresses = loggedAddresses(config);
+  const logLimit = limitLog(logger);
   const server = await listen(
     relay.listener,
     socket ?? config,
     { ...limits, headerSize: headerSizeFor(config), connections: config.maxConnections },
-    serverObserver(config, logger, metrics),
+    {
+      unreadableRequest(request, peer) {
+        const clientAddress = addresses.ofPeer(peer);
+        logger.info({ ...request, clientAddress, method: null, route: null }, 'request');
+        metrics?.observeUnreadable(request);
+      },
+      limitHit(limit) {
+        logLimit(limit);
+        metrics?.limitHit(limit);
+      },
+    },
     config.certificate,
   );
   settleEngine();
@@ -117,26 +129,6 @@ function warnOfUnixSocket(
   logger.warn(
     '--trusted-proxies (TRUSTED_PROXIES) does not list unix: behind the Unix socket all clients share one rate limit, and refused exchanges are not limited',
   );
-}
-
-function serverObserver(
-  config: Config,
-  logger: Logger,
-  metrics: Metrics | undefined,
-): ServerObserver {
-  const logLimit = limitLog(logger);
-  const addresses = loggedAddresses(config);
-  return {
-    unreadableRequest(request, peer) {
-      const clientAddress = addresses.ofPeer(peer);
-      logger.info({ ...request, clientAddress, method: null, route: null }, 'request');
-      metrics?.observeUnreadable(request);
-    },
-    limitHit(limit) {
-      logLimit(limit);
-      metrics?.limitHit(limit);
-    },
-  };
 }
 
 /**

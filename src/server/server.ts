@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
@@ -70,7 +70,9 @@ export async function listen(
     // The application answers a missing Host, with JSON.
     requireHostHeader: false,
   };
-  const secureServer = certificate && (await createSecureServer(certificate, options, listener));
+  // Loaded only if TLS is configured.
+  const tls = certificate && { ...options, ...tlsOptions(certificate) };
+  const secureServer = tls && (await import('node:https')).createServer(tls, listener);
   const server = secureServer ?? createServer(options, listener);
   // Node drops those beyond it, so let the application see that there are more than it accepts.
   server.maxHeadersCount = limits.headers + 1;
@@ -106,16 +108,6 @@ export async function listen(
   };
 }
 
-// Loaded only if TLS is configured.
-async function createSecureServer(
-  certificate: Certificate,
-  options: ServerOptions,
-  listener: RequestListener,
-): Promise<SecureServer> {
-  const { createServer } = await import('node:https');
-  return createServer({ ...options, ...tlsOptions(certificate) }, listener);
-}
-
 function addressOf(server: Server | SecureServer): string {
   const address = server.address();
   // Node does not know the path of a passed Unix socket.
@@ -131,15 +123,15 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
     return new ConfigError(['the passed socket is not a stream socket that listens']);
   const { host, port } = where;
   const code = 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return new ListenError(`port ${port} on ${host} is already in use`);
-  if (code === 'EACCES')
-    return new ListenError(`port ${port} on ${host} may not be used by this user`);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new ListenError(
-      `${host} is not an address of this machine: there is nothing to listen on`,
-    );
-  }
-  return new ListenError(`cannot listen on ${host}, port ${port} (${code ?? error.name})`);
+  const notHere = `${host} is not an address of this machine: there is nothing to listen on`;
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} on ${host} is already in use`,
+    EACCES: `port ${port} on ${host} may not be used by this user`,
+    EADDRNOTAVAIL: notHere,
+    ENOTFOUND: notHere,
+  };
+  const other = `cannot listen on ${host}, port ${port} (${code ?? error.name})`;
+  return new ListenError(reasons[`${code}`] ?? other);
 }
 
 /**

@@ -46,7 +46,6 @@ export type Sessions = ReturnType<typeof createSessions>;
 /** Logouts that are remembered. If more follow, copies of the oldest sessions' cookies work again. */
 export const mostLogouts = 16_384;
 
-/** What sessions are created with. */
 interface SessionSettings {
   /** Seconds from the login until the session ends. */
   readonly lifetime: number;

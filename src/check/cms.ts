@@ -2,10 +2,7 @@ import type { Config, FrontEndConfig, RegistrationConfig } from '../config/confi
 import { registrationsOf } from '../relay/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-/** What the `config.yml` of a CMS needs to log in. */
-export type CmsConfig = ReturnType<typeof cmsConfigs>[number];
-
-/** The lines for each front end that is a CMS, at each registration that it may use. */
+/** What the `config.yml` of each front end that is a CMS needs, at each registration that it may use. */
 export function cmsConfigs(config: Config) {
   return config.frontEnds
     .filter(({ tokenDelivery }) => tokenDelivery === 'cms')

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type Command, type Option as Flag, Help } from 'commander';
-import { wrap } from '../check/wrap.ts';
 import { options } from '../config/settings/settings.ts';
+import { wrap } from './print.ts';
 
 const widest = 100;
 /** Below this width, a description starts on a line of its own. */

@@ -1,8 +1,7 @@
 import { type Command, CommanderError } from 'commander';
-import { wrap } from '../check/wrap.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { ConfigError, ListenError } from '../start-errors.ts';
-import { OutputError, printError } from './print.ts';
+import { OutputError, printError, wrap } from './print.ts';
 import { createProgram } from './program.ts';
 import { describeUsageError } from './usage-error.ts';
 

@@ -27,3 +27,17 @@ function write(text: string, stream: NodeJS.WriteStream): Promise<Error | null |
   if (stream.listenerCount('error') === 0) stream.on('error', () => {});
   return new Promise((resolve) => stream.write(text, resolve));
 }
+
+/** Breaks a text into lines of at most `width` characters; a longer word keeps a line to itself. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else {
+      lines.push(word);
+    }
+  }
+  return lines;
+}

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { diagnose } from '../../src/cli/commands/check.ts';
+import { diagnose } from '../../src/check/diagnose.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';

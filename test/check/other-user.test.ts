@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { diagnose } from '../../src/cli/commands/check.ts';
+import { diagnose } from '../../src/check/diagnose.ts';
 import type { TextFile } from '../../src/text-files.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { freePort } from '../harness/system/free-port.ts';

@@ -1,80 +1,75 @@
-import { checkAccess } from '../../check/access.ts';
-import { checkCmsBaseUrl, cmsConfigs } from '../../check/cms.ts';
-import { examine } from '../../check/examine.ts';
-import { findingsOn } from '../../check/finding.ts';
-import { type CheckReport, reportAsText } from '../../check/report.ts';
-import { checkSharedMemory } from '../../check/shared-memory.ts';
-import { type ConfigReading, readConfig } from '../../config/config.ts';
-import { printFile } from '../../config/file/print.ts';
-import type { Unseen } from '../../config/reading.ts';
-import { options } from '../../config/settings/settings.ts';
-import { givenBySources, type OptionSources } from '../../config/sources.ts';
-import { ConfigError } from '../../start-errors.ts';
-import { isMissingFile, newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
-import { print } from '../print.ts';
+import { styleText } from 'node:util';
+import { type CheckReport, diagnose } from '../../check/diagnose.ts';
+import type { Finding } from '../../check/finding.ts';
+import type { OptionSources } from '../../config/sources.ts';
+import { print, wrap } from '../print.ts';
 
-/** The file of the packaged service. */
-const packagedFile = '/etc/login-relay/config.yaml';
-
-/**
- * `login-relay check`: shows the configuration in effect, and what is wrong with it, with its addresses
- * and with the provider.
- *
- * @returns the exit code: 0 no problem found, though there may be warnings, and things that could not be
- *   checked; 1 a problem; 2 the configuration has faults
- */
+/** `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code. */
 export async function check(sources: OptionSources, json: boolean): Promise<0 | 1 | 2> {
   const { report, code } = await diagnose(sources);
   await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report));
   return code;
 }
 
-/** Makes the report of {@link check}, and its exit code. Without any option, it is that of the packaged service's file. */
-export async function diagnose(
-  given: OptionSources,
-  readFile: ReadFile = readTextFile,
-): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
-  const { notChecked, ok, problem, warning } = findingsOn('configuration');
-  const isPackaged = isEmpty(given) && !isMissingFile(packagedFile, readFile);
-  const sources = isPackaged ? { ...given, flags: { config: [packagedFile] } } : given;
-  const chosen = isPackaged ? [ok(`no option is given, so this is ${packagedFile}`)] : [];
-  const isFromFile = givenBySources('config', sources) !== undefined;
-  const unseen: Unseen[] = [];
-  let reading: ConfigReading;
-  try {
-    reading = readConfig({ ...sources, readFile, newFiles: { expect: newFiles.expect }, unseen });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const findings = [...chosen, ...error.faults.map((fault) => problem(fault))];
-    return { report: { configuration: null, callbackUrl: null, findings }, code: 2 };
+/** The report for people, 80 columns wide; in colour if standard output is a terminal. */
+function reportAsText(report: CheckReport): string {
+  const { configuration, callbackUrl, callbackUrls = {}, cms = [], findings } = report;
+  const lines: string[] = [];
+  if (configuration !== null) lines.push(title('Configuration'), indented(configuration), '');
+  if (callbackUrl !== null) lines.push(`Callback URL to register: ${callbackUrl}`, '');
+  const urls = Object.entries(callbackUrls).map(([name, url]) => `  ${name}  ${url}`);
+  if (urls.length > 0) lines.push('Callback URLs to register:', ...urls, '');
+  for (const { frontEnd, registration, backend } of cms) {
+    lines.push(`config.yml of the CMS ${frontEnd}, for a login at ${registration}:`);
+    lines.push(indented(backend), '');
   }
-  const { config, readings } = reading;
-  const examined = await examine(reading, isFromFile);
-  const urls = config.registrations.map(({ name, redirectUri }) => [name, redirectUri]);
-  const callbacks = isFromFile
-    ? { callbackUrl: null, callbackUrls: Object.fromEntries(urls) }
-    : { callbackUrl: config.registrations[0].redirectUri };
-  const configuration = printFile(readings, config, examined.described);
-  const cms = cmsConfigs(config);
-  const findings = [
-    ...chosen,
-    ...reading.warnings.map((message) => warning(message)),
-    ...unseen.map(({ message, fix }) => notChecked(message, fix)),
-    ...checkCmsBaseUrl(config),
-    ...checkAccess(config, examined.described),
-    ...(await checkSharedMemory(reading)),
-    ...examined.findings,
-  ];
-  const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
-  return {
-    report: { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings },
-    code,
-  };
+  const merged = mergeEqual(findings);
+  lines.push(title('Checks'), ...merged.flatMap(findingLines));
+  lines.push('', summary(merged), '');
+  return lines.join('\n');
 }
 
-/** Whether no flag or variable of the relay is given. An empty variable for the file says that there is none. */
-function isEmpty({ flags, environment }: OptionSources): boolean {
-  const { config, ...others } = options;
-  if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;
-  return Object.values(others).every(({ variable }) => !environment[variable]);
+const title = (text: string) => styleText('bold', text);
+const indented = (text: string) => text.trimEnd().replaceAll(/^(?=.)/gm, '  ');
+
+const labels = {
+  ok: { text: 'ok', colour: 'green' },
+  not_checked: { text: 'not checked', colour: 'cyan' },
+  warning: { text: 'warning', colour: 'yellow' },
+  problem: { text: 'problem', colour: 'red' },
+} as const;
+const labelWidth = labels.not_checked.text.length;
+
+function findingLines({ subject, verdict, message, fix }: Finding): string[] {
+  const indent = ' '.repeat(labelWidth + 4);
+  const [first = '', ...rest] = wrap(`${subject}: ${message}`, 80 - indent.length);
+  const remedy = fix === null ? [] : wrap(`→ ${fix}`, 80 - indent.length);
+  const { text, colour } = labels[verdict];
+  const label = styleText(colour, text.padEnd(labelWidth));
+  return [`  ${label}  ${first}`, ...[...rest, ...remedy].map((line) => indent + line)];
+}
+
+/** Findings that say the same of several subjects, as one. */
+function mergeEqual(findings: readonly Finding[]): Finding[] {
+  const equal = Map.groupBy(findings, ({ verdict, message, fix }) =>
+    JSON.stringify([verdict, message, fix]),
+  );
+  return [...equal.values()].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : [{ ...first, subject: [first, ...others].map(({ subject }) => subject).join(', ') }],
+  );
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (wanted: Finding['verdict'], one: string, many = one) => {
+    const number = findings.filter(({ verdict }) => verdict === wanted).length;
+    return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
+  };
+  const [problems = 'No problem found'] = count('problem', 'problem', 'problems');
+  const others = [
+    ...count('warning', 'warning', 'warnings'),
+    ...count('not_checked', 'not checked'),
+  ];
+  return `${[problems, ...others].join(', ')}.`;
 }

@@ -1,6 +1,5 @@
+import { type CheckReport, diagnose } from '../../../src/check/diagnose.ts';
 import type { Finding } from '../../../src/check/finding.ts';
-import type { CheckReport } from '../../../src/check/report.ts';
-import { diagnose } from '../../../src/cli/commands/check.ts';
 import { type OptionName, options } from '../../../src/config/settings/settings.ts';
 import { canary, inspectForLeaks } from '../../harness/expect/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { CheckReport } from '../../../src/check/report.ts';
+import type { CheckReport } from '../../../src/check/diagnose.ts';
 import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { certificateFiles } from '../../harness/system/certificate-files.ts';

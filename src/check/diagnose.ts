@@ -1,0 +1,167 @@
+import { type ConfigReading, readConfig } from '../config/config.ts';
+import { printFile } from '../config/file/print.ts';
+import type { Unseen } from '../config/reading.ts';
+import { options } from '../config/settings/settings.ts';
+import { givenBySources, type OptionSources } from '../config/sources.ts';
+import type { Provider } from '../providers/provider.ts';
+import { frontEndsOf, registrationsOf } from '../relay/registration-config.ts';
+import { ConfigError } from '../start-errors.ts';
+import { isMissingFile, newFiles, type ReadFile, readTextFile } from '../text-files.ts';
+import { checkAccess } from './access.ts';
+import { checkAddresses, checkBaseUrl } from './addresses.ts';
+import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
+import { checkCmsBaseUrl, cmsConfigs } from './cms.ts';
+import { type CheckContext, createCheckClient, type ProviderContext } from './context.ts';
+import { checkDiscovery } from './discovery.ts';
+import { type Finding, findingsOn } from './finding.ts';
+import { checkFrontEnd } from './front-end.ts';
+import { checkSharedMemory } from './shared-memory.ts';
+import { checkTokenEndpoint } from './token-endpoint.ts';
+import { checkTokens } from './tokens.ts';
+import { checkUserEndpoint } from './user-endpoint.ts';
+
+/** The file of the packaged service. */
+const packagedFile = '/etc/login-relay/config.yaml';
+
+/** The result of `login-relay check`. */
+export interface CheckReport {
+  /** The configuration in effect, as a configuration file; null if it has faults. */
+  readonly configuration: string | null;
+  /** What to register at the provider; null if the configuration has faults. */
+  readonly callbackUrl: string | null;
+  /** The same for each registration of a configuration file. */
+  readonly callbackUrls?: Readonly<Record<string, string>>;
+  /** What the CMSes need in their `config.yml`; left out if no front end is one. */
+  readonly cms?: ReturnType<typeof cmsConfigs>;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Examines the configuration in effect, its addresses and its providers. Without any option, it is the file of the
+ * packaged service.
+ *
+ * @returns the report, and the exit code: 0 no problem found, though there may be warnings, and things that could not be
+ *   checked; 1 a problem; 2 the configuration has faults
+ */
+export async function diagnose(
+  given: OptionSources,
+  readFile: ReadFile = readTextFile,
+): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
+  const { notChecked, ok, problem, warning } = findingsOn('configuration');
+  const isPackaged = isEmpty(given) && !isMissingFile(packagedFile, readFile);
+  const sources = isPackaged ? { ...given, flags: { config: [packagedFile] } } : given;
+  const chosen = isPackaged ? [ok(`no option is given, so this is ${packagedFile}`)] : [];
+  const isFromFile = givenBySources('config', sources) !== undefined;
+  const unseen: Unseen[] = [];
+  let reading: ConfigReading;
+  try {
+    reading = readConfig({ ...sources, readFile, newFiles: { expect: newFiles.expect }, unseen });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const findings = [...chosen, ...error.faults.map((fault) => problem(fault))];
+    return { report: { configuration: null, callbackUrl: null, findings }, code: 2 };
+  }
+  const { config, readings } = reading;
+  const examined = await examine(reading, isFromFile);
+  const urls = config.registrations.map(({ name, redirectUri }) => [name, redirectUri]);
+  const callbacks = isFromFile
+    ? { callbackUrl: null, callbackUrls: Object.fromEntries(urls) }
+    : { callbackUrl: config.registrations[0].redirectUri };
+  const configuration = printFile(readings, config, examined.described);
+  const cms = cmsConfigs(config);
+  const findings = [
+    ...chosen,
+    ...reading.warnings.map((message) => warning(message)),
+    ...unseen.map(({ message, fix }) => notChecked(message, fix)),
+    ...checkCmsBaseUrl(config),
+    ...checkAccess(config, examined.described),
+    ...(await checkSharedMemory(reading)),
+    ...examined.findings,
+  ];
+  const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
+  return {
+    report: { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings },
+    code,
+  };
+}
+
+/** Whether no flag or variable of the relay is given. An empty variable for the file says that there is none. */
+function isEmpty({ flags, environment }: OptionSources): boolean {
+  const { config, ...others } = options;
+  if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;
+  return Object.values(others).every(({ variable }) => !environment[variable]);
+}
+
+const atOnce = 20;
+
+/**
+ * Checks the relay's own addresses and the pages of its front ends, and calls each provider with a made-up code and
+ * token.
+ *
+ * @param isFromFile whether a file has the registrations and the front ends. Then each finding names the one that it
+ *   is about
+ * @returns the providers, too, by the name of the registration, except those that their issuers do not describe
+ */
+async function examine({ config, namingOf }: ConfigReading, isFromFile: boolean) {
+  const client = createCheckClient(config);
+  const described = new Map<string, Provider>();
+
+  const [firstRegistration, firstFrontEnd] = [config.registrations[0], config.frontEnds[0]];
+  const contextOf = (registration = firstRegistration, frontEnd = firstFrontEnd): CheckContext => {
+    const naming = namingOf(registration.name, frontEnd.name);
+    return { ...naming, config, registration, frontEnd, client };
+  };
+
+  /** @param ofPages what is found meanwhile */
+  async function examineLogin(context: CheckContext, ofPages?: Promise<Finding[]>) {
+    const ofBaseUrl = checkBaseUrl(context);
+    const { findings: ofDiscovery, provider } = await checkDiscovery(context);
+    if (provider) described.set(context.registration.name, provider);
+    const ofProvider = provider ? await checkProvider({ ...context, provider }) : [];
+    const ofAddresses = [...checkAddresses(context, provider), await ofBaseUrl];
+    return [...ofAddresses, ...((await ofPages) ?? []), ...ofDiscovery, ...ofProvider];
+  }
+
+  async function examineAll(): Promise<Finding[]> {
+    const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
+      const [frontEnd] = frontEndsOf(config, registration);
+      return about(registration, await examineLogin(contextOf(registration, frontEnd)));
+    });
+    const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
+      const [registration] = registrationsOf(config, frontEnd);
+      return about(frontEnd, await checkFrontEnd(contextOf(registration, frontEnd)));
+    });
+    // At once, because each may wait until the time for a call is over.
+    return (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
+  }
+
+  const context = contextOf();
+  const examined = isFromFile ? examineAll() : examineLogin(context, checkFrontEnd(context));
+  return { findings: await examined.finally(client.close), described };
+}
+
+async function checkProvider(context: ProviderContext): Promise<Finding[]> {
+  const ofEndpoints = await Promise.all([
+    checkAuthorizationEndpoint(context),
+    checkTokenEndpoint(context),
+    checkUserEndpoint(context),
+  ]);
+  return [...checkScope(context), ...checkTokens(context), ...ofEndpoints.flat()];
+}
+
+/** The results in order. A thousand addresses that do not answer must not take hours. */
+async function mapInGroups<Item, Result>(
+  items: readonly Item[],
+  task: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    const group = items.slice(start, start + atOnce);
+    results.push(...(await Promise.all(group.map(task))));
+  }
+  return results;
+}
+
+function about({ name }: { readonly name: string }, findings: readonly Finding[]): Finding[] {
+  return findings.map((finding) => ({ ...finding, subject: `${finding.subject} (${name})` }));
+}

@@ -1,11 +1,9 @@
 import { type Allow, describeAllow, neededScopes } from '../access/allow.ts';
+import { gitHubApp } from '../config/checks/cms.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { Provider } from '../providers/provider.ts';
 import { registrationsOf } from '../relay/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
-
-/** Client identifiers of GitHub Apps: such an app has permissions instead of scopes. */
-const gitHubApp = /^Iv/;
 
 /**
  * Says who may log in, and which scopes are missing to find that out. It asks nobody.

@@ -42,8 +42,11 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     const forgets = `it may forget logouts when it is full (${evicts})`;
     return evicts ? [answers, warning(forgets, 'set maxmemory-policy noeviction')] : [answers];
   };
+  const late = sleep(patience, undefined, { ref: false }).then(() => {
+    throw new Error('timeout');
+  });
   try {
-    return await Promise.race([tried(), sleep(patience, undefined, { ref: false }).then(fail)]);
+    return await Promise.race([tried(), late]);
   } catch (error) {
     const code = codeOf(failure ?? error);
     const correct = `correct ${describe('sharedMemory')} or its user, password or certificates`;
@@ -57,8 +60,4 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
 /** The value of a field, in the form that an old or a new server gives it. */
 function fieldOf(json: string, key: string): string {
   return new RegExp(`"${key}"[:,]"([\\w.]+)"`).exec(json)?.[1] ?? 'unknown';
-}
-
-function fail(): never {
-  throw new Error('timeout');
 }

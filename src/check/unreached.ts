@@ -1,12 +1,7 @@
 import type { CheckContext } from './context.ts';
 
 /** Why an address gave no answer, as text for the operator. */
-export interface Unreached {
-  readonly message: string;
-  readonly fix: string;
-  /** Whether browsers on other machines fail for the same reason, such as an expired certificate. */
-  readonly byEveryone: boolean;
-}
+export type Unreached = ReturnType<typeof explainCall>;
 
 /**
  * The codes are outcomes of calls, reasons of failed discoveries, and error codes.
@@ -88,7 +83,7 @@ export function explainCall(
   outcome: string,
   error: string | undefined,
   { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
-): Unreached {
+) {
   const [, message, fix] = reasonOf(outcome) ??
     reasonOf(error) ?? [
       '',
@@ -100,6 +95,7 @@ export function explainCall(
   return {
     message: `${message} (${where})`,
     fix: fix.replace('--provider-timeout', describe('providerTimeout')),
+    /** Whether browsers on other machines fail for the same reason, such as an expired certificate. */
     byEveryone: /^(CERT|ERR_TLS_CERT)_/.test(error ?? ''),
   };
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { ConfigError, ListenError } from '../start-errors.ts';
+import { codeOf } from '../text-files.ts';
 import type { OwnPage } from './own-page.ts';
 
 /** A port of this machine that is taken; requests to it wait for `serve`. */
@@ -16,12 +18,11 @@ export type OpenPort = Awaited<ReturnType<typeof openPort>>;
 export async function openPort(port: number, purpose: string) {
   const { promise: listener, resolve: serve } = Promise.withResolvers<RequestListener>();
   const server = createServer(async (...exchange) => (await listener)(...exchange));
-  await new Promise<void>((listening, reject) => {
-    server.once('error', ({ code }: NodeJS.ErrnoException) => {
-      const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be opened (${code})`;
-      reject(new ListenError(`port ${port}, for ${purpose} of the demo, ${reason}`));
-    });
-    server.listen({ host: '127.0.0.1', port }, listening);
+  server.listen({ host: '127.0.0.1', port });
+  await once(server, 'listening').catch((error) => {
+    const code = codeOf(error);
+    const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be opened (${code})`;
+    throw new ListenError(`port ${port}, for ${purpose} of the demo, ${reason}`);
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('not a TCP server');

@@ -17,30 +17,21 @@ export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
  * @throws {ConfigError}
  */
 export async function config(action: ConfigAction, sources: OptionSources): Promise<void> {
-  if (action === 'schema') {
-    await print(`${JSON.stringify(configFileSchema(), null, 2)}\n`);
-    return;
-  }
+  await print(await textOf(action, sources));
+}
+
+async function textOf(action: ConfigAction, sources: OptionSources): Promise<string> {
+  if (action === 'schema') return `${JSON.stringify(configFileSchema(), null, 2)}\n`;
   const { expect } = newFiles;
   const unseen: Unseen[] = [];
   const given = { ...sources, readFile: readTextFile, newFiles: { expect }, unseen };
   const { config: read, readings, warnings } = readConfig(given);
-  if (action === 'migrate') {
-    await print(migratedFile(readings));
-    return;
-  }
-  if (action === 'print') {
-    await print(printFile(readings, read, await describedProviders(read)));
-    return;
-  }
-  await print(
-    [
-      ...warnings.map((one) => `warning: ${one}`),
-      ...unseen.map(({ message, fix }) => `not checked: ${message}; ${fix}`),
-      unseen.length === 0
-        ? 'The configuration is valid.'
-        : 'The rest of the configuration is valid.',
-      '',
-    ].join('\n'),
-  );
+  if (action === 'migrate') return migratedFile(readings);
+  if (action === 'print') return printFile(readings, read, await describedProviders(read));
+  return [
+    ...warnings.map((one) => `warning: ${one}`),
+    ...unseen.map(({ message, fix }) => `not checked: ${message}; ${fix}`),
+    unseen.length === 0 ? 'The configuration is valid.' : 'The rest of the configuration is valid.',
+    '',
+  ].join('\n');
 }

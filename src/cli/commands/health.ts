@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { get as getPlainly, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
@@ -53,17 +54,15 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
 }
 
-function ask(address: string): Promise<string> {
-  return new Promise((resolve) => {
-    const get = address.startsWith('https') ? getSecurely : getPlainly;
-    const signal = AbortSignal.timeout(patience);
-    // The certificate names the public host, not this address. The exchange contains no secret.
-    const options = { rejectUnauthorized: false, signal };
-    const request = get(address + paths.ready, options, (response) =>
-      resolve(describe(response, address)),
-    );
-    request.on('error', () => resolve(`no answer from ${address}`));
-  });
+async function ask(address: string): Promise<string> {
+  const get = address.startsWith('https') ? getSecurely : getPlainly;
+  const signal = AbortSignal.timeout(patience);
+  // The certificate names the public host, not this address. The exchange contains no secret.
+  const request = get(address + paths.ready, { rejectUnauthorized: false, signal });
+  // The time can also be over while the body arrives.
+  request.on('error', () => {});
+  const [response]: IncomingMessage[] = await once(request, 'response').catch(() => []);
+  return response ? await describe(response, address) : `no answer from ${address}`;
 }
 
 async function describe(response: IncomingMessage, address: string): Promise<string> {

@@ -7,7 +7,7 @@ const cmsPresets = presets.flatMap(({ name, scope, cms }) => (cms ? [{ name, sco
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
 
 /** Client identifiers of GitHub Apps. Such an app has permissions of its own, and ignores scopes. */
-const gitHubApp = /^Iv/;
+export const gitHubApp = /^Iv/;
 
 /** Reports what keeps the front ends that are CMSes from logging in, or from their repositories. */
 export function reportCmses({ registrations, frontEnds }: Readings): void {

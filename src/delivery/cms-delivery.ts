@@ -39,7 +39,6 @@ ${failure && whatHappened(failure)}
   }
 
   return {
-    redirects: false,
     async succeed(ctx, { exchange, forFrontEnd }) {
       const given = await exchange();
       const { accessToken: token, refreshToken } = given.refreshToken ? forFrontEnd(given) : given;

@@ -11,8 +11,6 @@ import type { SessionLogin, Sessions } from '../session/sessions.ts';
 
 /** How one login reaches its front end once it has ended. */
 export interface Delivery {
-  /** Whether it answers with redirects. Browsers keep those from a prefetch. */
-  readonly redirects: boolean;
   /** Answers the callback of a login that the provider has granted. */
   succeed(ctx: Context, granted: Granted): Promise<void>;
   /** Answers a start or a callback that failed. */
@@ -38,24 +36,15 @@ export interface Target {
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** @param addressOf gives the address that a granted login is redirected to */
-function deliveryByRedirect(
-  addressOf: (granted: Granted, ctx: Context) => Promise<string>,
-  fail: AnswerFailure,
-): Delivery {
-  return {
-    redirects: true,
-    succeed: async (ctx, granted) => redirect(ctx, await addressOf(granted, ctx)),
-    fail,
-  };
-}
-
 /** The contract's delivery: exchanges the code, and redirects to the front end with `access_token`. */
 export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delivery {
-  return deliveryByRedirect(async ({ exchange }) => {
-    const { accessToken } = await exchange();
-    return addressAt(target, { access_token: accessToken });
-  }, fail);
+  return {
+    async succeed(ctx, { exchange }) {
+      const { accessToken } = await exchange();
+      redirect(ctx, addressAt(target, { access_token: accessToken }));
+    },
+    fail,
+  };
 }
 
 /**
@@ -74,11 +63,13 @@ export function codeDelivery(
   state: string | undefined,
 ): Delivery {
   const target = { url: redirectUri, part: 'query', parameters: { state, iss: issuer } } as const;
-  const fail = failureRedirect(target, ({ oauthError }) => oauthError);
-  return deliveryByRedirect(async ({ code: providerCode, codeVerifier }) => {
-    const content = { redirectUri, codeChallenge, providerCode, codeVerifier, resource };
-    return addressAt(target, { code: codes.issue(content, frontEnd) });
-  }, fail);
+  return {
+    async succeed(ctx, { code: providerCode, codeVerifier }) {
+      const content = { redirectUri, codeChallenge, providerCode, codeVerifier, resource };
+      redirect(ctx, addressAt(target, { code: codes.issue(content, frontEnd) }));
+    },
+    fail: failureRedirect(target, ({ oauthError }) => oauthError),
+  };
 }
 
 /**
@@ -95,12 +86,15 @@ export function sessionDelivery(
   page: string,
   fail: AnswerFailure,
 ): Delivery {
-  return deliveryByRedirect(async ({ exchange }, ctx) => {
-    // Discovery may find another provider during the exchange.
-    const login = loginOf();
-    sessions.start(ctx, login, await exchange());
-    return page;
-  }, fail);
+  return {
+    async succeed(ctx, { exchange }) {
+      // Discovery may find another provider during the exchange.
+      const login = loginOf();
+      sessions.start(ctx, login, await exchange());
+      redirect(ctx, page);
+    },
+    fail,
+  };
 }
 
 /** Redirects failures with `error`, `error_description` and `request_id`. */

@@ -13,9 +13,7 @@ interface Targets {
   /** The public address that starts the front end's login, if a link can start it. */
   readonly loginUrl: string | undefined;
   readonly origin: string;
-  /** Opens the state of a failed callback. */
   readonly states: States;
-  /** The page of a front end that has only one origin. */
   readonly frontendUrl: string | undefined;
 }
 

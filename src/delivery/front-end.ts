@@ -125,8 +125,7 @@ function frontEndOf(
 
   /** The delivery of a login that must not reach the front end: it fails for this reason, in place. */
   function inPlace(why: FailureCode): Delivery {
-    const succeed = () => Promise.reject(new RelayError(why));
-    return { redirects: false, succeed, fail: answerInPlace };
+    return { succeed: () => Promise.reject(new RelayError(why)), fail: answerInPlace };
   }
 
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {

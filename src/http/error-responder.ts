@@ -49,11 +49,10 @@ export function stackFrames(error: unknown): string {
   return [error.name, ...frames].join('\n');
 }
 
-/** Lets the answer that a request gets, if it gets one, answer the failures of everything that follows. */
-export function answerFailures(answerOf: (ctx: Context) => AnswerFailure | undefined): Handler {
+/** Answers the failures of everything that follows. */
+export function answerFailures(answer: AnswerFailure): Handler {
   return (ctx: Context, next) => {
-    const answer = answerOf(ctx);
-    if (answer !== undefined) ctx.state.answerFailure = answer;
+    ctx.state.answerFailure = answer;
     return next();
   };
 }
@@ -73,7 +72,7 @@ export const answerSessionFailures = answerPrograms(({ code: error, detail }) =>
  * relay itself: programs get 502.
  */
 function answerPrograms(bodyOf: (failure: RelayError) => object): Handler {
-  return answerFailures(() => (ctx, failure) => {
+  return answerFailures((ctx, failure) => {
     answerWith(ctx, failure, bodyOf(failure));
     const { oauthError } = failure;
     const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';

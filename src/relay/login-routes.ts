@@ -10,7 +10,7 @@ import { deliverCallbackFailures, loginCallback } from '../routes/login-callback
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { registrationEndpoint } from '../routes/register.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
-import { consentEndpoint, deliverCmsFailures, startLogin } from '../routes/start-login.ts';
+import { consentEndpoint, startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { ServedRegistration } from './registrations.ts';
 
@@ -86,7 +86,6 @@ function createLoginRoutes(served: ServedRegistration, dependencies: LoginDepend
   const startOf = (chosen: FrontEnds): Middleware<RequestState> => {
     const start = inOrder(
       allow('GET'),
-      deliverCmsFailures(chosen),
       refusePrefetch,
       ...(protection === undefined ? [] : [watchStarts]),
       startLogin(served, chosen),

@@ -89,11 +89,10 @@ function keyOf({ id }: Login): string {
  */
 export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
-  return answerFailures(() => (ctx, failure) => {
-    const delivery = startedDelivery(ctx, served);
+  return answerFailures((ctx, failure) => {
+    const deliver = startedDelivery(ctx, served)?.fail ?? answerInPlace;
     // Browsers keep a prefetched redirect, and would show its error instead of the login.
-    const isKept = delivery?.redirects && failure.code === 'prefetch_refused';
-    const answer = isKept ? answerFailure : (delivery?.fail ?? answerInPlace);
+    const answer = failure.code === 'prefetch_refused' ? answerFailure : deliver;
     answer(ctx, failure);
   });
 }

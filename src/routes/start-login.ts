@@ -5,7 +5,6 @@ import { pagePolicy } from '../delivery/html.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
-import { answerFailures } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
 import { redirect } from '../http/response-headers.ts';
 import { codeChallenge } from '../login/pkce.ts';
@@ -27,14 +26,6 @@ import type { FrontEnds, Served } from './front-ends.ts';
 /** Where a login starts. Its provider may not be known. */
 interface Place extends Served {
   readonly frontEnd: FrontEnd;
-}
-
-/** Lets the popup of a CMS answer the failures of everything that follows, if a CMS starts the login. */
-export function deliverCmsFailures({ ofPlainStart }: FrontEnds): Handler {
-  return answerFailures((ctx) => {
-    const frontEnd = ofPlainStart(ctx);
-    return frontEnd?.cmsBackend === undefined ? undefined : frontEnd.deliveryOf().fail;
-  });
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key, openFailedCallback } from '../harness/provider/failed-callbacks.ts';
@@ -170,13 +171,14 @@ describe('a login with --token-delivery cms', () => {
       );
     });
 
-    it('hands over the failure of a prefetch, at the start and at the callback', async () => {
+    it('refuses a prefetch in place, at the start and at the callback', async () => {
       const headers = navigationWith('Sec-Purpose', 'prefetch');
       for (const start of [cmsStart, '/auth', '/auth/provider/app']) {
-        expectFailure(await browser.open(start, { headers }), 503, /prefetch/);
+        const { detail } = expectFailurePage(await browser.open(start, { headers }), 503);
+        expect(detail).to.match(/prefetch/);
       }
       const answered = await browser.finish(await browser.start(), { headers });
-      expectFailure(answered, 503, /prefetch/);
+      expect(expectFailurePage(answered, 503).detail).to.match(/prefetch/);
       expect(answered.headers['retry-after']).to.equal('1');
     });
 

@@ -34,6 +34,7 @@ export async function keysOf(
   return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
+/** States are signed with their ring, and nonces are made with theirs. Everything else is sealed. */
 function keysFrom([current, ...previous]: readonly [string | Buffer, ...string[]]) {
   const ring = (purpose: string): KeyRing => {
     const derive = (secret: string | Buffer) =>
@@ -41,21 +42,13 @@ function keysFrom([current, ...previous]: readonly [string | Buffer, ...string[]
     return [derive(current), ...previous.map(derive)];
   };
   return {
-    /** Signs states. */
     state: ring('state'),
-    /** Seals the codes that front ends redeem. */
     code: ring('code'),
-    /** Seals the refresh tokens of front ends. */
     refreshToken: ring('refresh token'),
-    /** Seals the cookies of sessions. */
     session: ring('session'),
-    /** Seals the identifiers of clients that registered themselves. */
     client: ring('client'),
-    /** Seals what a person is asked to consent to. */
     consent: ring('consent'),
-    /** Makes the nonces of DPoP proofs. */
     nonce: ring('nonce'),
-    /** Seals what relays leave for each other. */
     memory: ring('shared memory'),
   };
 }

@@ -35,7 +35,6 @@ export function authenticatedForm(
   return formRequest(client, url, fields, { authorization: credentials });
 }
 
-/** Builds a request with a form. */
 export function formRequest(
   { requestHeaders }: RegisteredProvider,
   url: string,

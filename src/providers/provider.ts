@@ -68,7 +68,6 @@ export const accessRules = [
   'groups',
 ] as const;
 
-/** The name of a rule of who may log in. */
 export type AccessRule = (typeof accessRules)[number];
 
 /** How a provider says what a rule asks. Paths are relative to the user URL: so a token reaches no other host. */

@@ -125,9 +125,7 @@ export function createUpstreamClient(by: {
     },
     /** Checks that a call may be made now, or throws `overloaded`. A call that follows in the same tick is not refused. */
     expectRoom: room.expect,
-    /** The number of calls in flight. */
     inFlight: room.inFlight,
-    /** Closes all connections. */
     close: pool.close,
   };
 }

@@ -85,7 +85,6 @@ export function createRoom(most: number) {
         leave();
       };
     },
-    /** The number of calls in flight. */
     inFlight: () => counted[0]?.now ?? 0,
   };
 }

@@ -45,7 +45,6 @@ describe('the browser client', () => {
       try { createLogin({ clientId: 'app' }); } catch (error) { console.log(error.message); }`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: projectRoot,
-      timeout: 15_000,
     });
     expect(stdout).to.equal(
       'null null null null\n401 undefined\ncreateLogin: relay is undefined\n',

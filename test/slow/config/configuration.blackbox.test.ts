@@ -39,7 +39,7 @@ const complete = (provider: StrictProvider, file: string) => ({
   PROVIDER_TOKEN_REQUEST: 'body',
   PROVIDER_PATH_NAME: 'acme',
   TOKEN_DELIVERY: 'fragment',
-  PROVIDER_TIMEOUT: '2',
+  PROVIDER_TIMEOUT: '5',
   LOG_LEVEL: 'debug',
   LOG_FORMAT: 'json',
   INSECURE_HTTP: 'false',

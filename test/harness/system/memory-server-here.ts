@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { freePort } from './free-port.ts';
 
 /** A reply in RESP: text, a number, a list, nothing, or an error. */
 type Reply = string | number | null | Error | readonly Reply[];
@@ -18,7 +19,8 @@ export class MemoryServerHere {
 
   static async start(): Promise<MemoryServerHere> {
     const server = new MemoryServerHere();
-    await server.listen(0);
+    // A port that nobody takes while it is away.
+    await server.listen(await freePort());
     return server;
   }
 

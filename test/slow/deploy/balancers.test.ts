@@ -26,7 +26,7 @@ import {
 } from '../../harness/relay/relay-under-test.ts';
 import { strongSuites, weakSuites } from '../../harness/system/cipher-suites.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { Balancer } from './support/balancer.ts';
+import { Balancer, startAtFreePort } from './support/balancer.ts';
 import { type DyingRelay, startDyingRelay } from './support/dying-relay.ts';
 import { kinds } from './support/kinds.ts';
 
@@ -69,7 +69,7 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     before('start the relays and the balancer', async () => {
       provider = await StrictProvider.start(registration());
-      relays = await Promise.all([1, 2].map(() => startRelayFor(provider)));
+      relays = await Promise.all([1, 2].map(() => startAtFreePort(provider)));
       const ports = relays.map(({ port }) => port);
       balancer = await Balancer.start(kind, ports);
     });

@@ -10,7 +10,7 @@ import {
 } from '../../harness/relay/relay-under-test.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { commandLineOf } from '../../harness/system/processes.ts';
-import { Balancer } from './support/balancer.ts';
+import { Balancer, startAtFreePort } from './support/balancer.ts';
 import { drain, haproxy, undrain } from './support/kinds.ts';
 
 // The number of restarts of each replica. `make test-rolling` sets a larger one.
@@ -27,7 +27,7 @@ describe('three replicas behind HAProxy', () => {
 
   before('start the replicas and the balancer', async () => {
     provider = await StrictProvider.start(registration());
-    const relays = await Promise.all([1, 2, 3].map(() => startRelayFor(provider)));
+    const relays = await Promise.all([1, 2, 3].map(() => startAtFreePort(provider)));
     replicas = relays.map((relay, index) => ({ name: `relay${index + 1}`, relay }));
     balancer = await Balancer.start(
       haproxy,

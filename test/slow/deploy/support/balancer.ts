@@ -5,6 +5,8 @@ import { connect as connectTls } from 'node:tls';
 import { inspectForLeaks } from '../../../harness/expect/canaries.ts';
 import { projectRoot } from '../../../harness/project/run.ts';
 import { type Serving, serveTcp } from '../../../harness/provider/serve.ts';
+import type { StrictProvider } from '../../../harness/provider/strict-provider.ts';
+import { type RelayUnderTest, startRelayFor } from '../../../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../../../harness/system/certificate.ts';
 import { eventually } from '../../../harness/system/eventually.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
@@ -33,6 +35,11 @@ export interface BalancerKind {
   serve(config: string): readonly string[];
   /** Its log files, besides its output. */
   logs(site: Site): readonly string[];
+}
+
+/** Starts a relay that can be started again at its port. */
+export async function startAtFreePort(provider: StrictProvider): Promise<RelayUnderTest> {
+  return await startRelayFor(provider, { port: `${await freePort()}` });
 }
 
 /** A balancer that runs in front of relays. */

@@ -246,6 +246,8 @@ for (const [name, mode] of Object.entries(modes)) {
       const after = client().load(client().comesBackTo(await client().start(login)));
       const stop = after.onChange((session) => seen.push(session !== null));
       await after.ready;
+      // Frameworks compare it.
+      expect(after.session).to.equal(after.session);
       await after.logout();
       stop();
       await after.logout();

@@ -12,7 +12,6 @@ const { describe } = needsPrograms('dpkg-deb', 'lintian', 'unshare');
 
 describe('the Debian package', () => {
   let built: DebianPackage;
-  const inThrowawaySystem = (...commands: string[]) => built.inThrowawaySystem(...commands);
 
   before('the package is built', () => {
     built = new DebianPackage();
@@ -70,71 +69,122 @@ describe('the Debian package', () => {
       ': >/systemctl.log',
     ];
 
-    it('installs the binary, the units, the manual page, the completions and the licences', () => {
-      expect(
-        inThrowawaySystem(
-          install,
-          String.raw`dpkg -L login-relay | grep -v '/examples\|[A-Za-z]\.\(md\|svg\|json\)$' | while read f; do [ -d "$f" ] || echo "$f"; done`,
-        ),
-      ).to.have.members([
-        '/etc/login-relay/config.yaml',
-        '/usr/bin/login-relay',
-        '/usr/lib/systemd/system/login-relay.service',
-        '/usr/lib/systemd/system/login-relay.socket',
-        '/usr/lib/systemd/system/login-relay@.service',
-        '/usr/lib/sysusers.d/login-relay.conf',
-        '/usr/share/bash-completion/completions/login-relay',
-        '/usr/share/doc/login-relay/THIRD-PARTY-LICENSES.txt.gz',
-        '/usr/share/doc/login-relay/changelog.Debian.gz',
-        '/usr/share/doc/login-relay/changelog.gz',
-        '/usr/share/doc/login-relay/copyright',
-        '/usr/share/fish/vendor_completions.d/login-relay.fish',
-        '/usr/share/lintian/overrides/login-relay',
-        '/usr/share/man/man1/login-relay.1.gz',
-        '/usr/share/zsh/vendor-completions/_login-relay',
-      ]);
-    });
-
-    it('lets the user of the service read the configuration and the secrets, and no other user', () => {
-      const store = 'install -m 640 /dev/null /etc/login-relay/client-secret';
-      const paths = '/etc/login-relay /etc/login-relay/*';
-      expect(
-        inThrowawaySystem(
-          install,
-          store,
-          `stat -c '%n %a %U:%G' ${paths} /var/lib/login-relay`,
+    const removed = `dpkg --no-triggers -r login-relay ${quietly}`;
+    const purged = `dpkg --no-triggers -P login-relay ${quietly}`;
+    /** The commands after the installation, and what they print. */
+    const cases: Readonly<
+      Record<string, readonly [commands: readonly string[], prints: string[]]>
+    > = {
+      'installs the binary, the units, the manual page, the completions and the licences': [
+        [
+          String.raw`dpkg -L login-relay | grep -v '/examples\|[A-Za-z]\.\(md\|svg\|json\)$' | LC_ALL=C sort | while read f; do [ -d "$f" ] || echo "$f"; done`,
+        ],
+        [
+          '/etc/login-relay/config.yaml',
+          '/usr/bin/login-relay',
+          '/usr/lib/systemd/system/login-relay.service',
+          '/usr/lib/systemd/system/login-relay.socket',
+          '/usr/lib/systemd/system/login-relay@.service',
+          '/usr/lib/sysusers.d/login-relay.conf',
+          '/usr/share/bash-completion/completions/login-relay',
+          '/usr/share/doc/login-relay/THIRD-PARTY-LICENSES.txt.gz',
+          '/usr/share/doc/login-relay/changelog.Debian.gz',
+          '/usr/share/doc/login-relay/changelog.gz',
+          '/usr/share/doc/login-relay/copyright',
+          '/usr/share/fish/vendor_completions.d/login-relay.fish',
+          '/usr/share/lintian/overrides/login-relay',
+          '/usr/share/man/man1/login-relay.1.gz',
+          '/usr/share/zsh/vendor-completions/_login-relay',
+        ],
+      ],
+      'lets the user of the service read the configuration and the secrets, and no other user': [
+        [
+          'install -m 640 /dev/null /etc/login-relay/client-secret',
+          "stat -c '%n %a %U:%G' /etc/login-relay /etc/login-relay/* /var/lib/login-relay",
           'getent passwd login-relay | cut -d: -f1,6,7',
-        ),
-      ).to.deep.equal([
-        '/etc/login-relay 2750 root:login-relay',
-        '/etc/login-relay/client-secret 640 root:login-relay',
-        '/etc/login-relay/config.yaml 640 root:login-relay',
-        '/var/lib/login-relay 700 login-relay:login-relay',
-        'login-relay:/var/lib/login-relay:/usr/sbin/nologin',
-      ]);
-    });
-
-    it('installs the template and the schema that its first line names', () => {
-      const schema = "sed -n 's/^# yaml-language-server: .schema=//p' /etc/login-relay/config.yaml";
-      expect(
-        inThrowawaySystem(
-          install,
+        ],
+        [
+          '/etc/login-relay 2750 root:login-relay',
+          '/etc/login-relay/client-secret 640 root:login-relay',
+          '/etc/login-relay/config.yaml 640 root:login-relay',
+          '/var/lib/login-relay 700 login-relay:login-relay',
+          'login-relay:/var/lib/login-relay:/usr/sbin/nologin',
+        ],
+      ],
+      'installs the template and the schema that its first line names': [
+        [
           'cmp /etc/login-relay/config.yaml /usr/share/doc/login-relay/examples/config.yaml',
-          `grep -c '"front-ends"' "$(${schema})"`,
-        ),
-      ).to.have.lengthOf(1);
-    });
-
-    it('starts nothing when it is installed, because there is no configuration yet', () => {
-      expect(inThrowawaySystem(install, 'cat /systemctl.log')).to.deep.equal([
-        '--system daemon-reload',
-        'try-restart login-relay.service',
-      ]);
-    });
+          `grep -q '"front-ends"' "$(sed -n 's/^# yaml-language-server: .schema=//p' /etc/login-relay/config.yaml)"`,
+        ],
+        [],
+      ],
+      'starts nothing when it is installed, because there is no configuration yet': [
+        ['cat /systemctl.log'],
+        ['--system daemon-reload', 'try-restart login-relay.service'],
+      ],
+      'restarts a running relay when it is upgraded, and keeps configuration and secret': [
+        [
+          ...configure,
+          install,
+          'cat /systemctl.log /etc/login-relay/client-secret',
+          'grep ^base-url: /etc/login-relay/config.yaml',
+          'ls /etc/systemd/system/*.target.wants/login-relay.*',
+        ],
+        [
+          ...['--system daemon-reload', 'try-restart login-relay.service'],
+          ...['secret', 'base-url: https://mine.example'],
+          '/etc/systemd/system/multi-user.target.wants/login-relay.service',
+          '/etc/systemd/system/sockets.target.wants/login-relay.socket',
+        ],
+      ],
+      'stops the service and its socket when it is removed, and keeps configuration and secret': [
+        [
+          ...configure,
+          removed,
+          'head -n 2 /systemctl.log',
+          'cat /etc/login-relay/client-secret',
+          'grep ^base-url: /etc/login-relay/config.yaml',
+          '! [ -e /usr/bin/login-relay ]',
+        ],
+        [
+          'stop login-relay.socket login-relay.service',
+          'stop login-relay@*.service',
+          ...['secret', 'base-url: https://mine.example'],
+        ],
+      ],
+      'removes everything when it is purged, including the secret': [
+        [
+          ...configure,
+          'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay@8001 2>/dev/null',
+          'echo METRICS_PORT=9001 >/etc/default/login-relay-8001',
+          'echo FRONTEND_ORIGIN=https://a.example >/etc/default/login-relay.old',
+          'mkdir -p /var/lib/login-relay; echo secret >/var/lib/login-relay/key',
+          'dpkg -L login-relay >/before',
+          purged,
+          'grep login-relay /before | while read f; do if [ -e "$f" ]; then echo "$f"; fi; done',
+          "find /etc /run /var/lib -xdev -name '*login-relay*'",
+        ],
+        [],
+      ],
+      'installs units without a warning of systemd': [
+        [
+          'systemd-analyze verify --man=no /usr/lib/systemd/system/login-relay.service login-relay.socket login-relay@8001.service 2>&1',
+        ],
+        [],
+      ],
+    };
+    for (const [what, [commands, prints]] of Object.entries(cases)) {
+      it(what, () => {
+        expect(built.inThrowawaySystem(install, ...commands)).to.deep.equal(prints);
+      });
+    }
 
     it('says the next three commands when it is installed, and not when it is upgraded', () => {
       const loud = install.replace(quietly, '2>/dev/null');
-      const said = inThrowawaySystem(`${loud} | grep '^  sudo'`, `! ${loud} | grep '^  sudo'`);
+      const said = built.inThrowawaySystem(
+        `${loud} | grep '^  sudo'`,
+        `! ${loud} | grep '^  sudo'`,
+      );
       expect(said.map((line) => line.trim().split(' ').slice(0, 2).join(' '))).to.deep.equal([
         'sudoedit /etc/login-relay/config.yaml',
         'sudo install',
@@ -142,79 +192,16 @@ describe('the Debian package', () => {
       ]);
     });
 
-    it('restarts a running relay when it is upgraded, and keeps configuration and secret', () => {
-      expect(
-        inThrowawaySystem(
-          install,
-          ...configure,
-          install,
-          'cat /systemctl.log /etc/login-relay/client-secret',
-          'grep ^base-url: /etc/login-relay/config.yaml',
-          'ls /etc/systemd/system/*.target.wants/login-relay.*',
-        ),
-      ).to.deep.equal([
-        '--system daemon-reload',
-        'try-restart login-relay.service',
-        'secret',
-        'base-url: https://mine.example',
-        '/etc/systemd/system/multi-user.target.wants/login-relay.service',
-        '/etc/systemd/system/sockets.target.wants/login-relay.socket',
-      ]);
-    });
-
     it('keeps to the variables of 0.1, if that has any, without a question', () => {
       const variables = '/etc/default/login-relay';
       expect(
-        inThrowawaySystem(
+        built.inThrowawaySystem(
           `echo FRONTEND_ORIGIN=https://mine.example >${variables}`,
           install,
           install,
           `grep -v '^#\\|^$' ${variables}`,
         ),
       ).to.deep.equal(['FRONTEND_ORIGIN=https://mine.example', 'LOGIN_RELAY_CONFIG=']);
-    });
-
-    it('stops the service and its socket when it is removed, and keeps configuration and secret', () => {
-      expect(
-        inThrowawaySystem(
-          install,
-          ...configure,
-          `dpkg --no-triggers -r login-relay ${quietly}`,
-          'head -n 2 /systemctl.log',
-          'cat /etc/login-relay/client-secret',
-          'grep ^base-url: /etc/login-relay/config.yaml',
-          '! [ -e /usr/bin/login-relay ]',
-        ),
-      ).to.deep.equal([
-        'stop login-relay.socket login-relay.service',
-        'stop login-relay@*.service',
-        'secret',
-        'base-url: https://mine.example',
-      ]);
-    });
-
-    it('removes everything when it is purged, including the secret', () => {
-      expect(
-        inThrowawaySystem(
-          install,
-          ...configure,
-          'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay@8001 2>/dev/null',
-          'echo METRICS_PORT=9001 >/etc/default/login-relay-8001',
-          'echo FRONTEND_ORIGIN=https://a.example >/etc/default/login-relay.old',
-          'mkdir -p /var/lib/login-relay; echo secret >/var/lib/login-relay/key',
-          'dpkg -L login-relay >/before',
-          `dpkg --no-triggers -P login-relay ${quietly}`,
-          'grep login-relay /before | while read f; do if [ -e "$f" ]; then echo "$f"; fi; done',
-          "find /etc /run /var/lib -xdev -name '*login-relay*'",
-        ),
-      ).to.deep.equal([]);
-    });
-
-    it('installs units without a warning of systemd', () => {
-      const units =
-        '/usr/lib/systemd/system/login-relay.service login-relay.socket login-relay@8001.service';
-      const verify = `systemd-analyze verify --man=no ${units} 2>&1`;
-      expect(inThrowawaySystem(install, verify)).to.deep.equal([]);
     });
   });
 });

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { canary } from '../harness/expect/canaries.ts';
+import {
+  type CertifiedProvider,
+  signIn,
+  startCertifiedProvider,
+} from '../harness/provider/certified-provider.ts';
+import type { Relay } from '../harness/relay/relay.ts';
+import { baseUrl, secretFile, startRelayWith } from '../harness/relay/relay-under-test.ts';
+
+describe('staff by group at a certified OpenID provider', () => {
+  const client = { clientId: 'client-1', clientSecret: canary('secret') };
+  const groups = { ada: ['editors', 'staff'], eve: ['guests', 'staff-of-guests'], bob: [] };
+  let provider: CertifiedProvider;
+  let relay: Relay;
+
+  before('start the provider and the relay', async () => {
+    provider = await startCertifiedProvider({ client, groups });
+    relay = await startRelayWith(`base-url: ${baseUrl}
+port: 0
+providers:
+  provider:
+    client-id: ${client.clientId}
+    client-secret-file: ${await secretFile(client.clientSecret)}
+    issuer: ${provider.issuer}
+    scope: openid groups
+    allow: { groups: [staff] }
+front-ends:
+  app: { origin: https://app.example, error-delivery: page }
+`);
+  });
+  after('stop them', async () => {
+    await relay.stop();
+    await provider.close();
+  });
+
+  async function logIn(login: string) {
+    const browser = new FakeBrowser(() => relay);
+    return await signIn(browser, await browser.visit('/auth/provider'), login);
+  }
+
+  it('lets in who is in the group', async () => {
+    expect((await logIn('ada')).url.searchParams.has('access_token')).to.equal(true);
+  });
+
+  for (const login of ['eve', 'bob', 'somebody']) {
+    it(`refuses ${login}, who is not, and offers the login page again`, async () => {
+      const { status, body } = await logIn(login);
+      expect(status).to.equal(403);
+      expect(`${body}`).to.contain('You are logged in as').and.to.contain('prompt=select_account');
+      const again = await new FakeBrowser(() => relay).open('/auth/provider?prompt=select_account');
+      expect(`${again.headers.location}`).to.contain('prompt=login');
+    });
+  }
+
+  it('lets nobody in while the user endpoint fails', async () => {
+    provider.lookUpsFail = true;
+    const { status, url } = await logIn('ada');
+    provider.lookUpsFail = false;
+    expect(status).to.equal(502);
+    expect(url.searchParams.has('access_token')).to.equal(false);
+  });
+});

@@ -6,6 +6,7 @@ import { createMemory, openSharedMemory } from '../../../src/relay/memory.ts';
 import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
 import { FakeBrowser } from '../browser/fake-browser.ts';
 import { RefreshingProvider } from '../provider/refreshing-provider.ts';
+import { startedOnce } from '../system/started-once.ts';
 import { baseUrl, callbackPath, keyLine } from './relay-under-test.ts';
 
 /** What the relay of a test is made of. */
@@ -133,17 +134,10 @@ ${settings.frontEnds}
 export function relayOfFile<Started extends RelayOfFile>(
   start: () => Promise<Started>,
 ): () => Started {
-  let relay: Started | undefined;
-  before('start the provider and the relay', async () => {
-    relay = await start();
-  });
+  const relay = startedOnce('the provider and the relay', start, (one) => one.stop());
   beforeEach(() => {
-    relay?.provider.forget();
-    if (relay) relay.ahead = 0;
+    relay().provider.forget();
+    relay().ahead = 0;
   });
-  after('stop them', async () => await relay?.stop());
-  return () => {
-    if (relay === undefined) throw new Error('the relay has not started');
-    return relay;
-  };
+  return relay;
 }

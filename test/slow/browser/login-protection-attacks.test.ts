@@ -8,12 +8,8 @@ import {
   useLoginSite,
 } from '../../harness/relay/login-site.ts';
 
-/** A way in which a page can make a browser open an address of another site. */
-interface Vector {
-  readonly page: (url: URL) => string;
-  /** The outcome in the relay's log if the state is missing, and if it is foreign. */
-  readonly outcomes: readonly [string, string];
-}
+/** Makes a page that lets a browser open an address of another site. */
+type Vector = (url: URL) => string;
 
 /** The attacker's own browser, and the callback that it has not opened. */
 interface Attack {
@@ -21,82 +17,49 @@ interface Attack {
   readonly callback: URL;
 }
 
-const refused = ['state_missing', 'state_unknown'] as const;
-const framed = ['callback_framed', 'callback_framed'] as const;
-
 // None of them sends a referrer if the page can prevent it.
 const navigations: Readonly<Record<string, Vector>> = {
-  'a link': {
-    page: ({ href }) => `<a id="bait" rel="noreferrer" href="${href}">A kitten</a>`,
-    outcomes: refused,
-  },
-  'a form with GET': {
-    page: (url) => `<form action="${url}">${inputs(url)}<button id="bait">A kitten</button></form>`,
-    outcomes: refused,
-  },
-  'a form with POST': {
-    page: ({ href }) =>
-      `<form method="post" action="${href}"><button id="bait">A kitten</button></form>`,
-    outcomes: ['method_not_allowed', 'method_not_allowed'],
-  },
-  'a window that it opens': {
-    page: ({ href }) => `<button id="bait" onclick="window.open('${href}')">A kitten</button>`,
-    outcomes: refused,
-  },
-  'a window without an opener': {
-    page: ({ href }) =>
-      `<button id="bait" onclick="window.open('${href}', '', 'noopener,noreferrer')">A kitten</button>`,
-    outcomes: refused,
-  },
-  'a script that navigates': {
-    page: ({ href }) => `<button id="bait" onclick="location.replace('${href}')">A kitten</button>`,
-    outcomes: refused,
-  },
+  'a link': ({ href }) => `<a id="bait" rel="noreferrer" href="${href}">A kitten</a>`,
+  'a form with GET': (url) =>
+    `<form action="${url}">${inputs(url)}<button id="bait">A kitten</button></form>`,
+  'a form with POST': ({ href }) =>
+    `<form method="post" action="${href}"><button id="bait">A kitten</button></form>`,
+  'a window that it opens': ({ href }) =>
+    `<button id="bait" onclick="window.open('${href}')">A kitten</button>`,
+  'a window without an opener': ({ href }) =>
+    `<button id="bait" onclick="window.open('${href}', '', 'noopener,noreferrer')">A kitten</button>`,
+  'a script that navigates': ({ href }) =>
+    `<button id="bait" onclick="location.replace('${href}')">A kitten</button>`,
 };
 
 const subresources: Readonly<Record<string, Vector>> = {
-  image: { page: ({ href }) => `<img src="${href}">`, outcomes: refused },
-  script: { page: ({ href }) => `<script src="${href}"></script>`, outcomes: refused },
-  style: { page: ({ href }) => `<link rel="stylesheet" href="${href}">`, outcomes: refused },
-  video: { page: ({ href }) => `<video src="${href}"></video>`, outcomes: refused },
-  'frame without a referrer': {
-    page: ({ href }) => `<iframe referrerpolicy="no-referrer" src="${href}"></iframe>`,
-    outcomes: framed,
-  },
-  'sandboxed frame': {
-    page: ({ href }) => `<iframe sandbox="allow-scripts" src="${href}"></iframe>`,
-    outcomes: framed,
-  },
-  object: { page: ({ href }) => `<object data="${href}"></object>`, outcomes: framed },
-  embed: { page: ({ href }) => `<embed src="${href}">`, outcomes: framed },
-  'fetch without CORS': {
-    page: ({ href }) =>
-      script(`fetch('${href}', { mode: 'no-cors', credentials: 'include' }).catch(() => {})`),
-    outcomes: refused,
-  },
-  'fetch with CORS': {
-    page: ({ href }) => script(`fetch('${href}', { credentials: 'include' }).catch(() => {})`),
-    outcomes: refused,
-  },
-  'fetch without a referrer or credentials': {
-    page: ({ href }) =>
-      script(`fetch('${href}', { mode: 'no-cors', credentials: 'omit', referrer: '',
-        headers: { Accept: 'application/json' } }).catch(() => {})`),
-    outcomes: refused,
-  },
-  'event source': {
-    page: ({ href }) => script(`new EventSource('${href}', { withCredentials: true })`),
-    outcomes: refused,
-  },
-  'web socket': {
-    page: ({ href }) => script(`new WebSocket('${href.replace('http', 'ws')}')`),
-    outcomes: refused,
-  },
-  beacon: {
-    page: ({ href }) => script(`navigator.sendBeacon('${href}')`),
-    outcomes: ['method_not_allowed', 'method_not_allowed'],
-  },
+  image: ({ href }) => `<img src="${href}">`,
+  script: ({ href }) => `<script src="${href}"></script>`,
+  style: ({ href }) => `<link rel="stylesheet" href="${href}">`,
+  video: ({ href }) => `<video src="${href}"></video>`,
+  'frame without a referrer': ({ href }) =>
+    `<iframe referrerpolicy="no-referrer" src="${href}"></iframe>`,
+  'sandboxed frame': ({ href }) => `<iframe sandbox="allow-scripts" src="${href}"></iframe>`,
+  object: ({ href }) => `<object data="${href}"></object>`,
+  embed: ({ href }) => `<embed src="${href}">`,
+  'fetch without CORS': ({ href }) =>
+    script(`fetch('${href}', { mode: 'no-cors', credentials: 'include' }).catch(() => {})`),
+  'fetch with CORS': ({ href }) =>
+    script(`fetch('${href}', { credentials: 'include' }).catch(() => {})`),
+  'fetch without a referrer or credentials': ({ href }) =>
+    script(`fetch('${href}', { mode: 'no-cors', credentials: 'omit', referrer: '',
+      headers: { Accept: 'application/json' } }).catch(() => {})`),
+  'event source': ({ href }) => script(`new EventSource('${href}', { withCredentials: true })`),
+  'web socket': ({ href }) => script(`new WebSocket('${href.replace('http', 'ws')}')`),
+  beacon: ({ href }) => script(`navigator.sendBeacon('${href}')`),
 };
+
+/** The outcome in the relay's log if the state is missing, and if it is foreign. */
+function outcomesOf(vector: string): readonly [string, string] {
+  if (/POST|beacon/.test(vector)) return ['method_not_allowed', 'method_not_allowed'];
+  if (/frame|object|embed/.test(vector)) return ['callback_framed', 'callback_framed'];
+  return ['state_missing', 'state_unknown'];
+}
 
 function script(source: string): string {
   return `<script>${source}</script>`;
@@ -164,7 +127,7 @@ describe('login forgery in Chromium', () => {
     const own = await attackersCallback();
     const pending = await loginInFlight(await openPage());
     const victim = await pending.context().newPage();
-    for (const [name, { page: pageFor, outcomes }] of Object.entries(navigations)) {
+    for (const [name, pageFor] of Object.entries(navigations)) {
       for (const [index, url] of attackUrls(own.callback, name).entries()) {
         await victim.goto(site().attacker + site().publish(pageFor(url)));
         await victim.locator('#bait').click();
@@ -172,7 +135,7 @@ describe('login forgery in Chromium', () => {
         const { 'sec-fetch-site': from, 'sec-fetch-mode': mode } = headers;
         expect({ name, outcome, location, from, mode }).to.deep.equal({
           name,
-          outcome: outcomes[index],
+          outcome: outcomesOf(name)[index],
           location: undefined,
           from: 'cross-site',
           mode: 'navigate',
@@ -186,11 +149,16 @@ describe('login forgery in Chromium', () => {
     const own = await attackersCallback();
     const pending = await loginInFlight(await openPage());
     const victim = await pending.context().newPage();
-    const attacks = Object.entries(subresources).flatMap(([name, { page: pageFor, outcomes }]) =>
+    const attacks = Object.entries(subresources).flatMap(([name, pageFor]) =>
       attackUrls(own.callback, name).map((url, index) => ({
         url,
         html: pageFor(url),
-        expected: { name, outcome: outcomes[index], location: undefined, cookie: undefined },
+        expected: {
+          name,
+          outcome: outcomesOf(name)[index],
+          location: undefined,
+          cookie: undefined,
+        },
       })),
     );
     const html = attacks.map((attack) => attack.html).join('\n');

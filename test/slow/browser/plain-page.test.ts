@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { plainPage } from '../../harness/project/shipped-pages.ts';
 import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
@@ -26,17 +26,6 @@ describe('the example contract in Chromium', () => {
 
   const button = (page: Page) => page.getByRole('button', { name: 'Log in' });
   const stored = (page: Page) => page.evaluate('({ ...sessionStorage })');
-
-  it('logs a person in, and removes the token from the address bar', async () => {
-    const { page, complaints } = await openFrontEnd();
-    await button(page).waitFor();
-    await logIn(page);
-    expect(await page.locator('body').textContent()).to.equal('Hello, ada-lovelace');
-    expect(page.url()).to.equal(`${site().frontEnd}/`);
-    expect(await stored(page)).to.have.all.keys('token');
-    expect(complaints).to.deep.equal([]);
-    await screenshot(page, 'plain-page');
-  });
 
   it('shows the button again and drops the token if the token is refused', async () => {
     const { page, complaints } = await openFrontEnd();

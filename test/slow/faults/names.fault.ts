@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +8,6 @@ import { expectUser } from '../../harness/expect/expectations.ts';
 import { expectService, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
-import { type NameServer, startNameServer } from '../../harness/system/name-server.ts';
 
 describe('names that do not resolve', () => {
   const address = '127.0.0.153';
@@ -65,3 +66,41 @@ describe('names that do not resolve', () => {
     );
   }
 });
+
+/** Answers every name with 127.0.0.1, refuses, or does not answer. */
+type Mood = 'answers' | 'fails' | 'is silent';
+
+/** A name server on an address of this machine, port 53. */
+interface NameServer {
+  mood: Mood;
+  close(): void;
+}
+
+const serverFailure = 2;
+
+async function startNameServer(address: string): Promise<NameServer> {
+  const socket = createSocket('udp4');
+  const server: NameServer = { mood: 'answers', close: () => socket.close() };
+  socket.on('message', (query, { port, address: from }) => {
+    if (server.mood !== 'is silent') socket.send(answer(query, server.mood), port, from);
+  });
+  socket.bind(53, address);
+  await once(socket, 'listening');
+  return server;
+}
+
+/** @see RFC 1035 §4.1 */
+function answer(query: Buffer, mood: Mood): Buffer {
+  const questionEnd = query.indexOf(0, 12) + 5;
+  const isIPv4 = query.readUInt16BE(questionEnd - 4) === 1;
+  const head = Buffer.alloc(12);
+  query.copy(head, 0, 0, 2);
+  head.writeUInt16BE(0x8180 | (mood === 'fails' ? serverFailure : 0), 2);
+  head.writeUInt16BE(1, 4);
+  const question = query.subarray(12, questionEnd);
+  if (mood === 'fails' || !isIPv4) return Buffer.concat([head, question]);
+  head.writeUInt16BE(1, 6);
+  // A pointer to the question's name, type A, class IN, 0 s to live, four bytes.
+  const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1]);
+  return Buffer.concat([head, question, record]);
+}

@@ -114,30 +114,21 @@ describe('a relay on a socket that systemd has passed', () => {
     await underTest.stop();
   });
 
-  const useless = {
-    'a file': 'exec 3</dev/null',
-    'no descriptor at all': 'exec 3<&-',
-    'a datagram socket': 'exec 3<>/dev/udp/127.0.0.1/9',
-  };
-  for (const [name, redirection] of Object.entries(useless)) {
-    it(`does not start on ${name}`, async () => {
-      const { code, stderr } = await startOn(`${redirection}; LISTEN_FDS=1`);
+  const noListener = 'the passed socket is not a stream socket that listens';
+  for (const [what, preparation, fault] of [
+    ['a file', 'exec 3</dev/null; LISTEN_FDS=1', noListener],
+    ['no descriptor at all', 'exec 3<&-; LISTEN_FDS=1', noListener],
+    ['a datagram socket', 'exec 3<>/dev/udp/127.0.0.1/9; LISTEN_FDS=1', noListener],
+    ['two sockets', 'LISTEN_FDS=2', 'LISTEN_FDS must be 1'],
+  ] as const) {
+    it(`does not start on ${what}`, async () => {
+      const { code, stderr } = await runRelay({
+        launcher: ['bash', '-c', `${preparation} LISTEN_PID=$$ exec "$@"`, 'bash'],
+        flags: { origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
+        env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+      });
       expect(code).to.equal(2);
-      expect(stderr).to.contain('the passed socket is not a stream socket that listens');
-    });
-  }
-
-  it('does not start on two sockets', async () => {
-    const { code, stderr } = await startOn('LISTEN_FDS=2');
-    expect(code).to.equal(2);
-    expect(stderr).to.contain('LISTEN_FDS must be 1');
-  });
-
-  async function startOn(preparation: string) {
-    return await runRelay({
-      launcher: ['bash', '-c', `${preparation} LISTEN_PID=$$ exec "$@"`, 'bash'],
-      flags: { origin: frontendOrigin, 'base-url': baseUrl, 'client-id': 'client' },
-      env: { PROVIDER_CLIENT_SECRET: canary('secret') },
+      expect(stderr).to.contain(fault);
     });
   }
 });

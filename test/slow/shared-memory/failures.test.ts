@@ -4,7 +4,7 @@ import { OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { expectSessionFailure, sessionOf } from '../../harness/login/session-page.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { aloneFor as alone, contend, insist, logged, withServer } from './support/contention.ts';
+import { alone, contend, insist, logged, withServer } from './support/contention.ts';
 import { Relays, slowly, withSessions } from './support/relays.ts';
 import { TcpProxy } from './support/tcp-proxy.ts';
 

@@ -5,7 +5,6 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { keyOf } from '../recent.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
-
 import { createNonces, createProofs } from './proofs.ts';
 import { createGenerations, createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';

@@ -13,8 +13,9 @@ const longestForwarded = 1024;
  * Tells the clients of requests apart, through trusted proxies.
  *
  * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` for a Unix socket
+ * @param behindUnknownProxy whether no address is known to be a client's own
  */
-export function clientsBehind(trustedProxies: readonly string[]) {
+export function clientsBehind(trustedProxies: readonly string[], behindUnknownProxy = false) {
   const addresses = trustedProxies.filter((entry) => entry !== unixSocket);
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
@@ -53,6 +54,7 @@ export function clientsBehind(trustedProxies: readonly string[]) {
      * a trusted proxy names no client, or if the request comes through an untrusted Unix socket.
      */
     ownKeyOf(request: IncomingMessage): string | undefined {
+      if (behindUnknownProxy) return undefined;
       const address = addressOf(request);
       if (address === undefined) return isUnixSocket(request.socket) ? undefined : '';
       const isProxy = ipaddr.process(address).range() === 'loopback' || trusts(address, 0);

@@ -53,9 +53,7 @@ export function createClientLimits(
   memory: LoginMemory,
 ) {
   const { refusedExchanges: most, rateLimit, trustedProxies, behindUnknownProxy } = settings;
-  const ownAddressOf = behindUnknownProxy
-    ? () => undefined
-    : clientsBehind(trustedProxies).ownKeyOf;
+  const { ownKeyOf } = clientsBehind(trustedProxies, behindUnknownProxy);
 
   /** Says to the call whether it is limited. */
   function limit(refusals: LoginMemory['refusedLookups'], count?: CountRequest) {
@@ -63,7 +61,7 @@ export function createClientLimits(
       request: IncomingMessage,
       call: (isLimited: boolean) => Promise<Result>,
     ): Promise<Result> => {
-      const address = most === 0 ? undefined : ownAddressOf(request);
+      const address = most === 0 ? undefined : ownKeyOf(request);
       if (address === undefined) return await call(false);
       return await refusals.limit(address, most, async () => {
         await count?.(address, exchangesPerRefusal * most, tooManyExchanges);
@@ -73,7 +71,7 @@ export function createClientLimits(
   }
 
   async function countNew(request: IncomingMessage): Promise<void> {
-    const address = ownAddressOf(request);
+    const address = ownKeyOf(request);
     if (address !== undefined) await memory.countNewClient(address, limits.newClients, tooManyNew);
   }
 

@@ -32,9 +32,7 @@ interface RegistrationSettings {
   readonly allow: Allow | undefined;
   /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;
-  /** What is known of the provider. */
   readonly source: ProviderSource;
-  /** Makes the calls to the provider. */
   readonly client: UpstreamClient;
   /** What states, codes, refresh tokens and sessions are bound to at a provider. */
   readonly audienceAt: (provider: Provider) => string;

@@ -167,7 +167,6 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
       lockTime = callTime + lockMargin;
       seed = Buffer.from(hkdfSync('sha256', keys[0], '', 'counters', 16)).toString('hex');
     },
-    /** What the counters of addresses are chosen with. */
     seed: () => seed,
     /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
     async peek(kind: string, key: string): Promise<Found | 'locked' | undefined> {

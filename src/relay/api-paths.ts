@@ -26,9 +26,7 @@ export function createApiPaths(
   limited: readonly Middleware[],
 ) {
   if (access === undefined) return undefined;
-  const ownAddressOf = behindUnknownProxy
-    ? () => undefined
-    : clientsBehind(trustedProxies).ownKeyOf;
+  const { ownKeyOf } = clientsBehind(trustedProxies, behindUnknownProxy);
   const byPath = new Map<string, ApiPath>();
   for (const { name, origin, apis } of frontEnds) {
     for (const { url, ...api } of apis) {
@@ -37,7 +35,7 @@ export function createApiPaths(
         answerSessionFailures,
         allow(...methods),
         ...limited,
-        proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, ownAddressOf, baseUrl),
+        proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, ownKeyOf, baseUrl),
       );
       byPath.set(path, { hasOrigin: (given) => matches(origin, given), handle });
     }

@@ -2,7 +2,7 @@ import { hkdfSync, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Secret } from './secret.ts';
 
-/** The keys of one purpose, 32 bytes each: the first one signs or seals, all of them verify or open. */
+/** The keys of one purpose, 32 bytes each: the first one seals, all of them open. */
 export type KeyRing = readonly [Buffer, ...Buffer[]];
 
 /** The keys of a relay, one ring per purpose. Replicas with the same secret have the same keys. */
@@ -34,7 +34,7 @@ export async function keysOf(
   return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
-/** States are signed with their ring, and nonces are made with theirs. Everything else is sealed. */
+/** The nonces of proofs are made with their ring. Everything else is sealed with its own. */
 function keysFrom([current, ...previous]: readonly [string | Buffer, ...string[]]) {
   const ring = (purpose: string): KeyRing => {
     const derive = (secret: string | Buffer) =>

@@ -2,7 +2,6 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ConfigError } from './start-errors.ts';
 
-/** The service manager that started this process, if one did. */
 export type ServiceManager = ReturnType<typeof connectServiceManager>;
 
 const run = promisify(execFile);

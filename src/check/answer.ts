@@ -20,7 +20,6 @@ export async function ask(
   }
 }
 
-/** The same, for a GET request. */
 export function get(
   context: CheckContext,
   url: string,
@@ -29,7 +28,6 @@ export function get(
   return ask(context, { endpoint: 'authorize', method: 'GET', url, headers });
 }
 
-/** Whether the answer is an HTML page. */
 export function isHtml({ headers }: UpstreamResponse): boolean {
   return /\b(text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
 }

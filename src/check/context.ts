@@ -12,7 +12,6 @@ export interface CheckContext extends Naming {
   readonly client: UpstreamClient;
 }
 
-/** The same, once the provider is known. */
 export interface ProviderContext extends CheckContext {
   readonly provider: Provider;
 }

@@ -1,6 +1,5 @@
 import type { CheckContext } from './context.ts';
 
-/** Why an address gave no answer, as text for the operator. */
 export type Unreached = ReturnType<typeof explainCall>;
 
 /**

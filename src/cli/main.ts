@@ -59,7 +59,6 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
   throw error;
 }
 
-/** Breaks a fault into lines of the terminal's width. All lines but the first are indented. */
 function wrapFault(line: string, columns: number): string[] {
   const [first = '', ...rest] = wrap(line, columns - 4);
   return [first, ...rest.map((more) => `    ${more}`)];

@@ -40,7 +40,6 @@ export function configReader(sources: OptionSources) {
     const hasCredentials = paths.some((path) => credentials && path.startsWith(`${credentials}/`));
     return {
       ...reading,
-      /** The paths of the files whose content has changed. */
       changed,
       /** Whether a file is a credential, which systemd copies only when the service starts. */
       hasCredentials,

@@ -2,9 +2,7 @@
 export interface Delivery {
   /** The name of its front end at the relay. */
   readonly name: string;
-  /** The path of its page. */
   readonly path: string;
-  /** The text of the link to it. */
   readonly title: string;
   /** What it does, and for whom it is. */
   readonly lead: string;

@@ -10,7 +10,6 @@ import { type DemoOptions, type DemoPorts, type OpenPort, openDemoPorts } from '
 import { createDemoProvider } from './provider.ts';
 import { createSteps } from './steps.ts';
 
-/** A demo that runs. */
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /**
@@ -35,8 +34,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
     provider.serve(createDemoProvider(provider.url, client, onError));
     const steps = createSteps();
-    const pages = Object.values(deliveries);
-    frontEnd.serve(createFrontEnd({ relayUrl: relay.url, pages, steps }));
+    frontEnd.serve(createFrontEnd(relay.url, Object.values(deliveries), steps));
     const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
     relay.serve(listener);
     return {

@@ -16,16 +16,16 @@ const files = {
   '/cms.js': readFileSync(new URL('./front-end/cms.js', import.meta.url), 'utf8'),
 };
 
-interface FrontEndOptions {
-  /** The relay that the pages talk to. */
-  readonly relayUrl: string;
-  readonly pages: readonly Delivery[];
-  /** The requests to the relay, which the pages show. */
-  readonly steps: Steps;
-}
-
-/** Serves a front end of the demo: a page for each delivery, and their files. */
-export function createFrontEnd({ relayUrl, pages, steps }: FrontEndOptions): RequestListener {
+/**
+ * Serves a front end of the demo: a page for each delivery, and their files.
+ *
+ * @param steps the requests to the relay, which the pages show
+ */
+export function createFrontEnd(
+  relayUrl: string,
+  pages: readonly Delivery[],
+  steps: Steps,
+): RequestListener {
   const relayOrigin = new URL(relayUrl).origin;
   const ofPages = pages.map((page) => [page.path, pageOf(page, pages, relayUrl)] as const);
   const served = new Map([...Object.entries(files), ...ofPages]);
@@ -51,7 +51,6 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
 };
 
-/** The HTML of a page. */
 function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): string {
   const { name, path: ownPath, lead, guide, script = 'with-client.js', settings } = page;
   const links = pages.map(({ path, title }) => {

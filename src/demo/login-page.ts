@@ -13,7 +13,6 @@ form p { margin: 0 }
 .alarm:empty { display: none }
 `;
 
-/** The headers of the page. */
 export const pageHeaders = {
   ...securityHeaders,
   'Content-Security-Policy': pagePolicy({ sheet, sendsForms: true }),

@@ -49,7 +49,6 @@ export interface DemoOptions {
   readonly own?: OwnPage | undefined;
 }
 
-/** The ports of the demo's servers. */
 export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
 
 const usualPort = 8000;
@@ -87,7 +86,6 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
     relay: await open('the relay'),
     frontEnd: await open('the front end'),
     provider: await open('the provider'),
-    /** Whether one of the usual ports is in use. */
     movedOn,
   };
 }

@@ -13,7 +13,6 @@ interface Client {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
-  /** Shown on the login page. */
   readonly name: string;
 }
 
@@ -161,7 +160,6 @@ function has(given: URLSearchParams, wanted: Readonly<Record<string, string>>): 
 
 type Logins = ReturnType<typeof createRecent<Login>>;
 
-/** A new code or token. */
 function issue(logins: Logins, login: Login): string {
   const token = randomBytes(32).toString('base64url');
   logins.set(token, login);

@@ -2,7 +2,6 @@ import { effectOf, hasFailed, onToProvider } from '../observability/request-effe
 import type { RequestRecord } from '../observability/request-log.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 
-/** The response to a page that shows the steps. */
 interface Follower {
   write(text: string): unknown;
   once(event: 'close', listener: () => void): unknown;
@@ -20,7 +19,6 @@ export function createSteps() {
   const followers = new Set<Follower>();
   const send = (to: Follower) => to.write(`data: ${JSON.stringify(steps)}\n\n`);
   return {
-    /** Takes note of a request to the relay. */
     observe(record: RequestRecord): void {
       if (!isShown(record)) return;
       const isFirst = beginsLogin(record);
@@ -54,7 +52,6 @@ function stepOf(record: RequestRecord, frontEnd: string | undefined) {
   return {
     request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
-    /** What it led to. */
     effect: effectOf(record) ?? 'done',
     /** The relay's call to the provider. */
     call: provider && callOf(provider),

@@ -13,11 +13,11 @@ describe('demo front end', () => {
   before('start it', async () => {
     port = await openPort(0, 'a test');
     port.serve(
-      createFrontEnd({
-        relayUrl: 'https://relay.example/?a="&b',
-        pages: Object.values(deliveries).map((delivery) => ({ ...delivery, name: 'shop' })),
-        steps: createSteps(),
-      }),
+      createFrontEnd(
+        'https://relay.example/?a="&b',
+        Object.values(deliveries).map((delivery) => ({ ...delivery, name: 'shop' })),
+        createSteps(),
+      ),
     );
   });
 

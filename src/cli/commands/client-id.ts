@@ -8,7 +8,6 @@ import { limits } from '../../limits.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { readTextFile } from '../../text-files.ts';
 
-/** The flags of `login-relay client-id`. */
 export interface ClientIdFlags {
   readonly clientKeyFile: string;
   readonly frontEnd: string;

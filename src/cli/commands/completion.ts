@@ -95,7 +95,6 @@ function offer(program: Command, before: readonly string[], current: string): re
   return before.length === 1 && argument ? (argument.argChoices ?? names) : [];
 }
 
-/** What a flag takes, if it is known. */
 function wordsOf({ long }: Flag): readonly string[] {
   const option = Object.values<Option>(options).find(({ flag }) => flag === long);
   if (option === undefined) return [];

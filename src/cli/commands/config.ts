@@ -7,7 +7,6 @@ import type { OptionSources } from '../../config/sources.ts';
 import { newFiles, readTextFile } from '../../text-files.ts';
 import { print } from '../print.ts';
 
-/** What `login-relay config` can do. */
 export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
 
 /**

@@ -4,7 +4,6 @@ import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
 import { stopSignal } from '../signals.ts';
 
-/** The flags of the command, as given. */
 export interface DemoFlags {
   readonly port?: string;
   readonly origin?: string;

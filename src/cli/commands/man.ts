@@ -33,7 +33,6 @@ export function man(program: Command): string {
   return roff(page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? ''));
 }
 
-/** A command with the flags that only it has. */
 function commandItem(command: Command, help: Help): string {
   const own = help
     .visibleOptions(command)

@@ -82,7 +82,6 @@ function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   }
 }
 
-/** What a person reads after Ctrl-C. */
 function waitingFor(requests: number): string {
   const what = requests === 1 ? '1 request' : `${requests} requests`;
   const most = limits.stopTime / 1000;

@@ -180,11 +180,8 @@ export class LoginSite {
   #frontEnd(): RequestListener {
     const { frontEnd } = this.#options;
     if (frontEnd === undefined) {
-      return createFrontEnd({
-        relayUrl: this.relay,
-        pages: [{ ...deliveries.contract, name: 'app', path: '/' }],
-        steps: createSteps(),
-      });
+      const page = { ...deliveries.contract, name: 'app', path: '/' };
+      return createFrontEnd(this.relay, [page], createSteps());
     }
     return (_request, response) => sendPage(response, frontEnd(this.relay));
   }

@@ -126,6 +126,7 @@ describe('the configuration', () => {
       { clientSecret: 'a\nb' },
       { clientSecretFile: 'b5a1c0de' },
       { keyFile: 'b5a1c0de' },
+      { sharedMemory: 'redis://127.0.0.1', sharedMemoryPasswordFile: 'b5a1c0de' },
       { tlsKey: 'b5a1c0de', tlsCert: 'certificate' },
       { tokenUrl: 'https://user:b5a1c0de@a.example' },
       { tokenUrl: 'user:b5a1c0de@a.example' },

@@ -26,6 +26,11 @@ describe('the configuration of a native front end', () => {
     });
   });
 
+  it('does not quote a secret in place of the file with its keys', () => {
+    const found = faultsOfFile(file('client-key-file: b5a1c0de'));
+    expect(found.join()).to.contain('front-ends.tools.client-key-file').and.not.contain('b5a1c0de');
+  });
+
   for (const [uri, fault] of [
     ['javascript:alert(1)', 'must start with https:// (or http://), or with a scheme of an app'],
     ['JaVaScRiPt:alert(1)', 'must start with https:// (or http://), or with a scheme of an app'],

@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc, { type Arbitrary } from 'fast-check';
 import { checkAuthorization, fuzz as fuzzAuthorization } from '../../fuzz/parsers/authorization.ts';
-import { checkConfiguration, fuzz as fuzzConfiguration } from '../../fuzz/parsers/configuration.ts';
 import {
   checkProviderAnswer,
   fuzz as fuzzProviderAnswer,
 } from '../../fuzz/parsers/provider-answer.ts';
 import { checkQuery, fuzz as fuzzQuery } from '../../fuzz/parsers/query.ts';
-import { type OptionName, options } from '../../src/config/settings/settings.ts';
-import { presets } from '../../src/providers/presets.ts';
 
 // make fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
@@ -45,83 +42,6 @@ const authorizations = fc.array(
   ),
   { maxLength: 3 },
 );
-
-const configured = fc.oneof(
-  fc.constantFrom(
-    ...['https://app.example', 'https://app.example/page?kept=1', 'http://localhost:3000'],
-    ...['https://[::1]:8443', 'https://relay.example/base/', 'https://id.example/authorize?a=b'],
-    ...['https://[::ffff:a9fe:a9fe]/', '//evil.example', 'https://user@evil.example'],
-    ...['javascript:alert(1)', 'true', 'off', 'query', 'body', '0', '443', '1.5', 'a b', '/file'],
-    'x'.repeat(64),
-  ),
-  fc.constantFrom(...presets.map((preset) => preset.name)),
-  fc.webUrl({ withQueryParameters: true, withFragments: true }),
-  fc.domain(),
-  text,
-);
-const sometimes = <Value>(values: Arbitrary<Record<string, Value>>) =>
-  fc.oneof(fc.constant<Record<string, Value>>({}), values);
-const optionNames = Object.keys(options) as [OptionName, ...OptionName[]];
-const usual = {
-  origin: ['https://app.example'],
-  clientId: ['client-1'],
-  clientSecret: ['secret-1'],
-};
-// Mostly what fits, so that many a configuration is accepted.
-const https = fc.webUrl({ validSchemes: ['https'], withQueryParameters: true });
-const fitting = fc.record(
-  {
-    frontendUrl: fc.constantFrom('https://app.example/page?kept=1', 'https://app.example?'),
-    redirectUri: fc
-      .array(
-        fc.webPath().map((path) => `https://app.example${path}`),
-        { minLength: 1 },
-      )
-      .map((urls) => urls.join(' ')),
-    tokenDelivery: fc.constantFrom('query', 'fragment', 'code', 'session'),
-    baseUrl: fc.oneof(https, fc.constantFrom('http://localhost:8000', 'https://relay.example/?')),
-    authorizeUrl: https,
-    tokenUrl: https,
-    userUrl: https,
-    revocationUrl: https,
-    scope: fc.constantFrom('openid', 'read:user user:email'),
-    pathName: fc.stringMatching(/^[\w-]{1,64}$/),
-    tokenRequest: fc.constantFrom('query', 'body', 'basic', 'basic-raw'),
-    authorizeParams: fc.constantFrom('prompt=login', 'a=b%26c&a=%25', 'q=a+b='),
-    pkce: fc.constantFrom('on', 'off'),
-    port: fc.nat(66_000).map(String),
-  },
-  { requiredKeys: [] },
-);
-const configurations = fc
-  .record({
-    flags: sometimes(
-      fc.dictionary(
-        fc.constantFrom(...optionNames),
-        fc.array(configured, { minLength: 1, maxLength: 2 }),
-        { maxKeys: 2 },
-      ),
-    ),
-    environment: sometimes(
-      fc.dictionary(
-        fc.oneof(
-          fc.constantFrom(...optionNames.map((option) => options[option].variable)),
-          fc.constantFrom('HTTPS_PROXY', 'no_proxy', 'CREDENTIALS_DIRECTORY', 'STATE_DIRECTORY'),
-        ),
-        configured,
-        { maxKeys: 2 },
-      ),
-    ),
-    file: fc.oneof(
-      text,
-      fc.constantFrom('', '\n', 'x'.repeat(32), `${'x'.repeat(32)}\n`.repeat(3)),
-    ),
-    fitting,
-  })
-  .map(({ fitting, flags, ...given }) => {
-    const single = Object.entries(fitting).map(([option, value]) => [option, [value]]);
-    return { ...given, flags: { ...usual, ...Object.fromEntries(single), ...flags } };
-  });
 
 const metadata = {
   issuer: 'https://id.example',
@@ -170,10 +90,6 @@ describe('with any input,', () => {
     fc.assert(fc.property(authorizations, checkAuthorization), { numRuns });
   });
 
-  it('a configuration is safe, or refused with faults that do not quote a secret', () => {
-    fc.assert(fc.property(configurations, checkConfiguration), { numRuns });
-  });
-
   it("a provider's answer yields a usable result, or a defined failure", async () => {
     await fc.assert(fc.asyncProperty(answers, checkProviderAnswer), { numRuns });
   });
@@ -183,7 +99,6 @@ describe('inputs that fuzzing has found', () => {
   const fuzzers = {
     query: fuzzQuery,
     authorization: fuzzAuthorization,
-    configuration: fuzzConfiguration,
     'provider-answer': fuzzProviderAnswer,
   };
   for (const [parser, fuzz] of Object.entries(fuzzers)) {

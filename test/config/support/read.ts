@@ -56,7 +56,7 @@ function readFrom(files: NonNullable<Given['files']>): ReadFile {
 export type LoginConfig = ReturnType<typeof loginConfig>;
 
 /** Views a configuration as that of its first registration and its first front end. */
-export function loginConfig({ registrations, frontEnds, ...relay }: Config) {
+function loginConfig({ registrations, frontEnds, ...relay }: Config) {
   const [{ name: pathName, ...registration }] = registrations;
   const [{ name: frontEnd, registrations: _, ...ofFrontEnd }] = frontEnds;
   return { ...relay, ...registration, ...ofFrontEnd, pathName, frontEnd };

@@ -49,7 +49,7 @@ export interface FrontEndContext {
   readonly registration: string;
   /** The relay's name in `iss`, which is also the public address of starts. */
   readonly issuer: string;
-  /** The audience of the registration. Throws as `provider` does. */
+  /** The audience of the registration. Throws as `pinned` does. */
   readonly audience: () => string;
   readonly states: States;
   readonly codes: Codes;

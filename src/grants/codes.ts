@@ -33,7 +33,7 @@ export type CodeContent = Omit<v.InferOutput<typeof sealed>, 'issuedAt'>;
 export type Codes = ReturnType<typeof createCodes>;
 
 /**
- * @param registration the audience of the registration. Throws as `provider` does
+ * @param registration the audience of the registration. Throws as `pinned` does
  * @see RFC 6749 §4.1.2
  */
 export function createCodes(keys: KeyRing, registration: () => string, now: Clock) {

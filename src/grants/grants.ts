@@ -41,7 +41,7 @@ export function createRevocations(home: Home) {
 /** What the relay grants to front ends at one registration, and what this process remembers of it. */
 export type Grants = ReturnType<typeof createGrants>;
 
-/** @param audience that of the registration. Throws as `provider` does */
+/** @param audience that of the registration. Throws as `pinned` does */
 export function createGrants(keys: Keys, audience: () => string, memory: GrantMemory, now: Clock) {
   const codes = createCodes(keys.code, audience, now);
   const refreshTokens = createRefreshTokens(keys.refreshToken, now);

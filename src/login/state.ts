@@ -50,7 +50,7 @@ export interface LoginState {
 export type States = ReturnType<typeof createStates>;
 
 /**
- * @param registration the audience of the registration. Throws as `provider` does
+ * @param registration the audience of the registration. Throws as `pinned` does
  * @param purpose what they are for: a state, or a question before it
  * @see RFC 6749 §10.12, RFC 9700 §4.7
  */

@@ -82,7 +82,7 @@ export function createSessionAccess(
     return frontEnd;
   }
 
-  /** The registration of a session, unless its provider or client is another one by now. Throws as `provider` does. */
+  /** The registration of a session, unless its provider or client is another one by now. Throws as `pinned` does. */
   function registrationOf({ registration, audience }: SessionContent): Registration | undefined {
     const found = registrationsByName.get(registration)?.pinned();
     return found?.audience === audience ? found : undefined;
@@ -106,7 +106,7 @@ export function createSessionAccess(
      * The session of a request, if it comes from the page of the session's front end.
      *
      * @param name the front end, if the path decides it
-     * @throws {RelayError} `session_missing`, and as `frontEndOf` and `provider` do
+     * @throws {RelayError} `session_missing`, and as `frontEndOf` and `pinned` do
      */
     async open(ctx: Context, name?: string): Promise<OpenSession> {
       const frontEnd = frontEndOf(ctx, name);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
 import type { KeyRing } from '../../src/keys.ts';
 import { createMarks, type Marks } from '../../src/memory/home.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
@@ -146,21 +145,6 @@ describe('a session', () => {
     const answer = { ...token, accessToken: 'second', refreshToken: undefined, scope: undefined };
     expect(await refresh(answer)).to.include({ refreshToken: 'refresh', scope: 'repo' });
     expect(await read()).to.include({ accessToken: 'second', refreshToken: 'refresh' });
-  });
-
-  it('shrinks and grows without a stale piece', async () => {
-    for (const length of [2, 6000, 9, 3000, 7000, 2]) {
-      const accessToken = 'a'.repeat(length);
-      await start({ accessToken });
-      expect(await read()).to.have.property('accessToken', accessToken);
-    }
-    expect(jar.headerFor(relay)).not.to.contain('.1=');
-  });
-
-  it('that is too large is refused by name', async () => {
-    const failure = await start({ accessToken: 'a'.repeat(9000) }).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(RelayError).with.property('code', 'session_too_large');
-    expect(jar.headerFor(relay)).to.equal('');
   });
 
   it('replaces the earlier one of its front end', async () => {

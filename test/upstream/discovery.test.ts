@@ -59,18 +59,6 @@ describe('the provider that discovery returns', () => {
     expect(failure.reason).to.equal('too_large');
   });
 
-  for (const [what, reply] of [
-    ['a list', json([])],
-    ['nothing', answer(200)],
-    ['half an object', answer(200, '{"issuer":')],
-    ['a page', html(200, '')],
-  ] as const) {
-    it(`does not exist if the answer is ${what}`, async () => {
-      issuer.pages = { [openIdPath]: reply };
-      expect((await failureOf(discover())).reason).to.equal('not_json');
-    });
-  }
-
   describe('comes from the second address if the first', () => {
     for (const [what, reply] of [
       ['answers with a list', json([])],

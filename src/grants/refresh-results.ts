@@ -57,10 +57,7 @@ export function createResults(now: Clock) {
    */
   const kept = createRecent<Ended>(keptTime, mostResults, now);
   /** The calls for a login, by its newest refresh token. */
-  const calls = createLasting<{ readonly count: number; readonly end: number }>(
-    4 * mostResults,
-    now,
-  );
+  const calls = createLasting<{ count: number; end: number }>(4 * mostResults, now);
   return {
     rotations,
     latest,

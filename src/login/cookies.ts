@@ -22,11 +22,8 @@ export function createLoginCookies(secure: boolean) {
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
   function finished(ctx: Context): string[] {
-    const ids =
-      readCookies(ctx)
-        .get(prefix + finishedName)?.[0]
-        ?.split('.') ?? [];
-    return ids.filter((id) => finishedId.test(id));
+    const [ids = ''] = readCookies(ctx).get(prefix + finishedName) ?? [];
+    return ids.split('.').filter((id) => finishedId.test(id));
   }
 
   return {

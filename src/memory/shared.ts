@@ -79,10 +79,7 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
   /** What this relay has left for others. */
   const own = createLasting<string>(mostRemembered, now);
   /** The locks of other relays that this one has seen, and when they are over at the latest. */
-  const foreign = createLasting<{ readonly lock: unknown; readonly end: number }>(
-    mostRemembered,
-    now,
-  );
+  const foreign = createLasting<{ lock: unknown; end: number }>(mostRemembered, now);
 
   link.onReturn(() => [
     ...[...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),

@@ -4,15 +4,14 @@ import { cookieWriter, readCookies } from '../http/cookies.ts';
 
 /** Characters in a piece. With the longest name, browsers still accept the cookie: 4096 bytes. */
 export const pieceLength = 3800;
-const mostPieces = 3;
+/** What the names of the pieces end with. */
+const endings = ['', '.1', '.2'];
 
 /** The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`. */
 export function createSessionCookies(secure: boolean) {
   const { prefix, set } = cookieWriter('session', secure, 'strict');
   const namesOf = (frontEnd: string): string[] =>
-    Array.from({ length: mostPieces }, (_, index) => {
-      return prefix + frontEnd + (index === 0 ? '' : `.${index}`);
-    });
+    endings.map((ending) => prefix + frontEnd + ending);
 
   return {
     /**
@@ -21,7 +20,7 @@ export function createSessionCookies(secure: boolean) {
      * @throws {RelayError} `session_too_large`, before any cookie is set
      */
     set(ctx: Context, frontEnd: string, text: string, maxAge: number): void {
-      if (text.length > mostPieces * pieceLength) throw new RelayError('session_too_large');
+      if (text.length > endings.length * pieceLength) throw new RelayError('session_too_large');
       for (const [index, name] of namesOf(frontEnd).entries()) {
         const piece = text.slice(index * pieceLength, (index + 1) * pieceLength);
         set(ctx, name, piece, piece === '' ? 0 : maxAge);

@@ -35,8 +35,6 @@ interface TokenRequest {
 export interface CertifiedProvider {
   readonly issuer: string;
   readonly tokenRequests: readonly TokenRequest[];
-  /** Tokens and logins that it was asked to revoke. */
-  readonly revocations: number;
   /** Set it to let the user endpoint answer 500. */
   lookUpsFail: boolean;
   close(): Promise<void>;
@@ -64,7 +62,6 @@ export async function startCertifiedProvider({
   const running = {
     issuer,
     tokenRequests,
-    revocations: 0,
     lookUpsFail: false,
     async close() {
       await port.close();
@@ -107,7 +104,6 @@ export async function startCertifiedProvider({
     }),
   });
   provider.use(async (ctx, next) => {
-    if (ctx.path === '/token/revocation') running.revocations += 1;
     if (ctx.path === '/me' && running.lookUpsFail) {
       ctx.status = 500;
       return;

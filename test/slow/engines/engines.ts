@@ -1,4 +1,4 @@
-import type { Engine, Tab, Visitor } from './engine.ts';
+import type { Engine, Visitor } from './engine.ts';
 import { chromium, firefox } from './puppeteer.ts';
 import { webkit } from './webkit.ts';
 
@@ -8,15 +8,8 @@ const wanted = process.env['ENGINES']?.split(' ');
 /** The engines that `ENGINES` names, else all. */
 export const engines = all.filter(({ name }) => wanted?.includes(name) ?? true);
 
-/** A visitor for each test of the enclosing `describe`. */
-export interface EachVisitor {
-  openTab(): Promise<Tab>;
-  /** The tab or window that the page opens during `act`. */
-  popup(act: () => Promise<void>): Promise<Tab>;
-}
-
-/** Runs the engine for the enclosing `describe`. */
-export function useEngine(engine: Engine): EachVisitor {
+/** Runs the engine for the enclosing `describe`, with a visitor for each test. */
+export function useEngine(engine: Engine): Omit<Visitor, 'leave'> {
   let visitor: Visitor | undefined;
   const present = async () => {
     visitor ??= await engine.newVisitor();

@@ -1,15 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser, wholeBrowser } from '../../harness/browser/chromium.ts';
-import {
-  authorize,
-  loggedIn,
-  loggedOut,
-  logIn,
-  openPopup,
-  outliveFailedLookUps,
-  shows,
-} from './support/client-page.ts';
+import { authorize, loggedIn, loggedOut, logIn, openPopup, shows } from './support/client-page.ts';
 import { useClientSite } from './support/site.ts';
 
 const { describe } = needsChromium();
@@ -78,37 +70,6 @@ describe('the browser client in Chromium', () => {
     await page.unroute('**/client.js');
     await page.reload();
     await loggedIn(page);
-  });
-
-  it('says that the person cancelled', async () => {
-    const page = await openPage('/list');
-    await page.getByRole('button', { name: 'Log in', exact: true }).click();
-    await page.getByRole('link', { name: 'Cancel' }).click();
-    await shows(page, 'access_denied');
-    expect(page.url()).to.equal(`${site().frontEnd}/list`);
-  });
-
-  it('keeps all tabs logged in while the user endpoint of the provider fails', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const tabs = [page, await anotherTab(page), await anotherTab(page), await anotherTab(page)];
-    await Promise.all(tabs.map(loggedIn));
-    await outliveFailedLookUps(tabs, site().provider, 'http_401');
-  });
-
-  it('revokes the tokens at a logout', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const revoked = page.waitForResponse(
-      (response) => response.url().endsWith('/revoke') && response.request().method() === 'POST',
-    );
-    const token = await page.evaluate('login.session.accessToken');
-    await page.getByRole('button', { name: 'Log out' }).click();
-    expect((await revoked).status()).to.equal(200);
-    await loggedOut(page);
-    const lookUp = `fetch('${site().relayUrl}/api/user', { headers: { Authorization: 'Bearer ${token}' } })
-      .then(({ status }) => status)`;
-    expect(await page.evaluate(lookUp)).to.equal(401);
   });
 
   it('ignores forged links', async () => {

@@ -1,6 +1,4 @@
-import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import type { CertifiedProvider } from '../../../harness/provider/certified-provider.ts';
 
 /** Resolves once the page shows this text. */
 export const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
@@ -10,32 +8,6 @@ export const loggedIn = (page: Page) => shows(page, 'Hello, The person ada');
 
 /** Resolves once the page says that nobody is logged in. */
 export const loggedOut = (page: Page) => shows(page, 'Nobody');
-
-/**
- * Loads pages again and again while the provider's user endpoint answers 500, and checks that nobody is logged out.
- *
- * @param code of the failure that the page shows
- */
-export async function outliveFailedLookUps(
-  tabs: readonly Page[],
-  provider: CertifiedProvider,
-  code: string,
-): Promise<void> {
-  const [calls, revocations] = [provider.tokenRequests.length, provider.revocations];
-  const loads = 3;
-  provider.lookUpsFail = true;
-  for (let load = 0; load < loads; load += 1) {
-    await Promise.all(tabs.map((tab) => tab.reload()));
-    for (const tab of tabs) await shows(tab, code);
-  }
-  provider.lookUpsFail = false;
-  expect(provider.tokenRequests.length - calls).to.be.at.most(loads * tabs.length);
-  expect(provider.revocations).to.equal(revocations);
-  for (const tab of tabs) {
-    await tab.reload();
-    await loggedIn(tab);
-  }
-}
 
 /** Goes through the pages of the provider. */
 export async function authorize(page: Page, login = 'ada'): Promise<void> {

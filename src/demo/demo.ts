@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { readConfig } from '../config/config.ts';
-import { createLogger } from '../observability/log.ts';
+import { createLogger, flushLog } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { deliveries, frontEndOf } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
@@ -45,10 +45,11 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
       own,
       /** Whether another program uses one of the usual ports, from 8000 on. */
       movedOn,
-      /** Ends the servers and every connection to them. */
+      /** Ends the servers and every connection to them, and writes the rest of the log. */
       async close(): Promise<void> {
         await closePorts();
         close();
+        await flushLog(log);
       },
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
-import { faults, faultsOfFile, type Given, read, readFileConfig } from './support/read.ts';
+import { faults, type Given, read, readFileConfig } from './support/read.ts';
 
 const key = { '/key': { text: 'k'.repeat(40) } };
 const onHttps = {
@@ -143,18 +143,6 @@ front-ends:
     expect(config.sessionIdle).to.equal(43_200);
     expect(config.frontEnds[0].tokenDelivery).to.equal('session');
     expect(config.registrations[0].stateCheck).to.equal('always');
-  });
-
-  it('have faults that name their place', () => {
-    const faulty = text
-      .replace('https://app.example.com', 'https://app.example.org')
-      .replace('github', 'session')
-      .replace('key-file: ./key\n', '');
-    expect(faultsOfFile(faulty)).to.deep.equal([
-      'config.yaml key-file is required with config.yaml:6:43 front-ends.app.token-delivery session: otherwise anyone who knows the client secret could decrypt sessions',
-      'config.yaml:4:3 providers.session has the name of an endpoint of config.yaml:6:43 front-ends.app.token-delivery session: choose another name',
-      'config.yaml:6:10 front-ends.app.origin "https://app.example.org" must be on the same site as config.yaml:1:1 base-url with config.yaml:6:43 front-ends.app.token-delivery session: both https, under one domain of your own, such as app.example.com and login.example.com',
-    ]);
   });
 
   it('warn of another front end that brings tokens to the same page', () => {

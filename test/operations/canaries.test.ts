@@ -20,6 +20,6 @@ describe('the search for canaries', () => {
   });
 
   it('finds a value that was cut short', () => {
-    expect(canariesIn('c4n4ry-tok')).to.include('token');
+    expect(canariesIn(canary('token').replace(/en-.*/, ''))).to.include('token');
   });
 });

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 
 /**
  * Everything secret in the black-box suite carries this marker, so that one search finds any leak.
- * It is alphanumeric, so percent-encoding, JSON and HTML do not change it.
+ * It is alphanumeric, so percent-encoding, JSON and HTML do not change it, and too long for millions of random states and
+ * cookies to contain it.
  */
-const marker = 'c4n4ry';
+const marker = 'c4n4ryb1rd';
 
 /** What a canary represents: a client secret, an authorization code or an access token. */
 export type CanaryKind = 'secret' | 'code' | 'token';

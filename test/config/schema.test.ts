@@ -83,6 +83,7 @@ const wrong: Readonly<Record<string, string>> = {
   'a name with a slash': `providers: { ${github} }\nfront-ends: { a/b: { origin: https://a.example } }`,
   'a name of 65 letters': `providers: { ${github} }\nfront-ends: { ${'a'.repeat(65)}: { origin: https://a.example } }`,
   'a front end with the name of an endpoint': `providers: { ${github} }\nfront-ends: { callback: { origin: https://a.example } }`,
+  'an allow without a rule': fileWith({ frontEnd: 'allow: {}' }),
   'a path that is no proxy': fileWith({ frontEnd: 'proxy: /api/github/' }),
   'no proxy': fileWith({ frontEnd: 'proxy: []' }),
   'a proxy without a URL': fileWith({ frontEnd: 'proxy: [{ path: /api/github/ }]' }),

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { runRelay } from '../harness/relay/relay-process.ts';
 import { loginPath, type RelayUnderTest, startRelay } from '../harness/relay/relay-under-test.ts';
-import { type CertificateFiles, certificateFiles } from '../harness/system/certificate-files.ts';
+import { type CertificateFiles, certificateFiles } from '../harness/system/certificate.ts';
 import { strongSuites, weakSuites } from '../harness/system/cipher-suites.ts';
 
 const host = 'relay.example';

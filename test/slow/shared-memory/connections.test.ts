@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { CheckReport } from '../../../src/check/diagnose.ts';
 import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import { secretFile } from '../../harness/relay/relay-under-test.ts';
-import { certificateFiles } from '../../harness/system/certificate-files.ts';
+import { certificateFiles } from '../../harness/system/certificate.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';

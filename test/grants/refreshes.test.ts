@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../src/errors.ts';
 import type { Refreshed } from '../../src/grants/refresh-results.ts';
 import {
   createRefreshes,
@@ -82,12 +82,22 @@ describe('a refresh', () => {
 
   const neverCalled = () => Promise.reject(new Error('the provider was called'));
 
+  /** A refresh that the provider is not asked for. */
+  function repeated(changes: Partial<FrontEndRefresh> = {}): Promise<Refreshed> {
+    return refreshes.join({ ...grant, ...changes }, neverCalled);
+  }
+
+  /** Checks how a refresh fails. */
+  async function expectFailure(result: Promise<Refreshed>, code: FailureCode): Promise<void> {
+    expect(await result.catch(codeOf)).to.equal(code);
+  }
+
   describe('that is in flight', () => {
     it('is one call for twenty tabs, and all get its result', async () => {
       const results = await Promise.all(Array.from({ length: 20 }, () => refresh()));
       expect(provider.calls).to.deep.equal(['refresh 0']);
-      expect(new Set(results.map(({ accessToken }) => accessToken))).to.deep.equal(
-        new Set(['access 1']),
+      expect(results.map(({ accessToken }) => accessToken)).to.deep.equal(
+        Array(20).fill('access 1'),
       );
     });
 
@@ -105,7 +115,7 @@ describe('a refresh', () => {
       const broken = refreshes.join(grant, () => {
         throw new RelayError('overloaded');
       });
-      expect(await broken.catch(codeOf)).to.equal('overloaded');
+      await expectFailure(broken, 'overloaded');
       expect((await refresh()).accessToken).to.equal('access 1');
     });
 
@@ -113,30 +123,29 @@ describe('a refresh', () => {
       const { call, resolve } = pending();
       const first = refreshes.join(grant, call);
       pass(90_000);
-      const second = refreshes.join(grant, neverCalled);
+      const second = repeated();
       resolve(provider.answer());
       expect(await second).to.deep.equal(await first);
       pass(59_999);
-      expect((await refreshes.join(grant, neverCalled)).accessToken).to.equal('access 1');
+      expect((await repeated()).accessToken).to.equal('access 1');
     });
   });
 
-  describe('that the provider has refused', () => {
-    const refusing = () => Promise.reject(new RelayError('refresh_refused'));
+  const refusing = () => Promise.reject(new RelayError('refresh_refused'));
 
+  describe('that the provider has refused', () => {
     it('is refused again for 60 seconds without a call, also with another scope', async () => {
-      expect(await refreshes.join(grant, refusing).catch(codeOf)).to.equal('refresh_refused');
+      await expectFailure(refreshes.join(grant, refusing), 'refresh_refused');
       pass(59_999);
       for (const scope of [undefined, 'read']) {
-        const again = refreshes.join({ ...grant, scope }, neverCalled);
-        expect(await again.catch(codeOf)).to.equal('refresh_refused');
+        await expectFailure(repeated({ scope }), 'refresh_refused');
       }
       pass(1);
       expect((await refresh()).accessToken).to.equal('access 1');
     });
 
     it('is a separate call with another refresh token or key', async () => {
-      expect(await refreshes.join(grant, refusing).catch(codeOf)).to.equal('refresh_refused');
+      await expectFailure(refreshes.join(grant, refusing), 'refresh_refused');
       expect((await refresh({ thumbprint: 'another' })).accessToken).to.equal('access 1');
       expect((await refresh({ refreshToken: 'refresh 1' })).accessToken).to.equal('access 2');
     });
@@ -149,28 +158,20 @@ describe('a refresh', () => {
       expect((await refresh()).refreshToken).to.equal('refresh 1');
       expect(provider.calls).to.deep.equal(['refresh 0']);
       pass(1);
-      expect(await refresh().catch(codeOf)).to.equal('refresh_refused');
+      await expectFailure(refresh(), 'refresh_refused');
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 0']);
     });
 
     it('gets the remaining seconds of its tokens', async () => {
       await refresh();
       pass(1_500);
-      const { expiresIn, refreshExpiresIn } = await refresh();
-      expect({ expiresIn, refreshExpiresIn }).to.deep.equal({
-        expiresIn: 28_798,
-        refreshExpiresIn: 15_897_598,
-      });
+      expect(await refresh()).to.include({ expiresIn: 28_798, refreshExpiresIn: 15_897_598 });
     });
 
     it('gets the result for the whole minute, even if its token is already over', async () => {
       await refreshes.join(grant, async () => ({ ...provider.answer(), expiresIn: 10 }));
       pass(30_000);
-      const { expiresIn, refreshToken } = await refreshes.join(grant, neverCalled);
-      expect({ expiresIn, refreshToken }).to.deep.equal({
-        expiresIn: 0,
-        refreshToken: 'refresh 1',
-      });
+      expect(await repeated()).to.include({ expiresIn: 0, refreshToken: 'refresh 1' });
     });
 
     it('gets the newest result of the chain, never an older one', async () => {
@@ -191,7 +192,7 @@ describe('a refresh', () => {
       const { refreshToken } = await refresh();
       const { call, resolve } = pending();
       const second = refreshes.join({ ...grant, refreshToken }, call);
-      const straggler = refreshes.join(grant, neverCalled);
+      const straggler = repeated();
       resolve(provider.answer());
       expect((await straggler).accessToken).to.equal('access 2');
       expect(await second).to.deep.equal(await straggler);
@@ -202,25 +203,28 @@ describe('a refresh', () => {
       const { refreshToken } = await refresh();
       const { call, reject } = pending();
       const second = refreshes.join({ ...grant, refreshToken }, call);
-      const straggler = refreshes.join(grant, neverCalled);
+      const straggler = repeated();
       reject(new RelayError('provider_unreachable'));
-      expect(
-        await Promise.all([second, straggler].map((result) => result.catch(codeOf))),
-      ).to.deep.equal(['provider_unreachable', 'provider_unreachable']);
-      expect((await refreshes.join(grant, neverCalled)).accessToken).to.equal('access 1');
+      for (const result of [second, straggler]) {
+        await expectFailure(result, 'provider_unreachable');
+      }
+      expect((await repeated()).accessToken).to.equal('access 1');
     });
 
     it('ends even if the provider returns an earlier refresh token again', async () => {
-      const rotate = (refreshToken: string) => async () => ({ ...provider.answer(), refreshToken });
-      const to = (refreshToken: string) => ({ ...grant, refreshToken });
-      await refreshes.join(to('a'), rotate('b'));
+      const rotate = (from: string, refreshToken: string) =>
+        refreshes.join({ ...grant, refreshToken: from }, async () => ({
+          ...provider.answer(),
+          refreshToken,
+        }));
+      await rotate('a', 'b');
       pass(30_000);
-      await refreshes.join(to('b'), rotate('a'));
-      expect((await refreshes.join(to('b'), neverCalled)).refreshToken).to.equal('a');
+      await rotate('b', 'a');
+      expect((await repeated({ refreshToken: 'b' })).refreshToken).to.equal('a');
       pass(30_000);
       // The newest one is refreshed, not repeated.
-      expect((await refreshes.join(to('a'), rotate('c'))).refreshToken).to.equal('c');
-      expect((await refreshes.join(to('b'), neverCalled)).refreshToken).to.equal('c');
+      expect((await rotate('a', 'c')).refreshToken).to.equal('c');
+      expect((await repeated({ refreshToken: 'b' })).refreshToken).to.equal('c');
     });
   });
 
@@ -245,7 +249,7 @@ describe('a refresh', () => {
         }
         expect(calls).to.equal(1);
         pass(29_999);
-        await refreshes.join({ ...grant, refreshToken }, neverCalled);
+        await repeated({ refreshToken });
         pass(1);
         const later = await refreshes.join({ ...grant, refreshToken }, call);
         expect(later.accessToken).to.equal('access 2');
@@ -256,7 +260,7 @@ describe('a refresh', () => {
       const short = async () => ({ ...provider.answer(), expiresIn: 71 });
       const { refreshToken } = await refreshes.join(grant, short);
       pass(10_000);
-      const again = await refreshes.join({ ...grant, refreshToken }, neverCalled);
+      const again = await repeated({ refreshToken });
       expect(again).to.include({ expiresIn: 61, refreshExpiresIn: 15_897_590 });
       pass(1000);
       expect((await refresh({ refreshToken })).accessToken).to.equal('access 2');
@@ -264,11 +268,9 @@ describe('a refresh', () => {
 
     it('is a new call with another scope, and after a refusal', async () => {
       const { refreshToken } = await refresh();
-      const refusing = () => Promise.reject(new RelayError('refresh_refused'));
-      const newest = { ...grant, refreshToken };
-      const narrow = refreshes.join({ ...newest, scope: 'read' }, refusing);
-      expect(await narrow.catch(codeOf)).to.equal('refresh_refused');
-      expect(await refreshes.join(newest, neverCalled).catch(codeOf)).to.equal('refresh_refused');
+      const narrow = refreshes.join({ ...grant, refreshToken, scope: 'read' }, refusing);
+      await expectFailure(narrow, 'refresh_refused');
+      await expectFailure(repeated({ refreshToken }), 'refresh_refused');
     });
 
     it('is a new call if the provider refuses the access token that would be repeated', async () => {
@@ -338,7 +340,7 @@ describe('a refresh', () => {
         resolve(provider.answer());
         expect((await inFlight).accessToken).not.to.equal('own');
         expect((await refreshes.join(other, neverCalled)).accessToken).to.equal('own');
-        expect((await refreshes.join(grant, neverCalled)).accessToken).not.to.equal('own');
+        expect((await repeated()).accessToken).not.to.equal('own');
       });
     }
   });
@@ -411,8 +413,7 @@ describe('a refresh', () => {
         refreshToken: `after ${refreshToken}`,
       }));
     for (let n = 0; n < 4096; n += 1) await rotate(`${n}`);
-    const again = (refreshToken: string) =>
-      refreshes.join({ ...grant, refreshToken }, neverCalled).catch(() => 'a call');
+    const again = (refreshToken: string) => repeated({ refreshToken }).catch(() => 'a call');
     expect(await again('0')).to.have.property('refreshToken', 'after 0');
     await rotate('one more');
     expect(await again('0')).to.equal('a call');

@@ -52,81 +52,67 @@ describe('allow', () => {
     expect(config.registrations[0].allow).to.deep.include({ groups, groupsClaim: 'roles' });
   });
 
-  for (const [allow, fault] of [
-    ['{}', 'providers.p.allow has no rule'],
-    ['', 'providers.p.allow is not a map of rules'],
-    ['[octocat]', 'providers.p.allow is not a map of rules'],
-    ['octocat', 'providers.p.allow is not a map of rules'],
-    ['true', 'providers.p.allow is not a map of rules'],
-    ['{ users: [] }', 'providers.p.allow.users is an empty list'],
-    ['{ users: }', 'providers.p.allow.users has no value'],
-    ['{ users: [""] }', 'providers.p.allow.users has no value'],
-    ['{ users: [" "] }', 'providers.p.allow.users must be of 1 to 255 characters'],
-    ['{ users: ["ada\\u200b"] }', 'providers.p.allow.users must be of 1 to 255 characters'],
-    ['{ users: [{ a: b }] }', 'providers.p.allow.users must be one value, not a map'],
-    ['{ user: [octocat] }', 'providers.p.allow.user is unknown: did you mean users?'],
-    ['{ orgs: [example] }', 'providers.p.allow.orgs is unknown'],
-    ['{ Users: [a], users: [b] }', 'providers.p.allow.Users is unknown: did you mean users?'],
-    ['{ organizations: ["../user"] }', 'providers.p.allow.organizations must be the names'],
-    ['{ organizations: [example/editors] }', 'providers.p.allow.organizations must be the names'],
-    ['{ teams: [editors] }', 'providers.p.allow.teams must be organization/team'],
-    ['{ teams: [example/../x] }', 'providers.p.allow.teams must be organization/team'],
-    ['{ emails: ["@example.com"] }', 'providers.p.allow.emails must be e-mail addresses'],
-    ['{ email-domains: ["@example.com"] }', 'providers.p.allow.email-domains must be domains'],
-    ['{ email-domains: ["*.example.com"] }', 'providers.p.allow.email-domains must be domains'],
-    ['{ email-domains: [example] }', 'providers.p.allow.email-domains must be domains'],
-    ['{ email-domains: [exämple.com] }', 'providers.p.allow.email-domains must be domains'],
-    ['{ groups-claim: roles, users: [a] }', 'providers.p.allow.groups-claim has no effect'],
+  for (const [allow, expected] of [
+    ['{}', ' has no rule'],
+    ['', ' is not a map of rules'],
+    ['[octocat]', ' is not a map of rules'],
+    ['octocat', ' is not a map of rules'],
+    ['true', ' is not a map of rules'],
+    ['{ users: [] }', '.users is an empty list'],
+    ['{ users: }', '.users has no value'],
+    ['{ users: [""] }', '.users has no value'],
+    ['{ users: [" "] }', '.users must be of 1 to 255 characters'],
+    ['{ users: ["ada\\u200b"] }', '.users must be of 1 to 255 characters'],
+    ['{ users: [{ a: b }] }', '.users must be one value, not a map'],
+    ['{ user: [octocat] }', '.user is unknown: did you mean users?'],
+    ['{ orgs: [example] }', '.orgs is unknown'],
+    ['{ Users: [a], users: [b] }', '.Users is unknown: did you mean users?'],
+    ['{ organizations: ["../user"] }', '.organizations must be the names'],
+    ['{ organizations: [example/editors] }', '.organizations must be the names'],
+    ['{ teams: [editors] }', '.teams must be organization/team'],
+    ['{ teams: [example/../x] }', '.teams must be organization/team'],
+    ['{ emails: ["@example.com"] }', '.emails must be e-mail addresses'],
+    ['{ email-domains: ["@example.com"] }', '.email-domains must be domains'],
+    ['{ email-domains: ["*.example.com"] }', '.email-domains must be domains'],
+    ['{ email-domains: [example] }', '.email-domains must be domains'],
+    ['{ email-domains: [exämple.com] }', '.email-domains must be domains'],
+    ['{ groups-claim: roles, users: [a] }', '.groups-claim has no effect'],
     [
       '{ groups: [staff] }',
-      'providers.p.allow.groups cannot be asked at the provider p: GitHub has organizations and teams',
+      '.groups cannot be asked at the provider p: GitHub has organizations and teams',
     ],
   ] as const) {
     it(`never lets everybody in by mistake: ${allow || 'nothing'}`, () => {
-      expect(faultOf(github(allow)).slice(0, fault.length)).to.equal(fault);
+      const fault = faultOf(github(allow));
+      expect(fault.startsWith(`providers.p.allow${expected}`), fault).to.equal(true);
     });
   }
 
-  it('is a fault if its key is misspelt', () => {
-    expect(faultOf(file('provider: github, alow: { users: [a] }'))).to.equal(
-      'providers.p.alow is unknown: did you mean allow?',
-    );
-    expect(faultOf(file('provider: github', 'alow: { users: [a] }'))).to.equal(
-      'front-ends.app.alow is unknown: did you mean allow?',
-    );
-    expect(faultOf(file('provider: github, users: [a]'))).to.equal(
-      'providers.p.users says who may log in: move it into allow, in a provider or a front end',
-    );
-    expect(faultOf(`allow: { users: [a] }\n${file('provider: github')}`)).to.match(
-      /allow is unknown/,
-    );
-  });
+  for (const [text, fault] of [
+    [file('provider: github, alow: 1'), 'providers.p.alow is unknown: did you mean allow?'],
+    [file('provider: github', 'alow: 1'), 'front-ends.app.alow is unknown: did you mean allow?'],
+    [file('provider: github, users: [a]'), 'providers.p.users says who may log in: move it into'],
+    [`allow: { users: [a] }\n${file('provider: github')}`, 'allow is unknown'],
+  ] as const) {
+    it(`is a fault in another place, or with a misspelt key: ${fault}`, () => {
+      expect(faultOf(text)).to.contain(fault);
+    });
+  }
 
+  const unsaid = 'the provider does not say that of a person';
   for (const [provider, rule, reason] of [
     ['provider: google', 'groups', 'the user record of Google has no groups'],
-    [
-      'provider: entra, provider-tenant: x',
-      'emails',
-      'Microsoft does not say that an address is verified',
-    ],
+    ['provider: entra, provider-tenant: x', 'emails', 'Microsoft does not say'],
     ['provider: entra, provider-tenant: x', 'email-domains', 'Microsoft does not say'],
     ['provider: slack', 'groups', 'Slack has workspaces'],
-    ['provider: discord', 'teams', 'the provider does not say that of a person'],
-    [
-      'provider: auth0, provider-host: a.example',
-      'groups',
-      'its user record has no groups: set groups-claim',
-    ],
-    [
-      'issuer: https://id.example.com',
-      'organizations',
-      'the provider does not say that of a person',
-    ],
+    ['provider: discord', 'teams', unsaid],
+    ['provider: auth0, provider-host: a.example', 'groups', 'its user record has no groups'],
+    ['issuer: https://id.example.com', 'organizations', unsaid],
     // Without a name, it is not known to be GitHub.
     [
       'authorize-url: https://git.example/a, token-url: https://git.example/t, token-request: body, user-url: https://git.example/u',
       'organizations',
-      'the provider does not say that of a person',
+      unsaid,
     ],
   ] as const) {
     const names = { emails: 'a@example.com', 'email-domains': 'example.com', teams: 'a/b' };

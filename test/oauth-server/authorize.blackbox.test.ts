@@ -55,41 +55,26 @@ describe('the start of a login with an OAuth request', () => {
     expect(href).not.to.contain(`${start.parameters['code_challenge']}`);
   });
 
-  it('needs no redirect_uri, because there is only one', async () => {
-    const { location } = await logInTo(
-      browser,
-      underTest(),
-      oauthStart({ redirect_uri: undefined }),
-    );
-    expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);
-  });
-
   it('requests the narrower scope of the front end from the provider', async () => {
     const request = expectRedirect(await openStart(browser, oauthStart({ scope: 'repo' })));
     expect(request.searchParams.get('scope')).to.equal('repo');
   });
 
-  const faults: Readonly<Record<string, [changes: Parameters, error: string]>> = {
-    'has no challenge': [
-      { code_challenge: undefined, code_challenge_method: undefined },
-      'invalid_request',
-    ],
-    'has a plain challenge': [{ code_challenge_method: 'plain' }, 'invalid_request'],
-    'names no challenge method, which means plain': [
-      { code_challenge_method: undefined },
-      'invalid_request',
-    ],
-    'has a challenge that is not a SHA-256': [{ code_challenge: 'short' }, 'invalid_request'],
-    'has two challenges': [{ code_challenge: ['a', 'b'] }, 'invalid_request'],
-    'has no response type': [{ response_type: undefined }, 'invalid_request'],
-    'requests a token': [{ response_type: 'token' }, 'unsupported_response_type'],
-    'requests a code and a token': [{ response_type: 'code token' }, 'unsupported_response_type'],
-    'requests the response in a fragment': [{ response_mode: 'fragment' }, 'invalid_request'],
-    'requests more scope than configured': [{ scope: 'repo admin:org' }, 'invalid_scope'],
-    'has a scope with two spaces': [{ scope: 'repo  read:user' }, 'invalid_scope'],
-    'has two scopes': [{ scope: ['repo', 'repo'] }, 'invalid_request'],
-  };
-  for (const [fault, [changes, error]] of Object.entries(faults)) {
+  const noChallenge = { code_challenge: undefined, code_challenge_method: undefined };
+  for (const [fault, changes, error = 'invalid_request'] of [
+    ['has no challenge', noChallenge],
+    ['has a plain challenge', { code_challenge_method: 'plain' }],
+    ['names no challenge method, which means plain', { code_challenge_method: undefined }],
+    ['has a challenge that is not a SHA-256', { code_challenge: 'short' }],
+    ['has two challenges', { code_challenge: ['a', 'b'] }],
+    ['has no response type', { response_type: undefined }],
+    ['requests a token', { response_type: 'token' }, 'unsupported_response_type'],
+    ['requests a code and a token', { response_type: 'code token' }, 'unsupported_response_type'],
+    ['requests the response in a fragment', { response_mode: 'fragment' }],
+    ['requests more scope than configured', { scope: 'repo admin:org' }, 'invalid_scope'],
+    ['has a scope with two spaces', { scope: 'repo  read:user' }, 'invalid_scope'],
+    ['has two scopes', { scope: ['repo', 'repo'] }],
+  ] as [fault: string, changes: Parameters, error?: string][]) {
     it(`goes back to the front end with ${error} if the request ${fault}`, async () => {
       const start = oauthStart(changes);
       const answer = await openStart(browser, start);
@@ -98,8 +83,8 @@ describe('the start of a login with an OAuth request', () => {
   }
 
   it('says that it requires PKCE if there is no challenge', async () => {
-    const start = oauthStart({ code_challenge: undefined, code_challenge_method: undefined });
-    const response = expectErrorAt(redirectUri, await openStart(browser, start), 'invalid_request');
+    const answer = await openStart(browser, oauthStart(noChallenge));
+    const response = expectErrorAt(redirectUri, answer, 'invalid_request');
     expect(response.get('error_description')).to.contain('requires PKCE');
   });
 
@@ -145,40 +130,35 @@ describe('the start of a login with an OAuth request', () => {
     });
   }
 
-  it('needs no client_id, because only one front end takes OAuth requests', async () => {
-    const start = oauthStart({ client_id: undefined });
-    const { location } = await logInTo(browser, underTest(), start);
-    expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);
-    expect(location.searchParams.get('state')).to.equal(start.state);
-  });
+  for (const name of ['client_id', 'redirect_uri']) {
+    it(`needs no ${name}, because there is only one`, async () => {
+      const start = oauthStart({ [name]: undefined });
+      const { location } = await logInTo(browser, underTest(), start);
+      expect(location.href.startsWith(`${redirectUri}?code=`)).to.equal(true);
+      expect(location.searchParams.get('state')).to.equal(start.state);
+    });
+  }
 
   it('does not change a start without PKCE, whatever other parameters it has', async () => {
-    const answer = await browser.open(
-      `${loginPath}?client_id=other&redirect_uri=https://evil.example/`,
-    );
-    expect(expectRedirect(answer).origin).to.equal(
-      new URL(underTest().provider.authorizeUrl).origin,
-    );
+    const other = 'client_id=other&redirect_uri=https://evil.example/';
+    const { origin } = expectRedirect(await browser.open(`${loginPath}?${other}`));
+    expect(origin).to.equal(underTest().provider.origin);
   });
 });
 
-describe('an OAuth request to a relay without a configured scope', () => {
-  const underTest = relayUnderTest();
+for (const [which, flags, scope, error] of [
+  ['without a configured scope', {}, 'repo', 'invalid_scope'],
+  ['with --state-check off', { 'state-check': 'off' }, undefined, 'unauthorized_client'],
+] as const) {
+  describe(`an OAuth request to a relay ${which}`, () => {
+    const underTest = relayUnderTest(flags);
 
-  it('must not request a scope', async () => {
-    const answer = await openStart(new FakeBrowser(underTest), oauthStart({ scope: 'repo' }));
-    expectErrorAt(redirectUri, answer, 'invalid_scope');
+    it(`goes back with ${error}${scope ? ' if it requests one' : ''}`, async () => {
+      const answer = await openStart(new FakeBrowser(underTest), oauthStart({ scope }));
+      expectErrorAt(redirectUri, answer, error);
+    });
   });
-});
-
-describe('an OAuth request to a relay with --state-check off', () => {
-  const underTest = relayUnderTest({ 'state-check': 'off' });
-
-  it('goes back with unauthorized_client', async () => {
-    const answer = await openStart(new FakeBrowser(underTest), oauthStart());
-    expectErrorAt(redirectUri, answer, 'unauthorized_client');
-  });
-});
+}
 
 describe('a relay for pages on this machine', () => {
   const configuredOrigin = 'http://localhost:5173';
@@ -211,14 +191,9 @@ describe('a relay with --token-delivery code', () => {
       await openStart(new FakeBrowser(underTest), oauthStart({ redirect_uri: pages[1] })),
     );
     const lost = callback({ code: 'a', state: `${searchParams.get('state')}x` });
-    for (const [path, status] of [
-      [loginPath, 400],
-      [callbackPath, 400],
-      [lost, 400],
-      [callback({ error: 'access_denied' }), 400],
-    ] as const) {
+    for (const path of [loginPath, callbackPath, lost, callback({ error: 'access_denied' })]) {
       const page = await underTest().send({ path, headers: navigation });
-      const { links } = expectFailurePage(page, status);
+      const { links } = expectFailurePage(page, 400);
       expect(links, path).to.deep.equal({ [`Back to ${frontendOrigin}`]: `${frontendOrigin}/` });
     }
   });
@@ -230,12 +205,8 @@ describe('a relay with --token-delivery code', () => {
   });
 
   it('keeps the query of the redirect URI', async () => {
-    const browser = new FakeBrowser(underTest);
-    const { location } = await logInTo(
-      browser,
-      underTest(),
-      oauthStart({ redirect_uri: pages[0] }),
-    );
+    const start = oauthStart({ redirect_uri: pages[0] });
+    const { location } = await logInTo(new FakeBrowser(underTest), underTest(), start);
     expect(location.href.startsWith(`${pages[0]}&code=`)).to.equal(true);
     expect([...location.searchParams.keys()]).to.deep.equal(['theme', 'code', 'state', 'iss']);
   });

@@ -92,21 +92,23 @@ describe('the refresh of a login', () => {
       other = await newProofKey();
     });
 
-    const refused: Readonly<Record<string, [request: () => PageRequest, error: string]>> = {
-      'no proof': [() => ({ proof: 'none' }), 'invalid_dpop_proof'],
-      'a proof of another key': [() => ({ proof: { by: other } }), 'invalid_grant'],
-      'a proof with the right key, signed by another': [
+    const invalid = 'invalid_dpop_proof';
+    for (const [what, request, error] of [
+      ['no proof', () => ({ proof: 'none' }), invalid],
+      ['a proof of another key', () => ({ proof: { by: other } }), 'invalid_grant'],
+      [
+        'a proof with the right key, signed by another',
         () => ({ proof: { by: other, header: { jwk: key.jwk } } }),
-        'invalid_dpop_proof',
+        invalid,
       ],
-      'a proof for another endpoint': [
-        () => ({ proof: { claims: { htu: `${issuer}/revoke` } } }),
-        'invalid_dpop_proof',
+      [
+        'a proof for another endpoint',
+        () => ({ proof: { claims: { htu: `${issuer}/x` } } }),
+        invalid,
       ],
-      'two proofs': [() => ({ headers: [['DPoP', 'x']] }), 'invalid_dpop_proof'],
-      'an empty proof': [() => ({ proof: 'none', headers: [['DPoP', '']] }), 'invalid_dpop_proof'],
-    };
-    for (const [what, [request, error]] of Object.entries(refused)) {
+      ['two proofs', () => ({ headers: [['DPoP', 'x']] }), invalid],
+      ['an empty proof', () => ({ proof: 'none', headers: [['DPoP', '']] }), invalid],
+    ] as [what: string, request: () => PageRequest, error: string][]) {
       it(`is refused with ${what}, and the refresh token stays valid`, async () => {
         expectOAuthError(await page.refresh(tokens.refreshToken, request()), error);
         expectNoCall();
@@ -193,9 +195,7 @@ describe('the refresh of a login', () => {
       expectNoCall();
     }
 
-    it('is refused with an access token', async () => {
-      await expectRefused(tokens.accessToken);
-    });
+    it('is refused with an access token', () => expectRefused(tokens.accessToken));
 
     const seconds = () => Math.floor(Date.now() / 1000);
     for (const [what, changes] of [
@@ -291,9 +291,8 @@ describe('the refresh of a login', () => {
     });
 
     it('needs the proof too', async () => {
-      const given = await logIn(100);
-      const answer = await page.refresh(given.refreshToken, { proof: 'none' });
-      expectOAuthError(answer, 'invalid_dpop_proof');
+      const { refreshToken } = await logIn(100);
+      expectOAuthError(await page.refresh(refreshToken, { proof: 'none' }), 'invalid_dpop_proof');
     });
   });
 });

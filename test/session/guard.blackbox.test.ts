@@ -22,42 +22,42 @@ const endpoints = [
   ['HEAD', '/api/user'],
 ] as const;
 
-const attacks: Readonly<Record<string, [SessionRequest, FailureCode]>> = {
-  'without the header': [{ header: undefined }, 'request_header_missing'],
-  'with an empty header': [{ header: '' }, 'request_header_missing'],
-  'with another value of the header': [{ header: '2' }, 'request_header_missing'],
-  'with the header twice': [{ headers: [['X-Login-Relay', '1']] }, 'request_header_missing'],
-  'from a page of another site': [
-    { origin: 'https://evil.example', site: 'cross-site' },
-    'cross_site_refused',
-  ],
-  'from a page of another site, without its Origin': [
-    { origin: undefined, site: 'cross-site' },
-    'cross_site_refused',
-  ],
-  'from another origin, in a browser without Sec-Fetch-Site': [
-    { origin: 'https://evil.example', site: undefined },
-    'origin_foreign',
-  ],
-  'from a sibling of the relay': [{ origin: 'https://evil.relay.example' }, 'origin_foreign'],
-  'from the parent domain': [{ origin: 'https://relay.example' }, 'origin_foreign'],
-  'from the front end on plain http': [{ origin: 'http://app.relay.example' }, 'origin_foreign'],
-  'from another port of the front end': [{ origin: `${sessionOrigin}:8443` }, 'origin_foreign'],
-  'from an origin that begins like the front end': [
-    { origin: `${sessionOrigin}.evil.example` },
-    'origin_foreign',
-  ],
-  'from the origin null': [{ origin: 'null' }, 'origin_foreign'],
-  'from another page of the relay’s own origin': [
-    { origin: undefined, site: 'same-origin' },
-    'origin_foreign',
-  ],
-  'with two origins': [{ headers: [['Origin', sessionOrigin]] }, 'origin_foreign'],
-  'at another name of the relay': [{ host: 'rebound.evil.example' }, 'host_foreign'],
-  'at an address of the relay': [{ host: '127.0.0.1' }, 'host_foreign'],
-  'at a sibling of the relay': [{ host: 'app.relay.example' }, 'host_foreign'],
-  'at a name that begins like the relay': [{ host: 'relay.example.evil.example' }, 'host_foreign'],
+/** What an attacker's page can change of a request, by the failure. */
+const attacks: Readonly<Partial<Record<FailureCode, Readonly<Record<string, SessionRequest>>>>> = {
+  request_header_missing: {
+    'without the header': { header: undefined },
+    'with an empty header': { header: '' },
+    'with another value of the header': { header: '2' },
+    'with the header twice': { headers: [['X-Login-Relay', '1']] },
+  },
+  cross_site_refused: {
+    'from a page of another site': { origin: 'https://evil.example', site: 'cross-site' },
+    'from a page of another site, without its Origin': { origin: undefined, site: 'cross-site' },
+  },
+  origin_foreign: {
+    'from another origin, in a browser without Sec-Fetch-Site': {
+      origin: 'https://evil.example',
+      site: undefined,
+    },
+    'from a sibling of the relay': { origin: 'https://evil.relay.example' },
+    'from the parent domain': { origin: 'https://relay.example' },
+    'from the front end on plain http': { origin: 'http://app.relay.example' },
+    'from another port of the front end': { origin: `${sessionOrigin}:8443` },
+    'from an origin that begins like the front end': { origin: `${sessionOrigin}.evil.example` },
+    'from the origin null': { origin: 'null' },
+    'from another page of the relay’s own origin': { origin: undefined, site: 'same-origin' },
+    'with two origins': { headers: [['Origin', sessionOrigin]] },
+  },
+  host_foreign: {
+    'at another name of the relay': { host: 'rebound.evil.example' },
+    'at an address of the relay': { host: '127.0.0.1' },
+    'at a sibling of the relay': { host: 'app.relay.example' },
+    'at a name that begins like the relay': { host: 'relay.example.evil.example' },
+  },
 };
+const attackRows = Object.entries(attacks).flatMap(([code, requests]) =>
+  Object.entries(requests).map(([what, request]) => ({ what, request, code: code as FailureCode })),
+);
 
 describe('a request with the cookie of a session', () => {
   // This must run before the relay is stopped.
@@ -83,7 +83,7 @@ describe('a request with the cookie of a session', () => {
     provider.calls.length = 0;
   });
 
-  for (const [what, [request, code]] of Object.entries(attacks)) {
+  for (const { what, request, code } of attackRows) {
     it(`${what} is refused (${code}), without a call and without a cookie`, async () => {
       for (const [method, path] of endpoints) {
         const answer = await page.send(path, method, request);

@@ -174,30 +174,6 @@ describe('a refresh', () => {
       expect(await repeated()).to.include({ expiresIn: 0, refreshToken: 'refresh 1' });
     });
 
-    it('gets the newest result of the chain, never an older one', async () => {
-      provider.expiresIn = 60;
-      const { refreshToken } = await refresh();
-      pass(20_000);
-      const second = await refresh({ refreshToken });
-      pass(20_000);
-      await refresh({ refreshToken: second.refreshToken });
-      for (const old of ['refresh 0', 'refresh 1', 'refresh 2']) {
-        expect((await refresh({ refreshToken: old })).accessToken).to.equal('access 3');
-      }
-      expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1', 'refresh 2']);
-    });
-
-    it('waits for the newest refresh if it is in flight', async () => {
-      provider.expiresIn = 60;
-      const { refreshToken } = await refresh();
-      const { call, resolve } = pending();
-      const second = refreshes.join({ ...grant, refreshToken }, call);
-      const straggler = repeated();
-      resolve(provider.answer());
-      expect((await straggler).accessToken).to.equal('access 2');
-      expect(await second).to.deep.equal(await straggler);
-    });
-
     it('gets the earlier result again if the newest refresh fails', async () => {
       provider.expiresIn = 60;
       const { refreshToken } = await refresh();
@@ -354,17 +330,6 @@ describe('a refresh', () => {
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1']);
       // From now on, both scopes get repeated results with the newest refresh token.
       expect((await refresh()).refreshToken).to.equal('refresh 2');
-    });
-
-    it('waits for the refresh in flight, so that no refresh token is used twice', async () => {
-      const results = await Promise.all(
-        Array.from({ length: 20 }, (_, tab) => refresh(tab < 10 ? {} : narrow)),
-      );
-      expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1']);
-      expect(results.map(({ accessToken }) => accessToken)).to.deep.equal([
-        ...Array(10).fill('access 1'),
-        ...Array(10).fill('access 2'),
-      ]);
     });
 
     it('does not get the error of the refresh in flight', async () => {

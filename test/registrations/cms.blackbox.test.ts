@@ -3,14 +3,9 @@ import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
-import {
-  baseUrl,
-  type Relay,
-  registration,
-  startRelayWith,
-} from '../harness/relay/relay-under-test.ts';
-import { entryOf } from './support/team.ts';
+import type { StrictProvider } from '../harness/provider/strict-provider.ts';
+import { baseUrl, type Relay, startRelayWith } from '../harness/relay/relay-under-test.ts';
+import { entryOf, startProviderOf } from './support/team.ts';
 
 const names = ['staff', 'code', 'team', 'gitlab'] as const;
 
@@ -40,12 +35,9 @@ describe('a relay with several CMSes', () => {
   });
 
   async function startProvider(name: Name): Promise<string> {
-    const redirectUri = `${baseUrl}/auth/${name}/callback`;
-    const preset = name === 'gitlab' ? 'gitlab' : 'github';
-    const tokenRequest = name === 'gitlab' ? 'body' : 'query';
-    const provider = await StrictProvider.start(
-      registration({ clientId: `client-at-${name}`, redirectUri, tokenRequest }),
-    );
+    const [preset, tokenRequest] =
+      name === 'gitlab' ? (['gitlab', 'body'] as const) : (['github', 'query'] as const);
+    const provider = await startProviderOf(name, { tokenRequest });
     providers.set(name, provider);
     return await entryOf(name, provider, `\n    provider: ${preset}`);
   }
@@ -56,6 +48,8 @@ describe('a relay with several CMSes', () => {
     return provider;
   }
 
+  const browserAt = (name: Name) =>
+    new FakeBrowser(() => ({ port: relay.port, provider: providerOf(name) }));
   const ofCms = (backend: string) => `provider=${backend}&site_id=any.example&scope=repo`;
 
   for (const [start, name, backend, origin] of [
@@ -72,7 +66,7 @@ describe('a relay with several CMSes', () => {
   ] as const) {
     it(`logs the CMS at ${origin} in at ${name}, for ${start}`, async () => {
       const provider = providerOf(name);
-      const browser = new FakeBrowser(() => ({ port: relay.port, provider }));
+      const browser = browserAt(name);
       const callback = await browser.consent(provider, start);
       const messages = expectCmsPopup(await browser.open(callback), 200);
       expect(messages.origin).to.equal(origin);
@@ -84,7 +78,7 @@ describe('a relay with several CMSes', () => {
 
   it('gives a start without site_id to the first page that is no CMS', async () => {
     const provider = providerOf('code');
-    const browser = new FakeBrowser(() => ({ port: relay.port, provider }));
+    const browser = browserAt('code');
     const callback = await browser.consent(provider, '/auth/code?provider=github');
     const page = expectRedirect(await browser.open(callback));
     expect(page.origin).to.equal('https://app.example');
@@ -103,14 +97,13 @@ describe('a relay with several CMSes', () => {
     '/auth/code/docs?provider=gitlab',
   ]) {
     it(`refuses the backend in ${path}`, async () => {
-      expect(expectError(await relay.get(path), 400)).to.match(
-        /backend of a CMS that logs in here/,
-      );
+      const detail = expectError(await relay.get(path), 400);
+      expect(detail).to.match(/backend of a CMS that logs in here/);
     });
   }
 
   it('leads a person with a wrong backend back to the CMS, not to another front end', async () => {
-    const browser = new FakeBrowser(() => ({ port: relay.port, provider: providerOf('code') }));
+    const browser = browserAt('code');
     const page = expectFailurePage(await browser.open('/auth/code?site_id=x&provider=gitlab'), 400);
     expect(page.links).to.deep.equal({
       'Back to https://blog.example': 'https://blog.example/admin/',

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import type { Answer } from '../harness/client/http-client.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
@@ -33,9 +32,9 @@ describe('the refresh of a session', () => {
   });
 
   /** The access token that the relay uses for a page. */
-  async function tokenOf(request: { cookie?: string } = {}): Promise<string> {
+  async function tokenOf(): Promise<string> {
     const before = provider.credentials('user').length;
-    await page.lookUp(request);
+    await page.lookUp();
     return provider.credentials('user')[before] ?? '';
   }
 
@@ -61,35 +60,6 @@ describe('the refresh of a session', () => {
     const refused = provider.credentials('user').at(-1);
     sessionOf(await page.refresh());
     expect(await tokenOf()).not.to.equal(refused);
-  });
-
-  it('by 20 tabs at once is one call', async () => {
-    const { cookie } = page;
-    const answers = await Promise.all(Array.from({ length: 20 }, () => page.refresh({ cookie })));
-    for (const answer of answers) sessionOf(answer);
-    expect(provider.credentials('refresh')).to.have.lengthOf(1);
-    const tokens = await Promise.all(
-      answers.map((answer) => tokenOf({ cookie: cookieOf(answer) })),
-    );
-    expect(new Set(tokens).size).to.equal(1);
-    expect(provider.accepts(tokens[0] ?? '')).to.equal(true);
-  });
-
-  it('goes on if the page goes away, and the next one gets its result without a call', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    provider.mood.patience = promise;
-    const arrived = provider.arrivals(1);
-    const { cookie } = page;
-    const hangUp = new AbortController();
-    const lost = page.refresh({ cookie, signal: hangUp.signal }).catch(() => undefined);
-    await arrived;
-    hangUp.abort();
-    expect(await lost).to.equal(undefined);
-    const next = page.refresh({ cookie });
-    resolve();
-    sessionOf(await next);
-    expect(provider.credentials('refresh')).to.have.lengthOf(1);
-    expect(provider.accepts(await tokenOf({ cookie: cookieOf(await next) }))).to.equal(true);
   });
 
   it('that lost a race at another relay is 401, and clears nothing', async () => {
@@ -155,11 +125,3 @@ describe('the refresh of a session', () => {
     expect((await page.lookUp()).status).to.equal(200);
   });
 });
-
-/** The cookie that an answer sets. */
-function cookieOf(answer: Answer): string {
-  return setCookies(answer)
-    .filter(({ maxAge }) => maxAge !== '0')
-    .map(({ name, value }) => `${name}=${value}`)
-    .join('; ');
-}

@@ -218,4 +218,52 @@ describe('a front end with sessions', () => {
     const { error, state: own } = Object.fromEntries(expectRedirect(answer).searchParams);
     return { error, own };
   }
+
+  describe('whose session an attacker plants', () => {
+    let attacker: SessionPage;
+    let victim: SessionPage;
+    beforeEach('both log in', async () => {
+      [attacker, victim] = [page, new SessionPage(() => relay, provider)];
+      await attacker.logIn();
+      await victim.logIn();
+      provider.calls.length = 0;
+    });
+
+    /** The session of a page, without the name of its cookie. */
+    const valueIn = (page: SessionPage) => page.browser.cookies.get(sessionCookie) ?? '';
+
+    async function expectNoSession(cookie: string): Promise<void> {
+      const before = provider.calls.length;
+      expectSessionFailure(await victim.describe({ cookie }), 'session_missing');
+      expectSessionFailure(await victim.refresh({ cookie }), 'session_missing');
+      expect((await victim.lookUp({ cookie })).status).to.equal(401);
+      expect(provider.calls).to.have.lengthOf(before);
+    }
+
+    it('ignores one under a name without the prefix, as a sibling domain can set it', async () => {
+      for (const name of ['lr_session_app', '__Host-lr_session_app', '__Secure-lr_session_app']) {
+        const planted = `${name}=${valueIn(attacker)}`;
+        await expectNoSession(planted);
+        for (const both of [`${planted}; ${victim.cookie}`, `${victim.cookie}; ${planted}`]) {
+          sessionOf(await victim.describe({ cookie: both }));
+          await victim.lookUp({ cookie: both });
+        }
+      }
+      const used = new Set(provider.credentials('user'));
+      expect(used.size).to.equal(1);
+      await victim.lookUp();
+      expect(new Set(provider.credentials('user'))).to.deep.equal(used);
+    });
+
+    it('loses it at the next login of the victim', async () => {
+      victim.browser.cookies.set(sessionCookie, valueIn(attacker));
+      victim.browser.cookies.set(`${sessionCookie}.1`, 'left');
+      await victim.logIn();
+      await victim.lookUp();
+      await attacker.lookUp();
+      const [ofVictim, ofAttacker] = provider.credentials('user');
+      expect(ofVictim).not.to.equal(ofAttacker);
+      expect(victim.cookie).not.to.contain('.1=');
+    });
+  });
 });

@@ -1,17 +1,15 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import { canary } from '../harness/expect/canaries.ts';
 import { expectSessionFailure, SessionPage, sessionOf } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
-import { StrictProvider } from '../harness/provider/strict-provider.ts';
+import type { StrictProvider } from '../harness/provider/strict-provider.ts';
 import {
   baseUrl,
   keyFile as newKeyFile,
   type Relay,
-  registration,
   startRelayWith,
 } from '../harness/relay/relay-under-test.ts';
-import { entryOf } from '../registrations/support/team.ts';
+import { entryOf, startProviderOf } from '../registrations/support/team.ts';
 
 const origins = {
   app: 'https://app.relay.example',
@@ -55,15 +53,10 @@ ${registrations.join('')}front-ends:
   }
 
   before('start two providers and a relay', async () => {
-    const provide = (name: string) =>
-      StrictProvider.start(
-        registration({
-          clientId: `client-at-${name}`,
-          clientSecret: canary('secret'),
-          redirectUri: `${baseUrl}/auth/${name}/callback`,
-        }),
-      );
-    const [github, staff] = await Promise.all([provide('github'), provide('staff')]);
+    const [github, staff] = await Promise.all([
+      startProviderOf('github'),
+      startProviderOf('staff'),
+    ]);
     providers = { github, staff };
     keyFile = await newKeyFile();
     relay = await start();

@@ -4,7 +4,7 @@ import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import type { Answer } from '../../harness/client/http-client.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { encoded, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
-import { StrictProvider } from '../../harness/provider/strict-provider.ts';
+import { type ClientRegistration, StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   baseUrl,
   listening,
@@ -117,17 +117,18 @@ ${entries.join('')}front-ends:
 ${frontEnds}`;
 }
 
+/** Starts the provider of a registration of this name. */
+export async function startProviderOf(name: string, more: Partial<ClientRegistration> = {}) {
+  const clientId = `client-at-${name}`;
+  const redirectUri = `${baseUrl}/auth/${name}/callback`;
+  return await StrictProvider.start(
+    registration({ clientId, clientSecret: canary('secret'), redirectUri, ...more }),
+  );
+}
+
 /** Starts the relay and its providers; the caller stops them. */
 async function startTeam(more?: string, frontEnds?: string): Promise<Team> {
-  const start = (name: Name) =>
-    StrictProvider.start(
-      registration({
-        clientId: `client-at-${name}`,
-        clientSecret: canary('secret'),
-        redirectUri: `${baseUrl}/auth/${name}/callback`,
-      }),
-    );
-  const [github, staff] = await Promise.all([start('github'), start('staff')]);
+  const [github, staff] = await Promise.all([startProviderOf('github'), startProviderOf('staff')]);
   const providers = { github, staff };
   const configFile = await secretFile(await configOf(providers, more, frontEnds));
   const { relay, port } = await listening({ flags: { config: configFile } });

@@ -2,7 +2,7 @@ import { type Demo, startDemo } from '../../demo/demo.ts';
 import { describeOwnPage, parseOwnPage } from '../../demo/own-page.ts';
 import { ConfigError } from '../../start-errors.ts';
 import { print } from '../print.ts';
-import { stopSignal } from '../signals.ts';
+import { stopSignal } from '../stop.ts';
 
 export interface DemoFlags {
   readonly port?: string;

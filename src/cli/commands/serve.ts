@@ -8,7 +8,7 @@ import { startRelay } from '../../relay/running-relay.ts';
 import { connectServiceManager } from '../../systemd.ts';
 import { printError } from '../print.ts';
 import { configReader, reload, restartWarnings } from '../reload.ts';
-import { endOnUncaughtErrors, stopSignal } from '../signals.ts';
+import { endOnUncaughtErrors, stopSignal } from '../stop.ts';
 import { watchFiles } from '../watch-files.ts';
 
 /**

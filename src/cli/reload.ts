@@ -25,9 +25,7 @@ export function configReader(sources: OptionSources) {
     const digests = new Map<string, string>();
     const reading = readConfig({
       ...sources,
-      ...(before === undefined && {
-        newFiles,
-      }),
+      ...(before === undefined && { newFiles }),
       readFile(path) {
         const file = readTextFile(path);
         digests.set(path, hash('sha256', file.text));

@@ -66,11 +66,14 @@ export function createResults(now: Clock) {
     after: (key: string): Ended | undefined => kept.get(key) ?? rotations.get(key),
     /** Remembers that a refresh token was replaced. */
     rotate(key: string, next: string, ended: Ended, lifetime: number): void {
+      // What was kept of the replaced token would hide the next one. And the provider may return an earlier token again:
+      // without this, the chain would be a circle.
+      for (const one of [key, next]) {
+        kept.delete(one);
+        rotations.delete(one);
+      }
       if (lifetime === keptTime) kept.set(key, ended);
       else rotations.set(key, ended, lifetime);
-      // The provider may return an earlier token again. Without this, the chain would be a circle.
-      rotations.delete(next);
-      kept.delete(next);
       const known = calls.get(key);
       calls.delete(key);
       if (known) calls.set(next, known, known.end - now());

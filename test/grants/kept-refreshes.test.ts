@@ -49,8 +49,8 @@ describe('two relays with a shared memory, while nobody says who may log in', ()
     for (const value of server.values.values()) value.end -= minutes * minute;
   }
 
-  async function refreshAt(relay: number, check: () => Promise<void>) {
-    const result = relays[relay]?.join(refresh, call, undefined, check);
+  async function refreshAt(relay: number, check: () => Promise<void>, refreshToken = 'first') {
+    const result = relays[relay]?.join({ ...refresh, refreshToken }, call, undefined, check);
     return await result?.catch((error: RelayError) => error.code);
   }
 
@@ -64,6 +64,17 @@ describe('two relays with a shared memory, while nobody says who may log in', ()
     expect(Object(given).expiresIn).to.be.within(1100, 1200);
     expect(used).to.deep.equal(['first']);
   });
+
+  for (const other of ['another page', 'another relay'] as const) {
+    it(`keep nothing that ${other} has replaced`, async () => {
+      await refreshAt(0, passes);
+      // The result is repeated for its own refresh token, and the provider does not know its access token any more.
+      expect(await refreshAt(0, fails('token_invalid'), '2.')).to.equal('token_invalid');
+      await (other === 'another page' ? refreshAt(0, passes) : refreshAt(1, passes, '2.'));
+      expect(await refreshAt(0, passes, '2.')).to.include({ refreshToken: '3.' });
+      expect(used).to.deep.equal(['first', '2.']);
+    });
+  }
 
   for (const end of ['a logout', 'a no'] as const) {
     it(`keep nothing after ${end}`, async () => {

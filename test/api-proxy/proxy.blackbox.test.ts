@@ -6,10 +6,10 @@ import {
   sessionOrigin,
 } from '../harness/login/session-page.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
-import { apiPath, relayedApi } from './support/relayed-api.ts';
+import { apiPath, useRelayedApi } from './support/relayed-api.ts';
 
 describe("the provider's API through the relay", () => {
-  const api = relayedApi();
+  const api = useRelayedApi();
 
   it('gets the access token of the session, and the page gets its answer', async () => {
     api.answer = (_, response) => response.writeHead(200, { 'X-Total-Count': '1' }).end('{"a":1}');
@@ -249,7 +249,7 @@ describe("the provider's API through the relay", () => {
 });
 
 describe("the provider's API in logs and metrics", () => {
-  const api = relayedApi('', { 'metrics-port': '0' });
+  const api = useRelayedApi({ 'metrics-port': '0' });
 
   it('has one route, and an error of its own is none of the relay', async () => {
     api.answer = (_, response) => response.writeHead(500).end();
@@ -266,7 +266,7 @@ describe("the provider's API in logs and metrics", () => {
 });
 
 describe("the provider's API of a relay with a rate limit", () => {
-  const api = relayedApi('', { 'rate-limit': '2' });
+  const api = useRelayedApi({ 'rate-limit': '2' });
 
   it('is limited by it', async () => {
     expect((await api.send('a')).status).to.equal(200);

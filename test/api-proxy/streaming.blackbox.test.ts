@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { expectSessionFailure, SessionPage } from '../harness/login/session-page.ts';
-import { apiPath, type RelayedApi, relayedApi } from './support/relayed-api.ts';
+import { apiPath, useRelayedApi } from './support/relayed-api.ts';
 
 /** Whether the body of a response is complete. */
 async function isComplete(response: IncomingMessage): Promise<boolean> {
@@ -13,24 +13,17 @@ async function isComplete(response: IncomingMessage): Promise<boolean> {
   );
 }
 
-/** The response to a request without a body. */
-async function responseOf(
-  api: RelayedApi,
-  rest: string,
-  method = 'GET',
-  cookie?: string,
-): Promise<IncomingMessage> {
-  const request = api.open(rest, method, cookie === undefined ? {} : { Cookie: cookie });
-  request.end();
-  const [answer] = await once(request, 'response');
-  return answer;
+async function responseTo(request: ClientRequest): Promise<IncomingMessage> {
+  const [response] = await once(request, 'response');
+  return response;
 }
 
 describe('bodies between a page and the API', () => {
-  const api = relayedApi();
+  const api = useRelayedApi();
 
-  const response = (rest: string, method?: string, cookie?: string) =>
-    responseOf(api, rest, method, cookie);
+  /** The response to a request of the page, or of the one with this cookie. */
+  const response = (cookie = api.page.cookie) =>
+    responseTo(api.open('a', 'GET', { Cookie: cookie }).end());
 
   /** Lets the API answer every request without an end. */
   function holdAnswers(): readonly ServerResponse[] {
@@ -51,7 +44,7 @@ describe('bodies between a page and the API', () => {
       answer.writeHead(200, { 'Content-Length': '4' }).flushHeaders();
       finish = () => answer.end('last');
     };
-    const answer = await response('a');
+    const answer = await response();
     finish?.();
     expect(await text(answer)).to.equal('last');
   });
@@ -62,7 +55,7 @@ describe('bodies between a page and the API', () => {
       answer.writeHead(200).write('first');
       finish = () => answer.end('last');
     };
-    const answer = await response('a');
+    const answer = await response();
     const [first] = await once(answer, 'data');
     expect(`${first}`).to.equal('first');
     finish?.();
@@ -75,7 +68,7 @@ describe('bodies between a page and the API', () => {
     request.flushHeaders();
     await once(request, 'continue');
     request.end('body');
-    const [answer] = await once(request, 'response');
+    const answer = await responseTo(request);
     expect(await text(answer)).to.equal('body');
     expect(api.only().headers).not.to.have.property('expect');
   });
@@ -88,17 +81,17 @@ describe('bodies between a page and the API', () => {
     };
     const request = api.open('a', 'PUT', { 'Content-Length': '4' });
     request.write('b');
-    expect(await text(await response('a'))).to.equal('');
+    expect(await text(await response())).to.equal('');
     expect(methods).to.deep.equal(['GET']);
     request.end('ody');
-    const [answer] = await once(request, 'response');
+    const answer = await responseTo(request);
     expect(await text(answer)).to.equal('body');
   });
 
   it('of GET are not passed on', async () => {
     const request = api.open('a', 'GET', { 'Content-Length': '4' });
     request.end('body');
-    const [answer] = await once(request, 'response');
+    const answer = await responseTo(request);
     expect(answer.statusCode).to.equal(200);
     await text(answer);
     expect(api.only().headers).not.to.have.property('content-length');
@@ -109,7 +102,7 @@ describe('bodies between a page and the API', () => {
     const request = api.open('a', 'POST', { 'Content-Length': `${64 * 1024 * 1024 + 1}` });
     request.flushHeaders();
     request.on('error', () => {});
-    const [answer] = await once(request, 'response');
+    const answer = await responseTo(request);
     expect(answer.statusCode).to.equal(413);
     expect(JSON.parse(await text(answer))).to.have.property('error', 'upload_too_large');
     expect(api.requests).to.be.empty;
@@ -151,7 +144,7 @@ describe('bodies between a page and the API', () => {
       closed = once(answer, 'close');
       answer.writeHead(206).write('first');
     };
-    const answer = await response('a');
+    const answer = await response();
     await once(answer, 'data');
     answer.destroy();
     await closed;
@@ -168,7 +161,7 @@ describe('bodies between a page and the API', () => {
       api.answer = (request, answer) => {
         answer.writeHead(200, headers).write('first', () => request.socket.destroy());
       };
-      expect(await isComplete(await response('a'))).to.equal(false);
+      expect(await isComplete(await response())).to.equal(false);
       const line = await api.lineOf('provider_unreachable');
       expect(line).to.include({ status: 200 });
     });
@@ -179,7 +172,7 @@ describe('bodies between a page and the API', () => {
     const request = api.open('a', 'POST', { 'Transfer-Encoding': 'chunked' });
     request.on('error', () => {});
     request.write('first');
-    const [answer] = await once(request, 'response');
+    const answer = await responseTo(request);
     expect(answer.statusCode).to.equal(422);
     expect(answer.headers.connection).to.equal('close');
     expect(await text(answer)).to.equal('too much');
@@ -187,7 +180,7 @@ describe('bodies between a page and the API', () => {
 
   it('go on while the relay reads its configuration again', async () => {
     const held = holdAnswers();
-    const answer = await response('a');
+    const answer = await response();
     await api.relay.reload();
     await once(answer, 'data');
     for (const one of held) one.end('last');
@@ -206,13 +199,13 @@ describe('bodies between a page and the API', () => {
       }),
     );
     const open = await Promise.all(
-      pages.flatMap(({ cookie }) => Array.from({ length: 32 }, () => response('a', 'GET', cookie))),
+      pages.flatMap(({ cookie }) => Array.from({ length: 32 }, () => response(cookie))),
     );
     for (const page of pages) {
       expectSessionFailure(await page.send(`${apiPath}a`), 'overloaded');
     }
     const ends = open.map(isComplete);
-    const honest = await response('a');
+    const honest = await response();
     expect(honest.statusCode).to.equal(200);
     expect(await Promise.race(ends)).to.equal(false);
     await api.relay.process.logLine(
@@ -226,11 +219,11 @@ describe('bodies between a page and the API', () => {
 });
 
 describe('bodies between a page and an API that is silent', () => {
-  const api = relayedApi('', { 'provider-timeout': '2' });
+  const api = useRelayedApi({ 'provider-timeout': '2' });
 
   it('break off if the API falls silent', async () => {
     api.answer = (_, answer) => answer.writeHead(203).write('first');
-    expect(await isComplete(await responseOf(api, 'a'))).to.equal(false);
+    expect(await isComplete(await responseTo(api.open('a', 'GET').end()))).to.equal(false);
     expect(await api.relay.process.logLine(({ status }) => status === 203)).to.include({
       outcome: 'provider_timeout',
     });

@@ -21,44 +21,38 @@ const correctIt = /^correct --authorize-url \(PROVIDER_AUTHORIZE_URL\)/;
 const html200 = (text: string) => answer(200, text, { 'Content-Type': 'text/html' });
 
 describe('login-relay check, about the authorization endpoint', () => {
-  itFinds('authorize', [subject, 'not_checked'], 'reports it as not checked if the provider …', {
-    'redirects to a login page': [redirect('/login?client_id=client-1'), answers, openIt],
-    'redirects to another host': [redirect('https://accounts.example/login', 303), answers, openIt],
-    'shows a login page': [html(200, '<h1>Log in</h1>'), answers, openIt],
-    'shows a login page with scripts and fields that mention errors': [
-      html(
-        200,
-        `<script>const texts = { a: 'redirect_uri is invalid', b: 'unknown client' }</script>
+  itFinds(
+    'authorize',
+    [subject, 'not_checked', openIt],
+    'reports it as not checked if the provider …',
+    {
+      'redirects to a login page': [redirect('/login?client_id=client-1'), answers],
+      'redirects to another host': [redirect('https://accounts.example/login', 303), answers],
+      'shows a login page': [html(200, '<h1>Log in</h1>'), answers],
+      'shows a login page with scripts and fields that mention errors': [
+        html(
+          200,
+          `<script>const texts = { a: 'redirect_uri is invalid', b: 'unknown client' }</script>
        <form><input type="hidden" name="redirect_uri" value="not valid"></form><p>Log in</p>`,
-      ),
-      answers,
-      openIt,
-    ],
-  });
+        ),
+        answers,
+      ],
+    },
+  );
 
-  itFinds('authorize', [subject, 'problem'], 'names a refusal …', {
-    'with an error page': [
-      html(400, '<p>Invalid parameter: redirect_uri</p>'),
-      status(400),
-      openLast,
-    ],
-    'with another error page': [html(403, 'No.'), status(403), openLast],
+  itFinds('authorize', [subject, 'problem', openLast], 'names a refusal …', {
+    'with an error page': [html(400, '<p>Invalid parameter: redirect_uri</p>'), status(400)],
+    'with another error page': [html(403, 'No.'), status(403)],
     'of an unknown client in a redirect': [
       redirect('/e?error=unauthorized_client'),
       /request \(unauthorized_client\)/,
-      openLast,
     ],
     'with an error code of its own': [
       redirect(`/e?error=${encodeURIComponent('\u001b[31mfree text')}`),
       /request \(other\)/,
-      openLast,
     ],
-    'with an empty body': [answer(403, '', {}), status(403), openLast],
-    'of an endpoint that wants a token': [
-      json({ error: 'invalid_token' }, 401),
-      status(401),
-      openLast,
-    ],
+    'with an empty body': [answer(403, '', {}), status(403)],
+    'of an endpoint that wants a token': [json({ error: 'invalid_token' }, 401), status(401)],
     'with a status only, which may be that of another address': [
       json({}, 401),
       status(401),
@@ -67,7 +61,6 @@ describe('login-relay check, about the authorization endpoint', () => {
     'in a page that is only an error code': [
       html200('invalid_request'),
       /request \(invalid_request\)/,
-      openLast,
     ],
   });
 
@@ -90,16 +83,15 @@ describe('login-relay check, about the authorization endpoint', () => {
       ],
   });
 
-  itFinds('authorize', [subject, 'problem'], 'reports a wrong address if it finds …', {
-    'nothing there': [html(404, 'Not found'), noPage, correctIt],
+  itFinds('authorize', [subject, 'problem', correctIt], 'reports a wrong address if it finds …', {
+    'nothing there': [html(404, 'Not found'), noPage],
     'nothing there, and the request repeated': [
       (response, { url }) => html(404, `Nothing at ${url.pathname}${url.search}`)(response),
       noPage,
-      correctIt,
     ],
-    'a refusal of the method': [json({}, 405), noPage, correctIt],
-    'a JSON answer': [json({ issuer: 'x' }), /^the answer is not an HTML page/, correctIt],
-    'a redirect without a usable Location': [redirect('http://['), /usable Location$/, correctIt],
+    'a refusal of the method': [json({}, 405), noPage],
+    'a JSON answer': [json({ issuer: 'x' }), /^the answer is not an HTML page/],
+    'a redirect without a usable Location': [redirect('http://['), /usable Location$/],
   });
 
   itFinds('authorize', [subject, 'warning'], 'only warns if the provider …', {

@@ -29,13 +29,13 @@ describe('login-relay check, about the user lookup', () => {
     });
   });
 
-  itFinds('user', [subject, 'problem'], 'reports a wrong address if it finds …', {
-    'a page': [html(200, 'Welcome'), /HTML page \(status 200\)/, correctIt],
-    'a login page': [html(401, 'Log in'), /HTML page \(status 401\)/, correctIt],
-    'nothing at its address': [json({}, 404), /status 404/, correctIt],
-    'a redirect': [redirect('/login'), /redirects elsewhere/, correctIt],
-    'something other than an object': [json([]), /without a JSON object/, correctIt],
-    'a record for a made-up token': [json({ login: 'x' }), /accepts a made-up token/, correctIt],
+  itFinds('user', [subject, 'problem', correctIt], 'reports a wrong address if it finds …', {
+    'a page': [html(200, 'Welcome'), /HTML page \(status 200\)/],
+    'a login page': [html(401, 'Log in'), /HTML page \(status 401\)/],
+    'nothing at its address': [json({}, 404), /status 404/],
+    'a redirect': [redirect('/login'), /redirects elsewhere/],
+    'something other than an object': [json([]), /without a JSON object/],
+    'a record for a made-up token': [json({ login: 'x' }), /accepts a made-up token/],
   });
 
   itFinds('user', [subject, 'warning'], 'only warns if the provider …', {

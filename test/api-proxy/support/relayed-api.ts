@@ -1,164 +1,114 @@
 import {
   type ClientRequest,
   request as httpRequest,
-  type IncomingHttpHeaders,
+  type IncomingMessage,
   type RequestListener,
 } from 'node:http';
 import { expect } from 'chai';
 import type { Answer } from '../../harness/client/http-client.ts';
-import { expectNoneRemembered } from '../../harness/expect/canaries.ts';
-import { SessionPage, sessionFlags, sessionOrigin } from '../../harness/login/session-page.ts';
-import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
-import { type Serving, serve } from '../../harness/provider/serve.ts';
-import type { LogLine } from '../../harness/relay/relay-process.ts';
-import {
-  baseUrl,
-  type Relay,
-  secretFile,
-  startRelayWith,
-} from '../../harness/relay/relay-under-test.ts';
+import { SessionPage, sessionOrigin } from '../../harness/login/session-page.ts';
+import type { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
+import { serve } from '../../harness/provider/serve.ts';
+import { useRefreshingRelay } from '../../harness/relay/refreshing-relay.ts';
+import type { Flags, LogLine } from '../../harness/relay/relay-process.ts';
+import { baseUrl, keyFile, type Relay, secretFile } from '../../harness/relay/relay-under-test.ts';
+import { startedOnce } from '../../harness/system/started-once.ts';
 
 /** The path of the relay that leads to the API. */
 export const apiPath = '/api/github/';
 
-/** A request that the API got. */
-interface ApiRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-}
+const empty: RequestListener = (_request, response) => void response.end();
 
-/** A relay through which a page uses an API. */
-export interface RelayedApi {
-  readonly relay: Relay;
-  readonly provider: RefreshingProvider;
-  /** A page that is logged in. */
-  readonly page: SessionPage;
+type UnderTest = ReturnType<typeof useRefreshingRelay>['underTest'];
+
+/** An API, a relay, and a page that uses the API through the relay. */
+class RelayedApi {
   /** What the API got since the test began. */
-  readonly requests: readonly ApiRequest[];
+  readonly requests: IncomingMessage[] = [];
   /** The API's answer; an empty 200 at the beginning of each test. */
-  answer: RequestListener;
-  /** The only request that the API got. */
-  only(): ApiRequest;
-  /** Sends a request of the page below the path. */
-  send(rest: string, method?: string, headers?: [string, string][]): Promise<Answer>;
-  /** Opens a request of the page below the path, whose bodies the test streams. */
-  open(rest: string, method: string, headers?: Record<string, string>): ClientRequest;
-  /** The first line in the log about a request with this outcome. */
-  lineOf(outcome: string): Promise<LogLine>;
-}
+  answer = empty;
+  readonly #underTest: UnderTest;
+  #page: SessionPage | undefined;
 
-/**
- * One relay and one API for the enclosing `describe`.
- *
- * @param entry further settings of the `proxy` entry, in the form of YAML flow maps
- * @param flags further flags
- */
-export function relayedApi(entry = '', flags: Readonly<Record<string, string>> = {}): RelayedApi {
-  const requests: ApiRequest[] = [];
-  let relay: Relay | undefined;
-  let provider: RefreshingProvider | undefined;
-  let api: Serving | undefined;
-  let page: SessionPage | undefined;
-  const state = { answer: empty };
-
-  before('start an API, its provider and a relay; log in', async () => {
-    provider = await RefreshingProvider.start();
-    api = await serve((request, response) => {
-      const { method = '', url = '', headers } = request;
-      requests.push({ method, url, headers });
-      state.answer(request, response);
+  constructor(underTest: UnderTest) {
+    this.#underTest = underTest;
+    before('the page logs in', async () => {
+      this.#page = new SessionPage(() => this.relay, this.provider);
+      await this.page.logIn();
     });
-    const running = await startRelayWith(await configOf(provider, api.port, entry), flags);
-    relay = running;
-    page = new SessionPage(() => running, provider);
-    await page.logIn();
-  });
-  beforeEach(() => {
-    state.answer = empty;
-    requests.length = 0;
-    provider?.forget();
-  });
-  after('stop them; nothing secret is in the log', async () => {
-    await relay?.stop();
-    await provider?.stop();
-    await api?.close();
-    if (relay) expectNoneRemembered(relay.process.stdout + relay.process.stderr);
-  });
+    beforeEach(() => {
+      this.answer = empty;
+      this.requests.length = 0;
+    });
+  }
 
-  const started = <Value>(value: Value | undefined): Value => {
-    if (value === undefined) throw new Error('not started');
-    return value;
-  };
-  return {
-    get relay() {
-      return started(relay);
-    },
-    get provider() {
-      return started(provider);
-    },
-    get page() {
-      return started(page);
-    },
-    requests,
-    get answer() {
-      return state.answer;
-    },
-    set answer(answer) {
-      state.answer = answer;
-    },
-    only() {
-      expect(requests).to.have.length(1);
-      return started(requests[0]);
-    },
-    send: (rest, method = 'GET', headers = []) =>
-      started(page).send(apiPath + rest, method, { headers }),
-    open: (rest, method, headers = {}) =>
-      httpRequest({
-        host: '127.0.0.1',
-        port: started(relay).port,
-        path: apiPath + rest,
-        method,
-        agent: false,
-        headers: {
-          Host: new URL(baseUrl).host,
-          Origin: sessionOrigin,
-          'X-Login-Relay': '1',
-          Cookie: started(page).cookie,
-          ...headers,
-        },
-      }),
-    lineOf: (outcome) =>
-      started(relay).process.logLine(
-        (line) => line['route'] === 'proxy' && line['outcome'] === outcome,
-      ),
-  };
+  get relay(): Relay {
+    return this.#underTest().relay;
+  }
+
+  get provider(): RefreshingProvider {
+    return this.#underTest().provider;
+  }
+
+  get page(): SessionPage {
+    if (this.#page === undefined) throw new Error('the page has not logged in');
+    return this.#page;
+  }
+
+  /** The only request that the API got. */
+  only(): IncomingMessage {
+    const [only, ...others] = this.requests;
+    expect(others).to.be.empty;
+    if (only === undefined) throw new Error('the API got no request');
+    return only;
+  }
+
+  /** Sends a request of the page below the path. */
+  send(rest: string, method = 'GET', headers: [string, string][] = []): Promise<Answer> {
+    return this.page.send(apiPath + rest, method, { headers });
+  }
+
+  /** Opens a request of the page below the path, whose bodies the test streams. */
+  open(rest: string, method: string, headers: Record<string, string> = {}): ClientRequest {
+    const { cookie } = this.page;
+    const own = { Host: new URL(baseUrl).host, Origin: sessionOrigin, Cookie: cookie };
+    return httpRequest({
+      ...{ host: '127.0.0.1', port: this.relay.port, path: apiPath + rest, method, agent: false },
+      headers: { ...own, 'X-Login-Relay': '1', ...headers },
+    });
+  }
+
+  /** The first line in the log about a request with this outcome. */
+  lineOf(outcome: string): Promise<LogLine> {
+    return this.relay.process.logLine(
+      (line) => line['route'] === 'proxy' && line['outcome'] === outcome,
+    );
+  }
 }
 
-const empty: RequestListener = (_request, response) => {
-  response.end();
-};
-
-async function configOf(
-  { registration, flags }: RefreshingProvider,
-  port: number,
-  entry: string,
-): Promise<string> {
-  const own = await sessionFlags();
-  const settings = Object.entries(flags).map(([name, value]) => `    ${name}: ${value}`);
-  return `base-url: ${baseUrl}
-port: 0
-key-file: ${own['key-file']}
-providers:
-  provider:
-    client-id: ${registration.clientId}
-    client-secret-file: ${await secretFile(registration.clientSecret)}
-${settings.join('\n')}
-front-ends:
+/** One API, relay and page for the enclosing `describe`, with these further flags of the relay. */
+export function useRelayedApi(more: Flags = {}): RelayedApi {
+  const server = startedOnce(
+    'the API',
+    () =>
+      serve((request, response) => {
+        api.requests.push(request);
+        api.answer(request, response);
+      }),
+    (one) => one.close(),
+  );
+  const { underTest } = useRefreshingRelay(async () => {
+    const config = await secretFile(`front-ends:
   app:
     origin: ${sessionOrigin}
     token-delivery: session
     proxy:
-      - { path: ${apiPath}, url: "http://127.0.0.1:${port}/v3/", methods: [GET, HEAD, POST, PUT, PATCH, DELETE]${entry} }
-`;
+      - path: ${apiPath}
+        url: http://127.0.0.1:${server().port}/v3/
+        methods: [GET, HEAD, POST, PUT, PATCH, DELETE]
+`);
+    return { origin: undefined, config, 'key-file': await keyFile(), ...more };
+  });
+  const api = new RelayedApi(underTest);
+  return api;
 }

@@ -88,11 +88,11 @@ type Answers = Readonly<Record<string, readonly [page: Page, message: RegExp, fi
  */
 export function itFinds(
   endpoint: keyof Endpoints,
-  [subject, verdict]: readonly [string, Finding['verdict']],
+  [subject, verdict, usualFix = /^/]: readonly [string, Finding['verdict'], RegExp?],
   title: string,
   answers: Answers,
 ): void {
-  for (const [name, [page, message, fix = /^/]] of Object.entries(answers)) {
+  for (const [name, [page, message, fix = usualFix]] of Object.entries(answers)) {
     it(title.replace('…', name), async () => {
       const result = await diagnoseWith({ [endpoint]: page });
       const finding = result.finding(subject);

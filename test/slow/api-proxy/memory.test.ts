@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { relayedApi } from '../../api-proxy/support/relayed-api.ts';
+import { useRelayedApi } from '../../api-proxy/support/relayed-api.ts';
 import { memoryOf } from '../../harness/system/processes.ts';
 
 const mebibyte = 1024 * 1024;
@@ -39,7 +39,7 @@ async function counted(stream: Readable): Promise<number> {
 }
 
 describe('bodies of 50 MiB between a page and the API', () => {
-  const api = relayedApi();
+  const api = useRelayedApi();
 
   /** The growth of the relay's resident memory during a task, at its highest, in MiB. */
   async function growth(task: () => Promise<void>): Promise<number> {

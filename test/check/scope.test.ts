@@ -1,15 +1,12 @@
 import { expect } from 'chai';
-import { diagnoseHere } from './support/check.ts';
-import { metadataWith, withProvider } from './support/provider.ts';
+import { diagnoseIssuer, metadataWith } from './support/provider.ts';
 
-/** The finding on the scope at a provider with this list. */
+/** The findings on the scope at a provider with this list. */
 async function findingsWith(scopes: unknown, scope: string) {
   const metadata = metadataWith(() => ({ scopes_supported: scopes }));
-  return await withProvider({ metadata }, async (_flags, _arrivals, issuer) => {
-    const { report, code } = await diagnoseHere({ flags: { issuer, scope } });
-    expect(code).to.equal(0);
-    return report.findings.filter(({ subject }) => subject === 'scope');
-  });
+  const { report, code } = await diagnoseIssuer(metadata, () => ({ scope }));
+  expect(code).to.equal(0);
+  return report.findings.filter(({ subject }) => subject === 'scope');
 }
 
 describe('login-relay check, about the scope', () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
-import { diagnoseHere } from './support/check.ts';
-import { itFinds, metadataWith, withProvider } from './support/provider.ts';
+import { diagnoseIssuer, diagnoseWith, itFinds, metadataWith } from './support/provider.ts';
 
 const subject = 'user lookup';
 const refuses = /^refuses a made-up token/;
@@ -21,12 +20,11 @@ describe('login-relay check, about the user lookup', () => {
   });
 
   it('accepts a refusal with status 200 if the preset defines it', async () => {
-    await withProvider({ user: json({ ok: false, error: 'invalid_auth' }) }, async (flags) => {
-      const asSlack = await diagnoseHere({ flags: { ...flags, provider: 'slack' } });
-      expect(asSlack.finding(subject).verdict).to.equal('ok');
-      const asAny = await diagnoseHere({ flags });
-      expect(asAny.finding(subject).verdict).to.equal('problem');
-    });
+    const user = json({ ok: false, error: 'invalid_auth' });
+    const asSlack = await diagnoseWith({ user }, { provider: 'slack' });
+    expect(asSlack.finding(subject).verdict).to.equal('ok');
+    const asAny = await diagnoseWith({ user });
+    expect(asAny.finding(subject).verdict).to.equal('problem');
   });
 
   itFinds('user', [subject, 'problem', correctIt], 'reports a wrong address if it finds …', {
@@ -51,12 +49,10 @@ describe('login-relay check, about the user lookup', () => {
   });
 
   it('names the setting that the address comes from', async () => {
-    const metadata = metadataWith(() => ({}));
-    await withProvider({ metadata, user: json({}, 404) }, async (_flags, _arrivals, issuer) => {
-      const result = await diagnoseHere({ flags: { issuer } });
-      expect(result.finding(subject).fix).to.equal(
-        'correct --issuer (PROVIDER_ISSUER), or give --user-url (PROVIDER_USER_URL)',
-      );
-    });
+    const user = json({}, 404);
+    const result = await diagnoseIssuer(metadataWith(), undefined, { user });
+    expect(result.finding(subject).fix).to.equal(
+      'correct --issuer (PROVIDER_ISSUER), or give --user-url (PROVIDER_USER_URL)',
+    );
   });
 });

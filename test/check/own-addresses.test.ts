@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Finding } from '../../src/check/finding.ts';
 import { answer, type Reply, redirect } from '../harness/provider/provider-behaviours.ts';
 import { serve, serveTls } from '../harness/provider/serve.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
@@ -43,79 +44,76 @@ async function whileRelayRuns(own: Flags, asked: Flags = {}, ofRelay: Flags = {}
 
 const redirectTo = (location: string) => redirect(location, 307);
 
+/** Expects the verdict, and that only a problem ends the command with 1. */
+function expectFinding(
+  found: Awaited<ReturnType<typeof findingOn>>,
+  verdict: Finding['verdict'],
+  message: RegExp,
+  fix = /^/,
+): void {
+  expect(found).to.include({ verdict, code: verdict === 'problem' ? 1 : 0 });
+  expect(found.message).to.match(message);
+  expect(`${found.fix}`).to.match(fix);
+}
+
 describe('login-relay check, about the base URL', () => {
   const subject = 'base URL';
+  const reached = /^reaches a relay with this callback URL and client identifier$/;
   const startIt = /^start the relay, then check again/;
 
   it('reports that it reaches a relay with this configuration', async () => {
-    expect(await whileRelayRuns({})).to.deep.equal({
-      code: 0,
-      verdict: 'ok',
-      message: 'reaches a relay with this callback URL and client identifier',
-      fix: null,
-    });
+    expectFinding(await whileRelayRuns({}), 'ok', reached, /^null$/);
     const other = await whileRelayRuns({}, { 'client-id': 'another' });
-    expect(other).to.include({ code: 1, verdict: 'problem' });
-    expect(other.message).to.equal('reaches a relay with another client identifier');
+    expectFinding(other, 'problem', /^reaches a relay with another client identifier$/);
   });
 
   for (const origin of [frontendOrigin, 'https://*.preview.example.com', 'http://localhost:*']) {
     it(`reports that it reaches a relay that accepts only OAuth requests, for ${origin}`, async () => {
-      const finding = await whileRelayRuns({ 'token-delivery': 'code', origin });
-      expect(finding).to.include({ code: 0, verdict: 'ok' });
+      expectFinding(await whileRelayRuns({ 'token-delivery': 'code', origin }), 'ok', reached);
     });
   }
 
   it('reports that it reaches a relay whose only front end is a CMS', async () => {
-    const finding = await whileRelayRuns({ 'token-delivery': 'cms', provider: 'github' });
-    expect(finding.verdict).to.equal('ok');
+    const flags = { 'token-delivery': 'cms', provider: 'github' };
+    expectFinding(await whileRelayRuns(flags), 'ok', reached);
   });
 
   it('reports it as not checked before the relay runs', async () => {
-    const finding = await findingOn(subject, {
-      'base-url': `http://127.0.0.1:${await freePort()}`,
-    });
-    expect(finding).to.include({ code: 0, verdict: 'not_checked' });
-    expect(finding.message).to.match(/^nothing listens at the address/);
-    expect(finding.fix).to.match(startIt);
+    const flags = { 'base-url': `http://127.0.0.1:${await freePort()}` };
+    const found = await findingOn(subject, flags);
+    expectFinding(found, 'not_checked', /^nothing listens at the address/, startIt);
   });
-
-  for (const status of [502, 503, 504]) {
-    it(`reports it as not checked if a proxy without its relay answers ${status}`, async () => {
-      const finding = await whileServing(subject, 'base-url', answer(status));
-      expect(finding).to.include({ code: 0, verdict: 'not_checked' });
-      expect(finding.message).to.equal(`no relay is ready there (status ${status})`);
-      expect(finding.fix).to.match(startIt);
-    });
-  }
 
   for (const flags of [{ 'token-delivery': 'code' }, { 'error-delivery': 'redirect' }]) {
     it(`reports it as not checked while the relay starts no login, with ${Object.values(flags)}`, async () => {
-      const finding = await whileRelayRuns(flags, { origin: frontendOrigin }, undiscovered);
-      expect(finding).to.include({ code: 0, verdict: 'not_checked' });
-      expect(finding.message).to.equal('reaches a relay that starts no login now');
-      expect(finding.fix).to.match(/^its log says why/);
+      const found = await whileRelayRuns(flags, { origin: frontendOrigin }, undiscovered);
+      const message = /^reaches a relay that starts no login now$/;
+      expectFinding(found, 'not_checked', message, /^its log says why/);
     });
   }
 
-  const others: Record<string, [reply: Reply, message: RegExp]> = {
+  for (const status of [502, 503, 504]) {
+    it(`reports it as not checked if a proxy without its relay answers ${status}`, async () => {
+      const found = await whileServing(subject, 'base-url', answer(status));
+      const message = new RegExp(`^no relay is ready there \\(status ${status}\\)$`);
+      expectFinding(found, 'not_checked', message, startIt);
+    });
+  }
+
+  const other = `client_id=${clientId}&redirect_uri=https://a.example/callback`;
+  for (const [name, [reply, message]] of Object.entries<[Reply, RegExp]>({
     'a relay with another callback URL': [
-      redirectTo(
-        `https://id.example/?client_id=${clientId}&redirect_uri=https://a.example/callback`,
-      ),
+      redirectTo(`https://id.example/?${other}`),
       /^reaches a relay with another callback URL$/,
     ],
     'a page': [answer(200), /^what answers at \/auth\/provider is not a relay \(status 200\)$/],
     'nothing at the path': [answer(404), /is not a relay \(status 404\)$/],
     'a redirect elsewhere': [redirectTo('https://www.example/'), /not a relay \(status 307\)$/],
     'a redirect to nowhere': [redirectTo('http://['), /not a relay \(status 307\)$/],
-  };
-  for (const [name, [reply, message]] of Object.entries(others)) {
+  })) {
     it(`names ${name} as a problem`, async () => {
-      const finding = await whileServing(subject, 'base-url', reply);
-      expect(finding).to.include({ code: 1, verdict: 'problem' });
-      expect(finding.message).to.match(message);
-      expect(finding.fix).to.contain('--base-url (BASE_URL)');
+      const found = await whileServing(subject, 'base-url', reply);
+      expectFinding(found, 'problem', message, /--base-url \(BASE_URL\)/);
     });
   }
 
@@ -136,25 +134,26 @@ describe('login-relay check, about the front end', () => {
   const subject = 'front end';
 
   it('warns if it does not answer', async () => {
-    const finding = await findingOn(subject, { origin: `http://127.0.0.1:${await freePort()}` });
-    expect(finding).to.include({ code: 0, verdict: 'warning' });
-    expect(finding.message).to.match(/^nothing listens at the address/);
-    expect(finding.fix).to.match(/^start it, or correct --origin \(FRONTEND_ORIGIN\)/);
+    const found = await findingOn(subject, { origin: `http://127.0.0.1:${await freePort()}` });
+    const fix = /^start it, or correct --origin \(FRONTEND_ORIGIN\)/;
+    expectFinding(found, 'warning', /^nothing listens at the address/, fix);
   });
 
-  it('warns if it redirects to another origin', async () => {
-    const finding = await whileServing(subject, 'origin', redirectTo('https://www.app.example/in'));
-    expect(finding).to.include({ code: 0, verdict: 'warning' });
-    expect(finding.message).to.equal(
-      'redirects to another origin, https://www.app.example: requests from there are refused',
-    );
-  });
-
-  it('warns if the page that a login ends at is missing', async () => {
-    const finding = await whileServing(subject, 'origin', answer(404));
-    expect(finding).to.include({ code: 0, verdict: 'warning', message: 'answers with status 404' });
-    expect(finding.fix).to.contain('--frontend-url (FRONTEND_URL)').and.contain('--redirect-uri');
-  });
+  const moved =
+    /^redirects to another origin, https:\/\/www\.app\.example: requests from there are refused$/;
+  const missing = /--frontend-url \(FRONTEND_URL\).*--redirect-uri/;
+  for (const [name, [reply, verdict, message, fix]] of Object.entries<
+    [Reply, Finding['verdict'], RegExp, RegExp?]
+  >({
+    'a page': [answer(200), 'ok', /^answers$/],
+    'a redirect inside its origin': [redirectTo('/home'), 'ok', /^answers$/],
+    'a redirect to another origin': [redirectTo('https://www.app.example/in'), 'warning', moved],
+    'nothing where a login ends': [answer(404), 'warning', /^answers with status 404$/, missing],
+  })) {
+    it(`has the verdict ${verdict} on a front end that has ${name}`, async () => {
+      expectFinding(await whileServing(subject, 'origin', reply), verdict, message, fix);
+    });
+  }
 
   it('names no redirect URI if the front end takes none', async () => {
     const flags = { 'token-delivery': 'session', 'base-url': 'http://127.0.0.1:8000' };
@@ -193,17 +192,4 @@ describe('login-relay check, about the front end', () => {
       });
     }
   });
-
-  for (const [name, reply] of Object.entries({
-    'shows a page': answer(200),
-    'redirects inside its origin': redirectTo('/home'),
-  })) {
-    it(`accepts a front end that ${name}`, async () => {
-      expect(await whileServing(subject, 'origin', reply)).to.include({
-        code: 0,
-        verdict: 'ok',
-        message: 'answers',
-      });
-    });
-  }
 });

@@ -49,33 +49,38 @@ describe('the secrets of an OAuth login', () => {
     return { ...redemption(response), code, code_verifier: start.codeVerifier };
   }
 
+  /** Changes to the parameters of a redemption. */
+  const changes: Readonly<Record<string, [FailureCode, (good: Parameters) => Parameters]>> = {
+    'with another verifier': ['verifier_wrong', () => ({ code_verifier: anotherVerifier() })],
+    'with an altered code': ['grant_invalid', ({ code }) => ({ code: `${code}A` })],
+    'with the code twice': [
+      'token_request_invalid',
+      ({ code }) => ({ code: [`${code}`, `${code}`] }),
+    ],
+    'with the code as grant type': ['grant_unsupported', ({ code }) => ({ grant_type: `${code}` })],
+    'that is too large': ['body_too_large', ({ code }) => ({ padding: `${code}`.repeat(80) })],
+  };
+  for (const [what, [outcome, changed]] of Object.entries(changes)) {
+    it(`do not appear in the answer to a redemption ${what}`, async () => {
+      const good = await goodRedemption();
+      await expectFailure(outcome, await page.request({ ...good, ...changed(good) }));
+    });
+  }
+
+  for (const [trouble, outcome] of [
+    [503, 'token_endpoint_failed'],
+    ['reset', 'provider_unreachable'],
+    ['quotes', 'token_refused'],
+  ] as const) {
+    it(`do not appear in the answer to a redemption while the provider fails: ${trouble}`, async () => {
+      const good = await goodRedemption();
+      await expectFailure(outcome, await inTrouble(trouble, () => page.request(good)));
+    });
+  }
+
   const redemptions: Readonly<
     Record<string, [FailureCode, (good: Parameters) => Promise<Answer>]>
   > = {
-    'with another verifier': [
-      'verifier_wrong',
-      (good) => {
-        const { codeVerifier } = oauthStart();
-        remember(codeVerifier);
-        return page.request({ ...good, code_verifier: codeVerifier });
-      },
-    ],
-    'with an altered code': [
-      'grant_invalid',
-      (good) => page.request({ ...good, code: `${good['code']}A` }),
-    ],
-    'with the code twice': [
-      'token_request_invalid',
-      ({ code, ...good }) => page.request({ ...good, code: [String(code), String(code)] }),
-    ],
-    'with the code as grant type': [
-      'grant_unsupported',
-      (good) => page.request({ ...good, grant_type: String(good['code']) }),
-    ],
-    'with the code in a form that is too large': [
-      'body_too_large',
-      (good) => page.request({ ...good, padding: `${good['code']}`.repeat(80) }),
-    ],
     'with a proof of another address': [
       'proof_invalid',
       (good) =>
@@ -93,8 +98,7 @@ describe('the secrets of an OAuth login', () => {
     'below the endpoint': ['not_found', (good) => relay.get(`${tokenPath}/${good['code']}`)],
     'as a login of the provider': [
       'state_altered',
-      (good) =>
-        relay.get(`${callbackPath}?${encoded({ code: good['code'], state: good['code'] })}`),
+      ({ code }) => relay.get(`${callbackPath}?${encoded({ code, state: code })}`),
     ],
     'a second time': [
       'code_redeemed',
@@ -102,18 +106,6 @@ describe('the secrets of an OAuth login', () => {
         tokensOf(await page.request(good));
         return await page.request(good);
       },
-    ],
-    'while the provider is down': [
-      'token_endpoint_failed',
-      (good) => inTrouble(503, () => page.request(good)),
-    ],
-    'while the provider resets connections': [
-      'provider_unreachable',
-      (good) => inTrouble('reset', () => page.request(good)),
-    ],
-    'at a provider that quotes what it refuses': [
-      'token_refused',
-      (good) => inTrouble('quotes', () => page.request(good)),
     ],
   };
   for (const [what, [outcome, act]] of Object.entries(redemptions)) {
@@ -157,29 +149,9 @@ describe('the secrets of an OAuth login', () => {
         return refresh(tokens);
       },
     ],
-    'a refresh while the provider is down': [
-      'token_endpoint_failed',
-      (tokens) => inTrouble(500, () => refresh(tokens)),
-    ],
-    'a refresh that gets no JSON': [
-      'token_missing',
-      (tokens) => inTrouble('nonsense', () => refresh(tokens)),
-    ],
-    'a refresh that the provider quotes': [
-      'refresh_refused',
-      (tokens) => inTrouble('quotes', () => refresh(tokens)),
-    ],
     'a revocation with two tokens': [
       'token_request_invalid',
       ({ refreshToken, accessToken }) => revoke([refreshToken, accessToken]),
-    ],
-    'a revocation while the provider is down': [
-      'provider_answer_unusable',
-      (tokens) => inTrouble(503, () => revoke(tokens.refreshToken)),
-    ],
-    'a revocation that is reset': [
-      'provider_unreachable',
-      (tokens) => inTrouble('reset', () => revoke(tokens.accessToken)),
     ],
     'a revocation in the address': [
       'method_not_allowed',
@@ -196,6 +168,30 @@ describe('the secrets of an OAuth login', () => {
     });
   }
 
+  const refreshing = ({ refreshToken }: Tokens) => page.refresh(refreshToken);
+  for (const [what, act, trouble, outcome] of [
+    ['a refresh', refreshing, 500, 'token_endpoint_failed'],
+    ['a refresh', refreshing, 'nonsense', 'token_missing'],
+    ['a refresh', refreshing, 'quotes', 'refresh_refused'],
+    [
+      'a revocation',
+      ({ refreshToken }: Tokens) => revoke(refreshToken),
+      503,
+      'provider_answer_unusable',
+    ],
+    [
+      'a revocation',
+      ({ accessToken }: Tokens) => revoke(accessToken),
+      'reset',
+      'provider_unreachable',
+    ],
+  ] as const) {
+    it(`do not appear in the answer to ${what} while the provider fails: ${trouble}`, async () => {
+      const tokens = await page.logIn();
+      await expectFailure(outcome, await inTrouble(trouble, () => act(tokens)));
+    });
+  }
+
   it('do not include the refresh token of the provider for the front end', async () => {
     const { refreshToken } = await page.logIn();
     const { body } = await page.refresh(refreshToken);
@@ -203,6 +199,12 @@ describe('the secrets of an OAuth login', () => {
     expect(ofProvider).to.contain('token');
     expect(`${body}`).not.to.contain(ofProvider);
   });
+
+  function anotherVerifier(): string {
+    const { codeVerifier } = oauthStart();
+    remember(codeVerifier);
+    return codeVerifier;
+  }
 
   async function expectFailure(outcome: FailureCode, answer: Answer): Promise<void> {
     expect(answer.status).to.be.at.least(400);

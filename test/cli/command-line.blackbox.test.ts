@@ -5,23 +5,6 @@ import { userRecord } from '../harness/provider/strict-provider.ts';
 import { startRelay } from '../harness/relay/relay-under-test.ts';
 
 describe('the command line', () => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`listens on loopback only, and ends with code 0 on ${signal}`, async () => {
-      const underTest = await startRelay();
-      try {
-        const { code, stderr } = await underTest.process.stop(signal);
-        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-        let refusal: unknown;
-        await underTest.get('/').catch((error: unknown) => {
-          refusal = error;
-        });
-        expect(refusal).to.include({ code: 'ECONNREFUSED' });
-      } finally {
-        await underTest.provider.stop();
-      }
-    });
-  }
-
   it('finishes a request in flight before it ends, and says after Ctrl-C that it waits', async () => {
     const underTest = await startRelay();
     const { provider } = underTest;

@@ -116,12 +116,6 @@ describe('a login with --token-delivery cms', () => {
     });
   }
 
-  it('can also start at /auth', async () => {
-    expectCmsPopup(await logIn('/auth?provider=github&site_id=blog.example&scope=repo'), 200);
-    expectCmsPopup(await logIn('/auth'), 200);
-    expectCmsPopup(await logIn('/auth/provider/app?provider=github'), 200);
-  });
-
   for (const start of [loginPath, '/auth', '/auth/provider/app']) {
     it(`refuses another backend at ${start} in place: that CMS would not listen`, async () => {
       for (const provider of ['gitlab', 'provider', '', 'github&provider=github']) {

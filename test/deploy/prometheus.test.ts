@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { array, number, object, optional, parse, string, tuple, unknown } from 'valibot';
-import { parse as parseYaml } from 'yaml';
+import { parse } from 'yaml';
 import { projectRoot, run } from '../harness/project/run.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
 import { exportedMetrics } from './support/exported-metrics.ts';
@@ -13,35 +12,37 @@ const rulesFile = 'deploy/prometheus/login-relay.rules.yaml';
 const ruleTests = 'test/deploy/alerts.yaml';
 const dashboardFile = 'deploy/grafana/login-relay.json';
 
-const rulesSchema = object({
-  groups: array(object({ rules: array(object({ alert: string(), expr: string() })) })),
-});
-const ruleTestsSchema = object({
-  tests: array(
-    object({
-      alert_rule_test: array(
-        object({ alertname: string(), exp_alerts: optional(array(object({}))) }),
-      ),
-    }),
-  ),
-});
-const scrapeSchema = object({
-  scrape_configs: tuple([object({ job_name: string(), static_configs: array(unknown()) })]),
-});
-const dashboardSchema = object({
-  panels: array(
-    object({
-      id: number(),
-      type: string(),
-      title: string(),
-      gridPos: object({ x: number(), y: number(), w: number(), h: number() }),
-      targets: optional(array(object({ refId: string(), expr: string() }))),
-    }),
-  ),
-});
+/** The part of each file that the tests read. */
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { alert: string; expr: string }[] }[];
+}
+interface RuleTests {
+  readonly tests: readonly {
+    readonly alert_rule_test: readonly { alertname: string; exp_alerts?: readonly object[] }[];
+  }[];
+}
+interface Dashboard {
+  readonly panels: readonly { readonly targets?: readonly { expr: string }[] }[];
+}
 
 function textOf(file: string): string {
   return readFileSync(join(projectRoot, file), 'utf8');
+}
+
+/** Runs `promtool check` on a temporary file with this content; JSON is also YAML. Returns its output. */
+async function checked(kind: 'rules' | 'config', content: object): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  const file = join(directory, 'prometheus.yaml');
+  await writeFile(file, JSON.stringify(content));
+  const output = promtool('check', kind, file);
+  await rm(directory, { recursive: true });
+  return output;
+}
+
+function promtool(...args: string[]): string {
+  const { code, stdout, stderr } = run('promtool', args);
+  expect(code, stdout + stderr).to.equal(0);
+  return stdout;
 }
 
 /** The names of the metrics in an expression; a histogram counts once. */
@@ -61,21 +62,19 @@ async function expectExported(expressions: readonly string[]): Promise<void> {
 const { describe } = needsPrograms('promtool');
 
 describe('the alert rules', () => {
-  const { groups } = parse(rulesSchema, parseYaml(textOf(rulesFile)));
+  const { groups }: Rules = parse(textOf(rulesFile));
   const rules = groups.flatMap((group) => group.rules);
 
   it('are valid', () => {
-    const { code, stdout, stderr } = run('promtool', ['check', 'rules', rulesFile]);
-    expect(code, stdout + stderr).to.equal(0);
+    promtool('check', 'rules', rulesFile);
   });
 
   it('fire when they should, and only then', () => {
-    const { code, stdout, stderr } = run('promtool', ['test', 'rules', ruleTests]);
-    expect(code, stdout + stderr).to.equal(0);
+    promtool('test', 'rules', ruleTests);
   });
 
   it('have a test in which they fire, and one in which they do not', () => {
-    const { tests } = parse(ruleTestsSchema, parseYaml(textOf(ruleTests)));
+    const { tests }: RuleTests = parse(textOf(ruleTests));
     const expectations = tests.flatMap((test) => test.alert_rule_test);
     const names = (fires: boolean) => [
       ...new Set(
@@ -97,22 +96,14 @@ describe('the alert rules', () => {
     const [scrape = '', relabel = ''] = [
       ...textOf('docs/operations.md').matchAll(/(?<=^```yaml\n).*?(?=^```$)/gms),
     ].map(([block]) => block);
-    const [{ job_name: job, static_configs }] = parse(
-      scrapeSchema,
-      parseYaml(scrape),
-    ).scrape_configs;
-    const relabel_configs = parseYaml(relabel);
+    const [{ job_name: job, static_configs }] = parse(scrape).scrape_configs;
+    const relabel_configs = parse(relabel);
     const down = rules.find(({ alert }) => alert === 'LoginRelayDown');
     const [, expected = ''] = /job=~"(.*?)"/.exec(down?.expr ?? '') ?? [];
     expect(job).to.match(new RegExp(`^(?:${expected})$`));
     expect(relabel_configs[0].regex).to.equal(`(${job})`);
-    const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
-    const file = join(directory, 'prometheus.yaml');
     const scrape_configs = [{ job_name: job, static_configs, relabel_configs }];
-    await writeFile(file, JSON.stringify({ scrape_configs }));
-    const { code, stdout, stderr } = run('promtool', ['check', 'config', file]);
-    await rm(directory, { recursive: true });
-    expect(code, stdout + stderr).to.equal(0);
+    await checked('config', { scrape_configs });
   });
 
   it('are all explained in the manual, and the manual explains no others', () => {
@@ -123,22 +114,16 @@ describe('the alert rules', () => {
 });
 
 describe('the dashboard', () => {
-  const { panels } = parse(dashboardSchema, JSON.parse(textOf(dashboardFile)));
+  const { panels }: Dashboard = JSON.parse(textOf(dashboardFile));
   const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
   it('has only valid expressions', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
     const rules = expressions.map((expression, index) => ({
       record: `panel:${index}`,
       expr: expression.replaceAll('$__rate_interval', '5m').replace(/\$\w+/g, 'anything'),
     }));
-    const file = join(directory, 'rules.yaml');
-    // JSON is also YAML.
-    await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-    const { code, stdout, stderr } = run('promtool', ['check', 'rules', file]);
-    await rm(directory, { recursive: true });
-    expect(code, stdout + stderr).to.equal(0);
-    expect(stdout).to.contain(`${expressions.length} rules found`);
+    const output = await checked('rules', { groups: [{ name: 'dashboard', rules }] });
+    expect(output).to.contain(`${expressions.length} rules found`);
   });
 
   it('uses only existing metrics', async () => {

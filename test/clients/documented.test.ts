@@ -83,30 +83,30 @@ describe('login-relay client-id', () => {
     expect(jsonOf(answer)['access_token']).to.be.a('string');
     // Without a key, whatever others get.
     expect(jsonOf(answer)).not.to.have.property('refresh_token');
-    const foreign = await relay().redeem(start, code, {}, [
-      ['Origin', 'https://other.example.dev'],
-    ]);
+    const other = ['Origin', 'https://other.example.dev'] as const;
+    const foreign = await relay().redeem(start, code, {}, [other]);
     expect(foreign.status).to.equal(403);
     expect(foreign.headers).not.to.have.property('access-control-allow-origin');
   });
 
   it('makes one that is good for its pages, its front end, its key and its days only', async () => {
     const client_id = clientId(flags);
-    const start = async (id: string, redirect_uri = page) =>
-      (
-        await relay().open(
-          relay().browser(),
-          oauthStart({ client_id: id, redirect_uri }).parameters,
-        )
-      ).status;
+    const start = async (id: string, redirect_uri = page) => {
+      const { parameters } = oauthStart({ client_id: id, redirect_uri });
+      return (await relay().open(relay().browser(), parameters)).status;
+    };
     expect(await start(client_id)).to.equal(307);
-    expect(await start(client_id, 'https://other.example.dev/')).to.equal(400);
-    expect(await start(client_id, redirectUri)).to.equal(400);
-    expect(await start(client_id.replace('previews', 'app'))).to.equal(400);
-    expect(await start(clientId({ ...flags, frontEnd: 'app' }))).to.equal(400);
-    expect(
-      await start(clientId({ ...flags, frontEnd: 'app' }).replace('app', 'previews')),
-    ).to.equal(400);
+    const ofApp = clientId({ ...flags, frontEnd: 'app' });
+    for (const uri of ['https://other.example.dev/', redirectUri]) {
+      expect(await start(client_id, uri)).to.equal(400);
+    }
+    for (const id of [
+      client_id.replace('previews', 'app'),
+      ofApp,
+      ofApp.replace('app', 'previews'),
+    ]) {
+      expect(await start(id)).to.equal(400);
+    }
     writeFileSync(keyFile, 'another key of 32 characters or more');
     expect(await start(clientId(flags))).to.equal(400);
     writeFileSync(keyFile, key);

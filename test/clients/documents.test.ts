@@ -11,6 +11,7 @@ import { type Certificate, issueCertificate } from '../harness/system/certificat
 import { ClientsRelay, jsonOf, loopback } from './support/clients-relay.ts';
 
 const page = 'https://tools.example.com/in';
+const json = { 'Content-Type': 'application/json' };
 
 describe('a client that publishes a metadata document', () => {
   let certificate: Certificate;
@@ -76,7 +77,7 @@ describe('a client that publishes a metadata document', () => {
     { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
   ): RequestListener {
     return ({ url }, response) => {
-      response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
+      response.writeHead(status, { ...json, ...headers });
       const document = {
         client_id: `https://${host}${url}`,
         client_name: 'My tool',
@@ -89,6 +90,14 @@ describe('a client that publishes a metadata document', () => {
 
   const start = (client_id: string, changes: Parameters = {}) =>
     relay.ask({ client_id, ...changes });
+
+  const restartWith = (documents: string, more: object = {}) =>
+    relay.restart({ frontEnds: frontEnds(documents), surroundings, ...more });
+
+  /** Checks that a person is asked about this client: its document is good. */
+  async function expectAsked(id: string): Promise<void> {
+    expect((await start(id)).token).not.to.equal('');
+  }
 
   async function expectRefused(id: string, status = 400, changes: Parameters = {}): Promise<void> {
     const { page: answer } = await start(id, changes);
@@ -103,11 +112,11 @@ describe('a client that publishes a metadata document', () => {
       expect(asked.text).to.contain(`<dd>${host}\n`).and.contain('<bdi>My tool</bdi>');
       const { code } = await relay.agree(asked);
       const tokens = jsonOf(await relay.redeem(asked.start, code));
-      await relay.restart({ frontEnds: frontEnds(`[${host}]`), surroundings });
+      await restartWith(`[${host}]`);
       const refreshed = await relay.refresh(id, `${tokens['refresh_token']}`);
       expect(jsonOf(refreshed)['access_token']).to.be.a('string');
     }
-    await relay.restart({ frontEnds: frontEnds('any'), surroundings });
+    await restartWith('any');
   });
 
   it('keeps what was decided when the document changes, or is gone, before the redemption', async () => {
@@ -137,10 +146,8 @@ describe('a client that publishes a metadata document', () => {
       ['public, max-age=600', 570, 610],
       ['max-age=99999999', 3570, 3610],
     ] as const) {
-      respond = documentWith(
-        {},
-        { headers: cacheControl ? { 'Cache-Control': cacheControl } : {} },
-      );
+      const headers = cacheControl ? { 'Cache-Control': cacheControl } : {};
+      respond = documentWith({}, { headers });
       const id = newId();
       requests = [];
       relay.ahead = 0;
@@ -159,7 +166,7 @@ describe('a client that publishes a metadata document', () => {
     respond = documentWith({}, { status: 500, headers: { 'Cache-Control': 'max-age=600' } });
     await expectRefused(id);
     respond = documentWith();
-    expect((await start(id)).token).not.to.equal('');
+    await expectAsked(id);
   });
 
   for (const [what, changes] of Object.entries({
@@ -182,7 +189,7 @@ describe('a client that publishes a metadata document', () => {
   it('may list redirect URIs that the relay does not accept beside others', async () => {
     respond = documentWith({ redirect_uris: ['javascript:alert(1)', 'cursor://x/', loopback] });
     const id = newId();
-    expect((await start(id)).token).not.to.equal('');
+    await expectAsked(id);
     await expectRefused(id, 400, { redirect_uri: 'javascript:alert(1)' });
     await expectRefused(id, 400, { redirect_uri: 'cursor://x/' });
     await expectRefused(id, 400, { redirect_uri: 'http://127.0.0.1:4000/other' });
@@ -195,10 +202,10 @@ describe('a client that publishes a metadata document', () => {
     HTML: (request, response) =>
       documentWith({}, { headers: { 'Content-Type': 'text/html' } })(request, response),
     'a truncated body': (_, response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"client_id":');
+      response.writeHead(200, json).end('{"client_id":');
     },
     '100 MB': (_, response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.writeHead(200, json);
       const chunk = Buffer.alloc(64 * 1024, 0x20);
       const send = () => {
         while (!response.destroyed && response.write(chunk));
@@ -207,16 +214,9 @@ describe('a client that publishes a metadata document', () => {
       send();
     },
     'a compressed bomb': (_, response) => {
-      response.writeHead(200, {
-        'Content-Type': 'application/json',
-        'Content-Encoding': 'gzip',
-      });
-      response.end(
-        Buffer.from(
-          'H4sIAAAAAAAAA+3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA',
-          'base64',
-        ),
-      );
+      const packed = 'H4sIAAAAAAAAA+3BMQEAAADCoPVPbQwfoAAAAAAAAAAAAAAAAAAAAIC3AYbSVKsAQAAA';
+      response.writeHead(200, { ...json, 'Content-Encoding': 'gzip' });
+      response.end(Buffer.from(packed, 'base64'));
     },
   })) {
     it(`is refused with ${what}`, async () => {
@@ -230,7 +230,7 @@ describe('a client that publishes a metadata document', () => {
 
   it('is given up after three seconds, however slowly it arrives', async () => {
     respond = (_, response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.writeHead(200, json);
       const drip = setInterval(() => response.write(' '), 100);
       response.on('close', () => clearInterval(drip));
     };
@@ -271,7 +271,7 @@ describe('a client that publishes a metadata document', () => {
   }
 
   it('may have an @ in the path of its identifier', async () => {
-    expect((await start(`https://${host}/@scope/client.json`)).token).not.to.equal('');
+    await expectAsked(`https://${host}/@scope/client.json`);
   });
 
   it('logs in at a redirect URI that the port makes longer than the longest', async () => {
@@ -284,7 +284,7 @@ describe('a client that publishes a metadata document', () => {
   it('has the host or the address that the configuration names', async () => {
     const id = newId();
     const isAsked = async (documents: string, client_id = id) => {
-      await relay.restart({ frontEnds: frontEnds(documents), surroundings });
+      await restartWith(documents);
       return (await start(client_id)).token !== '';
     };
     expect(await isAsked(`[claude.ai, ${host}]`)).to.equal(true);
@@ -296,13 +296,13 @@ describe('a client that publishes a metadata document', () => {
     expect(requests).to.deep.equal([]);
     // Nor can it refresh once it is no longer allowed.
     expect(jsonOf(await relay.refresh(id, 'x'))).to.include({ error: 'invalid_client' });
-    await relay.restart({ frontEnds: frontEnds('any'), surroundings });
+    await restartWith('any');
   });
 
   describe('with a relay that is not on this machine', () => {
     const outside = { ...surroundings, documentsHere: false };
-    before(() => relay.restart({ frontEnds: frontEnds('any'), surroundings: outside }));
-    after(() => relay.restart({ frontEnds: frontEnds('any'), surroundings }));
+    before(() => restartWith('any', { surroundings: outside }));
+    after(() => restartWith('any'));
 
     const port = () => host.replace('localhost', '');
 
@@ -328,7 +328,7 @@ describe('a client that publishes a metadata document', () => {
 
   it('is fetched 60 times in ten minutes for a client address, whatever the rate limit is', async () => {
     const limited = 'trusted-proxies: 127.0.0.1\nrate-limit: 10000';
-    await relay.restart({ frontEnds: frontEnds('any'), surroundings, relay: limited });
+    await restartWith('any', { relay: limited });
     const path = () => {
       const { parameters } = oauthStart({ client_id: newId(), redirect_uri: loopback });
       return `/auth/provider?${encoded(parameters)}`;
@@ -342,7 +342,7 @@ describe('a client that publishes a metadata document', () => {
     expect(requests).to.have.lengthOf(60);
     // One address in 65,536 shares the counter of another one.
     expect([await from('198.51.100.2'), await from('198.51.100.3')]).to.include(200);
-    await relay.restart({ frontEnds: frontEnds('any'), surroundings });
+    await restartWith('any');
   });
 
   it('is one of 32 that are fetched at once; further ones are refused, not queued', async () => {
@@ -366,7 +366,7 @@ describe('a client that publishes a metadata document', () => {
       ({ connection } = request.headers);
       documentWith()(request, response);
     };
-    expect((await start(newId())).token).not.to.equal('');
+    await expectAsked(newId());
     expect(connection).to.equal('close');
   });
 
@@ -377,10 +377,9 @@ describe('a client that publishes a metadata document', () => {
       const address = asked === 1 ? '127.0.0.1' : '10.0.0.1';
       callback(null, [{ address, family: 4 }]);
     };
-    const port = host.replace('localhost', '');
-    respond = documentWith({ client_id: `https://tools.example.com${port}/moving.json` });
-    const { token } = await start(`https://tools.example.com${port}/moving.json`);
-    expect(token).not.to.equal('');
+    const id = `https://tools.example.com${host.replace('localhost', '')}/moving.json`;
+    respond = documentWith({ client_id: id });
+    await expectAsked(id);
     expect(asked).to.equal(1);
   });
 });

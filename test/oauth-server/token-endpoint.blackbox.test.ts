@@ -44,11 +44,6 @@ describe('the token endpoint', () => {
     expect(answer.headers['access-control-allow-headers']).to.equal('content-type,dpop');
   });
 
-  it('refuses the preflight of a page of another origin', async () => {
-    const answer = await underTest().preflight(tokenPath, 'https://evil.example', 'dpop');
-    expect(answer.headers).not.to.have.property('access-control-allow-origin');
-  });
-
   const types: Readonly<Record<string, Record<string, string>>> = {
     'plain text': { 'Content-Type': 'text/plain' },
     'a multipart form': { 'Content-Type': 'multipart/form-data; boundary=x' },

@@ -2,10 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import { callback } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
@@ -18,6 +16,7 @@ import {
 import { json, answer as reply } from '../harness/provider/provider-behaviours.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import type { Flags } from '../harness/relay/relay-process.ts';
 import { keyLine, loginPath, type Relay, userPath } from '../harness/relay/relay-under-test.ts';
 
 const nextKey = 'the next line of a key file with 32 characters or more';
@@ -37,6 +36,13 @@ describe('a front end with sessions', () => {
   beforeEach(() => {
     page = new SessionPage(() => relay, provider);
   });
+
+  /** A further relay at this provider, with other flags. */
+  const relayWith = async (flags: Flags) =>
+    await startRelay({
+      client: provider.registration,
+      flags: { ...(await sessionFlags()), ...flags },
+    });
 
   it('logs in: the page gets a cookie, and nothing in its address', async () => {
     const answer = await page.finishLogin();
@@ -60,10 +66,8 @@ describe('a front end with sessions', () => {
   it('is not told an end that the provider does not tell', async () => {
     provider.mood.expiresIn = undefined;
     await page.logIn();
-    expect(sessionOf(await page.describe())).to.deep.equal({
-      provider: 'provider',
-      renewable: true,
-    });
+    const session = { provider: 'provider', renewable: true };
+    expect(sessionOf(await page.describe())).to.deep.equal(session);
   });
 
   it('looks up its user by the cookie', async () => {
@@ -140,21 +144,9 @@ describe('a front end with sessions', () => {
     });
   }
 
-  it('returns to the same page if a person logs in again after a failure', async () => {
-    const start = expectRedirect(await page.browser.open(`${loginPath}?return_to=/profile`));
-    const state = start.searchParams.get('state') ?? '';
-    const denied = await page.browser.open(callback({ state, error: 'access_denied' }));
-    const again = expectFailurePage(denied, 400).links['Log in again'] ?? '';
-    const { pathname, search } = new URL(again);
-    expect((await page.logIn(pathname + search)).href).to.equal(`${sessionOrigin}/profile`);
-  });
-
   it('keeps its session while the key file changes, and loses it with the old secret', async () => {
     const flags = await sessionFlags();
-    const changing = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...flags },
-    });
+    const changing = await relayWith({ ...provider.flags, ...flags });
     const lines = async (...secrets: string[]) => {
       await writeFile(`${flags['key-file']}`, secrets.join('\n'), { mode: 0o600 });
       expect((await changing.reload())['msg']).to.equal('reloaded: files have changed');
@@ -173,10 +165,7 @@ describe('a front end with sessions', () => {
   });
 
   it('asks the provider for a refresh token, whatever pages get', async () => {
-    const atGoogle = await startRelay({
-      client: provider.registration,
-      flags: { ...(await sessionFlags()), provider: 'google', 'refresh-tokens': 'off' },
-    });
+    const atGoogle = await relayWith({ provider: 'google', 'refresh-tokens': 'off' });
     const { browser } = new SessionPage(() => atGoogle, provider);
     const request = expectRedirect(await browser.open(loginPath));
     expect(request.searchParams.get('access_type')).to.equal('offline');
@@ -187,10 +176,7 @@ describe('a front end with sessions', () => {
   });
 
   it('returns a failure by default, with its own state, so that the page knows its own login', async () => {
-    const redirecting = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()) },
-    });
+    const redirecting = await relayWith(provider.flags);
     const { browser } = new SessionPage(() => redirecting, provider);
     const request = expectRedirect(await browser.open(`${loginPath}?state=own`));
     const state = request.searchParams.get('state') ?? '';
@@ -203,10 +189,7 @@ describe('a front end with sessions', () => {
   });
 
   it('returns a failure of the start with the state, too', async () => {
-    const undiscovered = await startRelay({
-      client: provider.registration,
-      flags: { ...(await sessionFlags()), issuer: provider.origin },
-    });
+    const undiscovered = await relayWith({ issuer: provider.origin });
     const { browser } = new SessionPage(() => undiscovered, provider);
     const answer = await browser.open(`${loginPath}?state=own`);
     expect(failureIn(answer)).to.deep.equal({ error: 'provider_undiscovered', own: 'own' });

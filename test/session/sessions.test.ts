@@ -190,21 +190,6 @@ describe('a session', () => {
     expect(await read()).to.equal(undefined);
   });
 
-  it('that is logged out does not open in this process, whatever cookie is left of it', async () => {
-    await start();
-    const stolen = jar.headerFor(relay);
-    await request(async (ctx) => {
-      const session = await sessions.read(ctx, 'app');
-      if (session !== undefined) await sessions.end(session);
-      sessions.clear(ctx, 'app');
-    });
-    expect(jar.headerFor(relay)).to.equal('');
-    const replayed = koaContext({ cookie: stolen });
-    expect(await sessions.read(replayed, 'app')).to.equal(undefined);
-    time = noon + 86_399;
-    expect(await sessions.read(koaContext({ cookie: stolen }), 'app')).to.equal(undefined);
-  });
-
   it('that is logged out is not brought back by a copy that another relay goes on refreshing', async () => {
     await start();
     const session = await read();

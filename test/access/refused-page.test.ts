@@ -19,13 +19,10 @@ describe('the answer to a refused person', () => {
     const [, link = ''] = /<a href="([^"]*)">Log in with another account<\/a>/.exec(page) ?? [];
     const { pathname, search } = new URL(link.replaceAll('&amp;', '&'));
     expect(search).to.equal('?prompt=select_account');
-    const request = expectRedirect(
-      await relay()
-        .browser()
-        .open(pathname + search),
-    );
+    const browser = relay().browser();
+    const request = expectRedirect(await browser.open(pathname + search));
     expect(request.searchParams.get('prompt')).to.equal('select_account');
-    const usual = expectRedirect(await relay().browser().open(pathname));
+    const usual = expectRedirect(await browser.open(pathname));
     expect(usual.searchParams.has('prompt')).to.equal(false);
   });
 

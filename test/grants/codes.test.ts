@@ -25,7 +25,8 @@ const content: CodeContent = {
 describe('a code of the relay', () => {
   let time: number;
   let codes: Codes;
-  const create = (by = keys) => createCodes(by, registration, () => time);
+  const now = () => time;
+  const create = (at = registration()) => createCodes(keys, () => at, now);
   beforeEach(() => {
     time = 1_800_000_000_000;
     codes = create();
@@ -35,12 +36,7 @@ describe('a code of the relay', () => {
     const code = codes.issue(content, frontEnd);
     expect(codes.open(code, 'app https://former.example')).to.equal(undefined);
     for (const other of ['provider https://evil.example - client-1', '', `${registration()} app`]) {
-      const elsewhere = createCodes(
-        keys,
-        () => other,
-        () => time,
-      );
-      expect(elsewhere.open(code, frontEnd)).to.equal(undefined);
+      expect(create(other).open(code, frontEnd)).to.equal(undefined);
     }
   });
 

@@ -17,6 +17,8 @@ const seconds = 1_800_000_000;
 const slot = 300;
 const [current, previous] = [randomBytes(32), randomBytes(32)];
 
+const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
 describe('a DPoP proof', () => {
   let key: ProofKey;
   let other: ProofKey;
@@ -120,7 +122,6 @@ describe('a DPoP proof', () => {
   });
 
   describe('without a valid signature', () => {
-    const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
     const claims = { htm: method, htu: url, iat: seconds, jti: randomUUID() };
 
     for (const alg of ['none', 'None', '']) {
@@ -161,9 +162,7 @@ describe('a DPoP proof', () => {
           // The library refuses to sign some of them.
           const [, payload, signature] = (await prove(key, url, seconds)).split('.');
           const head = { typ: 'dpop+jwt', alg: key.alg, jwk: key.jwk, ...header };
-          return [Buffer.from(JSON.stringify(head)).toString('base64url'), payload, signature].join(
-            '.',
-          );
+          return `${encode(head)}.${payload}.${signature}`;
         });
         expect(await verify(proof)).to.equal('proof_invalid');
       });

@@ -1,26 +1,25 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
-import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
 import { expectOAuthError, issuer, logInTo, redemption } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import type { Flags } from '../harness/relay/relay-process.ts';
 import {
   frontendOrigin,
   keyLine,
   keyFile as newKeyFile,
   type Relay,
   secretFile,
-  useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
 const previousLine = 'the previous line of a key file, of 32 characters';
 
 describe('the refresh of a login', () => {
-  const { underTest } = useRefreshingRelay(async () => {
+  const { startRelay, underTest } = useRefreshingRelay(async () => {
     keyFile = await secretFile(`${keyLine}\n${previousLine}`);
     return { 'key-file': keyFile };
   });
@@ -284,9 +283,8 @@ describe('the refresh of a login', () => {
       expect(again.accessToken).to.equal(given.accessToken);
       expect(again.scope).to.equal('read write');
       expect(again.expiresIn).to.be.within(40, 100);
-      expect(tokensOf(await page.refresh(again.refreshToken)).accessToken).to.equal(
-        given.accessToken,
-      );
+      const once = tokensOf(await page.refresh(again.refreshToken));
+      expect(once.accessToken).to.equal(given.accessToken);
       expectNoCall();
     });
 
@@ -295,49 +293,32 @@ describe('the refresh of a login', () => {
       expectOAuthError(await page.refresh(refreshToken, { proof: 'none' }), 'invalid_dpop_proof');
     });
   });
-});
 
-describe('refresh tokens', () => {
-  const startRelay = useRelays();
-  let provider: RefreshingProvider;
-  let key: ProofKey;
-  before('start a provider', async () => {
-    provider = await RefreshingProvider.start();
-    key = await newProofKey();
-  });
-  after('stop the provider', () => provider.stop());
+  /** A further relay at the provider. */
+  const relayWith = async (flags: Flags) =>
+    await startRelay({ client: provider.registration, flags: { ...provider.flags, ...flags } });
 
-  async function relayWith(flags: Readonly<Record<string, string>>): Promise<Relay> {
-    return await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...flags },
-    });
-  }
-
-  it('are neither issued nor accepted if they are off', async () => {
-    const relay = await relayWith({ 'refresh-tokens': 'off', 'key-file': await newKeyFile() });
-    const page = new OAuthPage(relay, provider, key);
-    expect((await page.logIn()).refreshToken).to.equal('');
+  it('is off with --refresh-tokens off: no refresh token is issued or accepted', async () => {
+    const flags = { 'refresh-tokens': 'off', 'key-file': await newKeyFile() };
+    const other = new OAuthPage(await relayWith(flags), provider, key);
+    expect((await other.logIn()).refreshToken).to.equal('');
     const sealed = sealRefreshToken(provider, keyLine, { thumbprint: key.thumbprint });
-    expectOAuthError(await page.refresh(sealed), 'unsupported_grant_type');
+    expectOAuthError(await other.refresh(sealed), 'unsupported_grant_type');
   });
 
-  it('are neither issued nor accepted without a key file, beyond this machine', async () => {
-    const page = new OAuthPage(await relayWith({}), provider, key);
-    expect((await page.logIn()).refreshToken).to.equal('');
-    expectOAuthError(await page.refresh('x'), 'unsupported_grant_type');
+  it('is off without a key file, beyond this machine', async () => {
+    const other = new OAuthPage(await relayWith({}), provider, key);
+    expect((await other.logIn()).refreshToken).to.equal('');
+    expectOAuthError(await other.refresh('x'), 'unsupported_grant_type');
   });
 
-  it('need no key with --refresh-tokens bearer, but stay bound to a proved key', async () => {
-    const relay = await relayWith({
-      'refresh-tokens': 'bearer',
-      'key-file': await newKeyFile(),
-    });
-    const bearer = new OAuthPage(relay, provider, undefined);
+  it('needs no key with --refresh-tokens bearer, but stays bound to a proved key', async () => {
+    const flags = { 'refresh-tokens': 'bearer', 'key-file': await newKeyFile() };
+    const other = await relayWith(flags);
+    const bearer = new OAuthPage(other, provider, undefined);
     const first = tokensOf(await bearer.refresh((await bearer.logIn()).refreshToken));
     tokensOf(await bearer.refresh(first.refreshToken));
-    const bound = await new OAuthPage(relay, provider, key).logIn();
-    const answer: Answer = await bearer.refresh(bound.refreshToken);
-    expectOAuthError(answer, 'invalid_dpop_proof');
+    const bound = await new OAuthPage(other, provider, key).logIn();
+    expectOAuthError(await bearer.refresh(bound.refreshToken), 'invalid_dpop_proof');
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealCode, sealRefreshToken } from '../harness/login/sealed-grants.ts';
-import { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
+import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import {
   frontendOrigin,
@@ -20,7 +20,6 @@ import {
   keyLine,
   loginPath,
   type Relay,
-  useRelays,
 } from '../harness/relay/relay-under-test.ts';
 
 const removedLine = 'a line that was in the key file until today';
@@ -33,12 +32,14 @@ describe('the revocation of a token', () => {
   }));
   let provider: RefreshingProvider;
   let relay: Relay;
+  let key: ProofKey;
   let page: OAuthPage;
   let tokens: Tokens;
 
   before(async () => {
     ({ provider, relay } = underTest());
-    page = new OAuthPage(relay, provider, await newProofKey());
+    key = await newProofKey();
+    page = new OAuthPage(relay, provider, key);
   });
   beforeEach('log in', async () => {
     tokens = await page.logIn();
@@ -188,30 +189,19 @@ describe('the revocation of a token', () => {
     expectRevoked(await revoke(tokens.refreshToken));
     expect(provider.accepts(tokens.accessToken)).to.equal(false);
   });
-});
 
-describe('the revocation of a token at a provider that does not revoke', () => {
-  const startRelay = useRelays();
-  let provider: RefreshingProvider;
-  let key: ProofKey;
-  before('start a provider', async () => {
-    provider = await RefreshingProvider.start();
-    key = await newProofKey();
-  });
-  after('stop the provider', () => provider.stop());
-
-  it('is answered with 200, without a call', async () => {
-    const revoking = { 'revocation-url': undefined, 'key-file': await keyFile() };
-    const flags = { ...provider.flags, ...revoking };
-    const relay = await startRelay({ client: provider.registration, flags });
-    const page = new OAuthPage(relay, provider, key);
-    const tokens = await page.logIn();
+  it('is answered with 200 at a provider that does not revoke, without a call', async () => {
+    const none = { 'revocation-url': undefined, 'key-file': await keyFile() };
+    const client = provider.registration;
+    const other = await startRelay({ client, flags: { ...provider.flags, ...none } });
+    const at = new OAuthPage(other, provider, key);
+    const given = await at.logIn();
     provider.calls.length = 0;
-    for (const token of [tokens.refreshToken, tokens.accessToken]) {
-      const answer = await requestToken(relay, { client_id: 'app', token }, [], { path });
+    for (const token of [given.refreshToken, given.accessToken]) {
+      const answer = await requestToken(other, { client_id: 'app', token }, [], { path });
       expect(answer.status).to.equal(200);
     }
     expect(provider.calls).to.deep.equal([]);
-    tokensOf(await page.refresh(tokens.refreshToken));
+    tokensOf(await at.refresh(given.refreshToken));
   });
 });

@@ -1,41 +1,29 @@
 import { expect } from 'chai';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import {
-  encoded,
   expectOAuthError,
   type Parameters,
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
-import { origins, shopStart, team } from './support/team.ts';
+import { origins, team } from './support/team.ts';
+
+/** Where a code is redeemed, and by a page of which origin. */
+interface Place {
+  readonly at?: string;
+  readonly origin?: string;
+}
 
 describe('registrations and front ends of one relay', () => {
   const underTest = team();
 
-  /** Logs in as `shop` at `staff`, up to its page. */
-  async function shopCode(): Promise<{ code: string; verifier: string }> {
-    const { parameters, codeVerifier: verifier } = shopStart();
-    const page = expectRedirect(
-      await underTest().logInAt('staff', `/auth/staff?${encoded(parameters)}`),
-    );
-    return { code: page.searchParams.get('code') ?? '', verifier };
-  }
-
-  function redeem(
-    { code, verifier }: { code: string; verifier: string },
-    {
-      at = 'staff',
-      origin = origins.shop,
-      ...changes
-    }: Parameters & { at?: string; origin?: string },
-  ) {
-    const parameters = {
-      grant_type: 'authorization_code',
-      client_id: 'shop',
-      code,
-      code_verifier: verifier,
-      ...changes,
-    };
-    return requestToken(underTest(), parameters, [], { origin, path: `/auth/${at}/token` });
+  /** Redeems a code that `shop` has got at `staff`. */
+  async function redeem({
+    at = 'staff',
+    origin = origins.shop,
+    ...changes
+  }: Parameters & Place = {}) {
+    const request = { ...(await underTest().shopRedemption('staff')), ...changes };
+    return await requestToken(underTest(), request, [], { origin, path: `/auth/${at}/token` });
   }
 
   it('refuse a state of one registration at the callback of another, before any call', async () => {
@@ -50,25 +38,25 @@ describe('registrations and front ends of one relay', () => {
   });
 
   it('redeem a code at the registration that issued it', async () => {
-    const answer = await redeem(await shopCode(), {});
+    const answer = await redeem();
     expect(answer.status).to.equal(200);
     expect(underTest().providers.staff.credentials('token')).to.have.lengthOf(1);
     expect(underTest().providers.github.calls).to.deep.equal([]);
   });
 
   it('refuse a code of one registration at the token endpoint of another, before any call', async () => {
-    expectOAuthError(await redeem(await shopCode(), { at: 'github' }), 'invalid_grant');
+    expectOAuthError(await redeem({ at: 'github' }), 'invalid_grant');
     expect(underTest().calls).to.deep.equal([]);
   });
 
   it('refuse a code of one front end to another, before any call', async () => {
-    const answer = await redeem(await shopCode(), { client_id: 'app', origin: origins.app });
+    const answer = await redeem({ client_id: 'app', origin: origins.app });
     expectOAuthError(answer, 'invalid_grant');
     expect(underTest().calls).to.deep.equal([]);
   });
 
   it("refuse a page of another front end's origin, which cannot read that", async () => {
-    const answer = await redeem(await shopCode(), { origin: origins.app });
+    const answer = await redeem({ origin: origins.app });
     expectOAuthError(answer, 'invalid_request', 403);
     expect(answer.headers).not.to.have.property('access-control-allow-origin');
     expect(answer.headers['vary']).to.contain('Origin');
@@ -76,9 +64,9 @@ describe('registrations and front ends of one relay', () => {
   });
 
   it('refuse the client_id of a front end that may not use the registration', async () => {
-    const blog = await redeem(await shopCode(), { client_id: 'blog' });
+    const blog = await redeem({ client_id: 'blog' });
     expectOAuthError(blog, 'invalid_client');
-    const page = await redeem(await shopCode(), { client_id: 'blog', origin: origins.blog });
+    const page = await redeem({ client_id: 'blog', origin: origins.blog });
     expectOAuthError(page, 'invalid_request', 403);
     expect(page.headers).not.to.have.property('access-control-allow-origin');
   });

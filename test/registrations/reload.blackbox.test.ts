@@ -22,9 +22,8 @@ describe('a relay that reads its configuration file again', () => {
   it('keeps its configuration if the file has a fault, and says where', async () => {
     const text = await configOf(underTest().providers, 'prot: 1');
     const { faults } = await reloadWith(underTest(), text);
-    expect(faults).to.deep.equal([
-      `${underTest().configFile}:3:1 prot is unknown: did you mean port?`,
-    ]);
+    const fault = 'prot is unknown: did you mean port?';
+    expect(faults).to.deep.equal([`${underTest().configFile}:3:1 ${fault}`]);
     expect((await underTest().get('/auth/github/docs')).status).to.equal(307);
   });
 
@@ -50,30 +49,16 @@ describe('a relay that reads its configuration file again', () => {
     const answer = await browser.open(underTest().callbackOf('github', request));
     expect(expectFailurePage(answer, 400).links).to.deep.equal({});
     // Without a state, the callback belongs to the first front end.
-    const { origin } = expectRedirect(
-      await browser.open('/auth/github/callback?error=access_denied'),
-    );
-    expect(origin).to.equal(origins.app);
+    const stateless = await browser.open('/auth/github/callback?error=access_denied');
+    expect(expectRedirect(stateless).origin).to.equal(origins.app);
   });
 
   it('redeems no code for a page that was removed', async () => {
-    const { parameters, codeVerifier } = shopStart();
-    const start = `/auth/github?${encoded(parameters)}`;
-    const page = expectRedirect(await underTest().logInAt('github', start));
+    const request = await underTest().shopRedemption('github');
     const text = await configOf(underTest().providers);
     await reloadWith(underTest(), text.replace(`[${origins.shop}/in]`, `[${origins.shop}/other]`));
-    const redeem = () =>
-      requestToken(
-        underTest(),
-        {
-          grant_type: 'authorization_code',
-          client_id: 'shop',
-          code: page.searchParams.get('code') ?? '',
-          code_verifier: codeVerifier,
-        },
-        [],
-        { origin: origins.shop, path: '/auth/github/token' },
-      );
+    const sending = { origin: origins.shop, path: '/auth/github/token' };
+    const redeem = () => requestToken(underTest(), request, [], sending);
     expectOAuthError(await redeem(), 'invalid_grant');
     expect(underTest().calls).to.deep.equal([]);
     // The code is unspent: it is the page that was missing.
@@ -85,13 +70,9 @@ describe('a relay that reads its configuration file again', () => {
     const text = await configOf(underTest().providers, 'max-connections: 100');
     await reloadWith(underTest(), text);
     const isWarning = ({ msg }: LogLine) => /restart the relay to use it$/.test(String(msg));
-    expect(
-      underTest()
-        .process.logLines.filter(isWarning)
-        .map(({ msg }) => msg),
-    ).to.deep.equal([
-      '--max-connections (MAX_CONNECTIONS) has changed: restart the relay to use it',
-    ]);
+    const [warning, ...others] = underTest().process.logLines.filter(isWarning);
+    expect(warning?.['msg']).to.match(/^--max-connections /);
+    expect(others).to.deep.equal([]);
   });
 });
 
@@ -114,10 +95,8 @@ describe('a registration that a reload removes', () => {
     const browser = underTest().browser('staff');
     const request = expectRedirect(await browser.open('/auth/staff'));
     await removeStaff();
-    const { detail, links } = expectFailurePage(
-      await browser.open(underTest().callbackOf('staff', request)),
-      400,
-    );
+    const answer = await browser.open(underTest().callbackOf('staff', request));
+    const { detail, links } = expectFailurePage(answer, 400);
     expect(detail).to.contain('Start the login again.');
     // The relay does not know where it began: a link would lead to another front end and provider.
     expect(links).to.deep.equal({});

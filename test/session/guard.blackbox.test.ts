@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { FailureCode } from '../../src/errors.ts';
 import { RelayError } from '../../src/errors.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
+import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
   SessionPage,
@@ -190,37 +191,23 @@ describe('a request with the cookie of a session', () => {
   });
 
   it('gets nothing at the token endpoint', async () => {
-    const answer = await page.send(`${loginPath}/token`, 'POST', {
-      headers: [['Content-Type', 'application/x-www-form-urlencoded']],
-    });
-    expect(answer.status).to.equal(400);
-    const asked = await relay.send({
-      method: 'POST',
-      path: `${loginPath}/token`,
-      headers: [['Content-Type', 'application/x-www-form-urlencoded']],
-      body: 'grant_type=refresh_token&client_id=app&refresh_token=x',
-    });
+    const path = `${loginPath}/token`;
+    const headers: [string, string][] = [['Content-Type', 'application/x-www-form-urlencoded']];
+    expect((await page.send(path, 'POST', { headers })).status).to.equal(400);
+    const body = 'grant_type=refresh_token&client_id=app&refresh_token=x';
+    const asked = await relay.send({ method: 'POST', path, headers, body });
     expect(asked.status).to.equal(400);
     expect(JSON.parse(`${asked.body}`)).to.have.property('error', 'unauthorized_client');
     expect(provider.calls).to.deep.equal([]);
   });
-});
 
-describe('a relay without sessions', () => {
-  const startRelay = useRelays();
-
-  it('has none of their endpoints, and takes no notice of their cookies', async () => {
-    const provider = await RefreshingProvider.start();
-    const relay = await startRelay({ client: provider.registration, flags: provider.flags });
-    const page = new SessionPage(() => relay, provider);
+  it('finds no endpoint at a relay without sessions, which takes no notice of the cookie', async () => {
+    const plain = await startRelay({ client: provider.registration, flags: provider.flags });
+    const other = new SessionPage(() => plain, provider);
+    const { cookie } = page;
     for (const [method, path] of endpoints.filter(([, one]) => one.startsWith('/auth/'))) {
-      const answer = await page.send(path, method, { cookie: '__Host-Http-lr_session_app=x' });
-      expect(answer.status, path).to.equal(404);
+      expect((await other.send(path, method, { cookie })).status, path).to.equal(404);
     }
-    const user = await page.lookUp({ cookie: '__Host-Http-lr_session_app=x', header: undefined });
-    expect(JSON.parse(`${user.body}`)).to.deep.equal({
-      detail: new RelayError('credentials_missing').detail,
-    });
-    await provider.stop();
+    expectFailure(await other.lookUp({ cookie, header: undefined }), 'credentials_missing');
   });
 });

@@ -36,8 +36,9 @@ describe('a session', () => {
   let logouts: Marks;
   let sessions: Sessions;
   let jar: CookieJar;
-  const create = (changes: Partial<typeof settings> = {}, ring = keys) =>
-    createSessions({ ...settings, ...changes }, ring, logouts, () => time * 1000);
+  const now = () => time * 1000;
+  const create = (changes: Partial<typeof settings> = {}, ring = keys, ends = logouts) =>
+    createSessions({ ...settings, ...changes }, ring, ends, now);
   beforeEach(() => {
     time = noon;
     logouts = createMarks({ now: () => time * 1000 }, 'l', mostLogouts);
@@ -159,13 +160,10 @@ describe('a session', () => {
     await start();
     const value = jar.at(relay.host).get('__Host-Http-lr_session_app') ?? '';
     const swapped = koaContext({ cookie: `__Host-Http-lr_session_other=${value}` });
-    const frontEnds = new Map(
-      ['app', 'other'].map((name) => [name, { audience, registrations: new Set(['github']) }]),
-    );
-    expect(await create({ frontEnds }).read(swapped, 'other')).to.equal(undefined);
-    expect(
-      await create({ frontEnds }).read(koaContext({ cookie: jar.headerFor(relay) }), 'app'),
-    ).to.have.property('frontEnd', 'app');
+    const same = { audience, registrations: new Set(['github']) };
+    const both = create({ frontEnds: new Map(['app', 'other'].map((name) => [name, same])) });
+    expect(await both.read(swapped, 'other')).to.equal(undefined);
+    expect(await read(both)).to.have.property('frontEnd', 'app');
   });
 
   it('does not open once its front end may no longer use the registration', async () => {
@@ -195,12 +193,7 @@ describe('a session', () => {
     const session = await read();
     if (session === undefined) throw new Error('there is no session');
     await sessions.end(session);
-    const elsewhere = createSessions(
-      settings,
-      keys,
-      createMarks({ now: () => time * 1000 }, 'l', mostLogouts),
-      () => time * 1000,
-    );
+    const elsewhere = create({}, keys, createMarks({ now }, 'l', mostLogouts));
     for (time = noon; time < session.endsAt; time += 80_000) {
       expect(await refresh(token, elsewhere)).to.have.property('id', session.id);
       expect(await read()).to.equal(undefined);

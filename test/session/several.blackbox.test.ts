@@ -94,15 +94,15 @@ ${registrations.join('')}front-ends:
   });
 
   it('keep their sessions when another one logs in and out', async () => {
-    const page = await logIn('app', 'github');
     const other = new SessionPage(() => relay, providers.staff);
-    for (const [name, value] of page.browser.cookies) other.browser.cookies.set(name, value);
+    for (const [name, value] of (await logIn('app', 'github')).browser.cookies) {
+      other.browser.cookies.set(name, value);
+    }
     await other.logIn('/auth/staff/wiki');
     expect(sessionOf(await other.describe())).to.include({ provider: 'github' });
     const wiki = { origin: origins.wiki };
-    expect(sessionOf(await other.send('/auth/session?client_id=wiki', 'GET', wiki))).to.include({
-      provider: 'staff',
-    });
+    const asked = await other.send('/auth/session?client_id=wiki', 'GET', wiki);
+    expect(sessionOf(asked)).to.include({ provider: 'staff' });
     await other.send('/auth/logout?client_id=wiki', 'POST', wiki);
     sessionOf(await other.describe());
   });

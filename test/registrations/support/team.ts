@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import type { Answer } from '../../harness/client/http-client.ts';
 import { canary } from '../../harness/expect/canaries.ts';
+import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { encoded, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
 import { type ClientRegistration, StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
@@ -70,6 +71,14 @@ export class Team extends Relay {
   /** Logs in: the start, the provider, the callback. */
   async logInAt(name: Name, start: string, browser = this.browser(name)): Promise<Answer> {
     return await browser.open(await browser.consent(this.providers[name], start));
+  }
+
+  /** Logs in as `shop`, up to its page. Returns what redeems its code. */
+  async shopRedemption(name: Name): Promise<Parameters> {
+    const { parameters, codeVerifier: code_verifier } = shopStart();
+    const page = expectRedirect(await this.logInAt(name, `/auth/${name}?${encoded(parameters)}`));
+    const code = page.searchParams.get('code') ?? '';
+    return { grant_type: 'authorization_code', client_id: 'shop', code, code_verifier };
   }
 
   /** The callback that the provider redirects to, after consent. */

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { cmsConfigs } from '../../src/check/cms.ts';
 import { readFileConfig } from '../config/support/read.ts';
 import { serve } from '../harness/provider/serve.ts';
-import { checkAsText, diagnoseHere } from './support/check.ts';
-import { withProvider } from './support/provider.ts';
+import { checkAsText } from './support/check.ts';
+import { diagnoseWith, withProvider } from './support/provider.ts';
 
 /** The lines for each CMS of a configuration file, whose secrets are not read from files. */
 function configsOf(text: string): Record<string, readonly string[]> {
@@ -105,10 +105,7 @@ config.yml of the CMS app, for a login at provider:
   });
 
   it('says nothing of CMSes if there is none', async () => {
-    await withProvider({}, async (flags) => {
-      const { report } = await diagnoseHere({ flags });
-      expect(report).not.to.have.property('cms');
-    });
+    expect((await diagnoseWith({})).report).not.to.have.property('cms');
   });
 
   for (const [policy, verdict] of [
@@ -126,13 +123,11 @@ config.yml of the CMS app, for a login at provider:
         response.end('<!doctype html>');
       });
       try {
-        await withProvider({}, async (flags) => {
-          const origin = `http://127.0.0.1:${page.port}`;
-          const own = { 'token-delivery': 'cms', provider: 'github', scope: 'repo', origin };
-          const result = await diagnoseHere({ flags: { ...flags, ...own } });
-          expect(result.finding('front end').verdict).to.equal(verdict);
-          expect(asked).to.deep.equal(['/admin/']);
-        });
+        const origin = `http://127.0.0.1:${page.port}`;
+        const own = { 'token-delivery': 'cms', provider: 'github', scope: 'repo', origin };
+        const result = await diagnoseWith({}, own);
+        expect(result.finding('front end').verdict).to.equal(verdict);
+        expect(asked).to.deep.equal(['/admin/']);
       } finally {
         await page.close();
       }

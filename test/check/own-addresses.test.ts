@@ -6,17 +6,13 @@ import type { Flags } from '../harness/relay/relay-process.ts';
 import { frontendOrigin, startRelay, undiscovered } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
-import { diagnoseHere } from './support/check.ts';
 import { clientId } from './support/own-addresses.ts';
-import { withProvider } from './support/provider.ts';
+import { diagnoseWith } from './support/provider.ts';
 
 /** The finding on the subject with these flags, and the exit code. */
 async function findingOn(subject: string, changes: Flags) {
-  return await withProvider({}, async (flags) => {
-    const result = await diagnoseHere({ flags: { ...flags, ...changes } });
-    const { verdict, message, fix } = result.finding(subject);
-    return { code: result.code, verdict, message, fix };
-  });
+  const result = await diagnoseWith({}, changes);
+  return { code: result.code, ...result.finding(subject) };
 }
 
 /** The same while a server listens at that address. */
@@ -170,15 +166,13 @@ describe('login-relay check, about the front end', () => {
     try {
       const origin = `http://127.0.0.1:${server.port}`;
       const flags = { origin, 'redirect-uri': `${origin}/in ${origin}/missing` };
-      await withProvider({}, async (ofProvider) => {
-        const both = await diagnoseHere({ flags: { ...ofProvider, ...flags } });
-        expect(both.finding('front end')).to.include({ verdict: 'ok' });
-        expect(both.finding(`page ${origin}/in`)).to.include({ verdict: 'ok' });
-        expect(both.finding(`page ${origin}/missing`)).to.include({ verdict: 'warning' });
-        expect(paths.splice(0)).to.have.members(['/', '/in', '/missing']);
-        await diagnoseHere({ flags: { ...ofProvider, ...flags, 'token-delivery': 'code' } });
-        expect(paths).to.have.members(['/in', '/missing']);
-      });
+      const both = await diagnoseWith({}, flags);
+      expect(both.finding('front end')).to.include({ verdict: 'ok' });
+      expect(both.finding(`page ${origin}/in`)).to.include({ verdict: 'ok' });
+      expect(both.finding(`page ${origin}/missing`)).to.include({ verdict: 'warning' });
+      expect(paths.splice(0)).to.have.members(['/', '/in', '/missing']);
+      await diagnoseWith({}, { ...flags, 'token-delivery': 'code' });
+      expect(paths).to.have.members(['/in', '/missing']);
     } finally {
       await server.close();
     }

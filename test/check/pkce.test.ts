@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from '../harness/provider/pages.ts';
 import { html, redirect } from '../harness/provider/provider-behaviours.ts';
-import { diagnoseHere } from './support/check.ts';
-import { diagnoseWith, withProvider } from './support/provider.ts';
+import { diagnoseWith } from './support/provider.ts';
 
 /** A login page for requests with PKCE, or for those without. The other requests get an error. */
 function only(withPkce: boolean, error: Page = redirect('/e?error=invalid_request')): Page {
@@ -38,16 +37,13 @@ describe('login-relay check, about PKCE', () => {
     ['off', html(400, 'unknown parameter')],
   ] as const) {
     it(`reports no problem after the advice to set PKCE ${right} is followed`, async () => {
-      await withProvider({ authorize: only(right === 'on', error) }, async (flags) => {
-        const wrong = await diagnoseHere({
-          flags: { ...flags, pkce: right === 'on' ? 'off' : 'on' },
-        });
-        expect(wrong.code).to.equal(1);
-        expect(wrong.complaints).to.have.length(1);
-        expect(wrong.finding('PKCE').fix).to.equal(`set --pkce (PROVIDER_PKCE) to ${right}`);
-        const followed = await diagnoseHere({ flags: { ...flags, pkce: right } });
-        expect(followed.complaints).to.deep.equal([]);
-      });
+      const authorize = only(right === 'on', error);
+      const wrong = await diagnoseWith({ authorize }, { pkce: right === 'on' ? 'off' : 'on' });
+      expect(wrong.code).to.equal(1);
+      expect(wrong.complaints).to.have.length(1);
+      expect(wrong.finding('PKCE').fix).to.equal(`set --pkce (PROVIDER_PKCE) to ${right}`);
+      const followed = await diagnoseWith({ authorize }, { pkce: right });
+      expect(followed.complaints).to.deep.equal([]);
     });
   }
 

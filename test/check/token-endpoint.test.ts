@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from '../harness/provider/pages.ts';
 import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
-import type { Flags } from '../harness/relay/relay-process.ts';
-import { check, clientSecret, diagnoseHere, type Result } from './support/check.ts';
-import { itFinds, knowingTheClient, withProvider } from './support/provider.ts';
+import { check, clientSecret, diagnoseHere } from './support/check.ts';
+import { diagnoseWith, itFinds, knowingTheClient, withProvider } from './support/provider.ts';
 
 const subject = 'token endpoint';
 const clientRefused = /does not accept the client identifier with this client secret/;
@@ -51,9 +50,10 @@ function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Page {
   };
 }
 
-/** Runs the check with a secret that differs between the forms. */
-async function withForm(form: string, flags: Flags): Promise<Result> {
-  return await diagnoseHere({ flags: { ...flags, 'token-request': form }, secret: awkwardSecret });
+/** What is found with this form of the request, and a secret that differs between the forms. */
+async function findingWith(form: string, token: Page) {
+  const result = await diagnoseWith({ token }, { 'token-request': form }, awkwardSecret);
+  return { ...result.finding(subject), code: result.code, complaints: result.complaints };
 }
 
 describe('login-relay check, about the token endpoint', () => {
@@ -136,59 +136,45 @@ describe('login-relay check, about the token endpoint', () => {
   for (const configured of forms) {
     for (const wanted of forms.filter((form) => form !== 'query' && form !== configured)) {
       it(`reports no problem after its advice is followed: ${wanted}, not ${configured}`, async () => {
-        await withProvider({ token: takesOnly(wanted) }, async (flags) => {
-          const wrong = await withForm(configured, flags);
-          expect(wrong.code).to.equal(1);
-          const { message, fix } = wrong.finding(subject);
-          expect(message).to.equal(
-            `the provider does not accept the token request in the form "${configured}"`,
-          );
-          const [, advice = ''] =
-            /^set --token-request \(PROVIDER_TOKEN_REQUEST\) to (\S+)$/.exec(fix ?? '') ?? [];
-          expect(advice).to.equal(wanted);
-          const followed = await withForm(advice, flags);
-          expect(followed.finding(subject)).to.deep.equal({
-            subject,
-            verdict: 'ok',
-            message: `accepts client identifier and secret in the form "${wanted}"`,
-            fix: null,
-          });
+        const { code, message, fix } = await findingWith(configured, takesOnly(wanted));
+        expect(code).to.equal(1);
+        expect(message).to.equal(
+          `the provider does not accept the token request in the form "${configured}"`,
+        );
+        const advice = /^set --token-request \(PROVIDER_TOKEN_REQUEST\) to (\S+)$/.exec(
+          fix ?? '',
+        )?.[1];
+        expect(advice).to.equal(wanted);
+        expect(await findingWith(wanted, takesOnly(wanted))).to.include({
+          verdict: 'ok',
+          message: `accepts client identifier and secret in the form "${wanted}"`,
+          fix: null,
         });
       });
     }
   }
 
   it('tries another form if the configured one causes a server error', async () => {
-    const token: Page = (response, arrival) =>
-      (arrival.url.search ? html(500, 'Error') : codeRefused)(response);
-    await withProvider({ token }, async (flags) => {
-      const result = await withForm('query', flags);
-      expect(result.finding(subject).fix).to.match(/ to body$/);
-    });
+    const { fix } = await findingWith('query', (response, arrival) =>
+      (arrival.url.search ? html(500, 'Error') : codeRefused)(response),
+    );
+    expect(fix).to.match(/ to body$/);
   });
 
   it('reports no cause if only forms that are not configured are refused', async () => {
-    const token: Page = (response, arrival) =>
-      (arrival.headers.authorization ? clientInvalid() : json({ error: 'invalid_request' }, 400))(
-        response,
-      );
-    await withProvider({ token }, async (flags) => {
-      const result = await withForm('body', flags);
-      expect(result.finding(subject).verdict).to.equal('not_checked');
-    });
+    const requestInvalid = json({ error: 'invalid_request' }, 400);
+    const { verdict } = await findingWith('body', (response, { headers }) =>
+      (headers.authorization ? clientInvalid() : requestInvalid)(response),
+    );
+    expect(verdict).to.equal('not_checked');
   });
 
   it('warns of the query if the provider accepts another form', async () => {
-    const token = codeRefused;
-    await withProvider({ token }, async (flags) => {
-      const result = await withForm('query', flags);
-      expect(result.finding(subject)).to.include({
-        verdict: 'warning',
-        fix: 'set --token-request (PROVIDER_TOKEN_REQUEST) to body',
-      });
-      const followed = await withForm('body', flags);
-      expect(followed.complaints).to.deep.equal([]);
+    expect(await findingWith('query', codeRefused)).to.include({
+      verdict: 'warning',
+      fix: 'set --token-request (PROVIDER_TOKEN_REQUEST) to body',
     });
+    expect((await findingWith('body', codeRefused)).complaints).to.deep.equal([]);
   });
 
   it('never tries the query if it is not configured, because queries end up in logs', async () => {
@@ -212,14 +198,12 @@ describe('login-relay check, about the token endpoint', () => {
       response.end(JSON.stringify({ error: clientSecret, error_description: all, message: all }));
     };
     for (const way of ['query', 'body', 'basic']) {
-      await withProvider(
-        { authorize: echo, token: echo, user: echo, metadata: echo },
-        async (flags) => {
-          const { code, report } = await check({ flags: { ...flags, 'token-request': way } });
-          expect(code).to.equal(1);
-          expect(JSON.stringify(report)).not.to.contain(clientSecret);
-        },
-      );
+      const everywhere = { authorize: echo, token: echo, user: echo, metadata: echo };
+      await withProvider(everywhere, async (flags) => {
+        const { code, report } = await check({ flags: { ...flags, 'token-request': way } });
+        expect(code).to.equal(1);
+        expect(JSON.stringify(report)).not.to.contain(clientSecret);
+      });
     }
   });
 

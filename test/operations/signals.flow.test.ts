@@ -4,9 +4,10 @@ import { expectError, expectToken, expectUser } from '../harness/expect/expectat
 import { metadata, openIdPath } from '../harness/provider/metadata.ts';
 import { json, type Reply } from '../harness/provider/provider-behaviours.ts';
 import { StrictProvider, userRecord } from '../harness/provider/strict-provider.ts';
-import { type Flags, RelayProcess } from '../harness/relay/relay-process.ts';
+import { RelayProcess } from '../harness/relay/relay-process.ts';
 import {
   flagsFor,
+  keyFile,
   RelayUnderTest,
   registration,
   secretFile,
@@ -30,15 +31,14 @@ describe('signals during the start, while a relay waits for its issuer', () => {
 
   async function withRelay(
     act: (relay: RelayProcess, port: number, file: string) => Promise<void>,
-    flags: Flags = {},
   ): Promise<void> {
     const file = await secretFile(provider.registration.clientSecret);
     const port = await freePort();
     const discovered = { issuer: provider.origin, 'token-request': 'query' };
-    const key = await secretFile('a-key-that-need-not-be-derived-from-anything');
-    const own = { 'key-file': key, port: `${port}` };
-    const usual = { ...flagsFor(provider, file), ...discovered, ...own };
-    const relay = new RelayProcess({ flags: { ...usual, ...flags } });
+    const own = { 'key-file': await keyFile(), port: `${port}` };
+    const relay = new RelayProcess({
+      flags: { ...flagsFor(provider, file), ...discovered, ...own },
+    });
     try {
       await act(relay, port, file);
     } finally {

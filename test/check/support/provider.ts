@@ -76,8 +76,14 @@ export async function withProvider<T>(
 }
 
 /** What `login-relay check` finds with these flags at a provider that answers so. */
-export async function diagnoseWith(changes: Partial<Endpoints>, more: Flags = {}): Promise<Result> {
-  return await withProvider(changes, (flags) => diagnoseHere({ flags: { ...flags, ...more } }));
+export async function diagnoseWith(
+  changes: Partial<Endpoints>,
+  more: Flags = {},
+  secret = clientSecret,
+): Promise<Result> {
+  return await withProvider(changes, (flags) =>
+    diagnoseHere({ flags: { ...flags, ...more }, secret }),
+  );
 }
 
 /** What it finds at an issuer with this metadata and these answers. `more` gets the address of the issuer. */

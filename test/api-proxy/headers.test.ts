@@ -14,25 +14,15 @@ describe('the headers of a request to the API', () => {
   });
 
   it('have what the page sends to the API', () => {
-    const sent = {
-      accept: 'application/vnd.github+json',
-      'accept-encoding': 'br',
-      'accept-language': 'de',
-      'content-type': 'application/json',
-      'content-encoding': 'gzip',
-      'idempotency-key': '1',
-      'if-match': '"a"',
-      'if-modified-since': 'Thu, 01 Jan 2026 00:00:00 GMT',
-      'if-none-match': 'W/"a"',
-      'if-range': '"a"',
-      'if-unmodified-since': 'Thu, 01 Jan 2026 00:00:00 GMT',
-      prefer: 'return=minimal',
-      range: 'bytes=0-9',
-      'x-github-api-version': '2022-11-28',
-      'x-goog-user-project': 'a',
-      'x-requested-with': 'fetch',
-    };
-    expect(request(sent)).to.deep.equal({ ...sent, authorization: 'Bearer token' });
+    for (const name of [
+      ...['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-encoding'],
+      ...['idempotency-key', 'if-match', 'if-modified-since', 'if-none-match', 'if-range'],
+      ...['if-unmodified-since', 'prefer', 'range', 'x-github-api-version', 'x-goog-user-project'],
+      'x-requested-with',
+    ]) {
+      const sent = { [name]: 'W/"a", b=c' };
+      expect(request(sent), name).to.deep.equal({ ...sent, authorization: 'Bearer token' });
+    }
   });
 
   it('have what the configuration adds', () => {
@@ -93,23 +83,14 @@ describe('the headers of a request to the API', () => {
 
 describe('the headers of a response to the page', () => {
   it('have what describes the content and the API', () => {
-    const sent = {
-      'accept-ranges': 'bytes',
-      allow: 'GET',
-      'content-disposition': 'attachment; filename="a.txt"',
-      'content-encoding': 'gzip',
-      'content-length': '10',
-      'content-range': 'bytes 0-9/10',
-      'content-type': 'application/json',
-      etag: 'W/"a"',
-      'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT',
-      link: '<https://api.example/?page=2>; rel="next"',
-      ratelimit: 'limit=10',
-      'retry-after': '1',
-      'x-ratelimit-remaining': '10',
-      'x-total-count': '7',
-    };
-    expect(pageResponseHeaders(sent)).to.deep.equal(sent);
+    for (const name of [
+      ...['accept-ranges', 'allow', 'content-disposition', 'content-encoding', 'content-length'],
+      ...['content-range', 'content-type', 'etag', 'last-modified', 'link', 'ratelimit'],
+      ...['retry-after', 'x-ratelimit-remaining', 'x-total-count'],
+    ]) {
+      const sent = { [name]: '<https://api.example/?page=2>; rel="next"' };
+      expect(pageResponseHeaders(sent), name).to.deep.equal(sent);
+    }
   });
 
   it('have several values as one list', () => {

@@ -38,27 +38,18 @@ describe('bodies between a page and the API', () => {
     return held;
   }
 
-  it('come after their head, which waits for none of their bytes', async () => {
-    let finish: (() => void) | undefined;
+  it('begin to arrive before they are complete, after their head, which waits for none of them', async () => {
+    const begun = Promise.withResolvers<ServerResponse>();
     api.answer = (_, answer) => {
-      answer.writeHead(200, { 'Content-Length': '4' }).flushHeaders();
-      finish = () => answer.end('last');
+      answer.writeHead(200, { 'Content-Length': '9' }).flushHeaders();
+      begun.resolve(answer);
     };
     const answer = await response();
-    finish?.();
-    expect(await text(answer)).to.equal('last');
-  });
-
-  it('begin to arrive before they are complete', async () => {
-    let finish: (() => void) | undefined;
-    api.answer = (_, answer) => {
-      answer.writeHead(200).write('first');
-      finish = () => answer.end('last');
-    };
-    const answer = await response();
+    const ofApi = await begun.promise;
+    ofApi.write('first');
     const [first] = await once(answer, 'data');
     expect(`${first}`).to.equal('first');
-    finish?.();
+    ofApi.end('last');
     expect(await text(answer)).to.equal('last');
   });
 

@@ -20,8 +20,8 @@ for (const [name, mode] of Object.entries(modes)) {
       await client().open().ready;
       await changed;
       expect(await login.user()).to.deep.equal({ login: 'ada' });
-      expect(popup).to.include({ isClosed: true, href: home });
-      expect(client().page).to.deep.include({ isClosed: false, visits: [] });
+      expect(popup).to.include({ closed: true, href: home });
+      expect(client().page).to.deep.include({ closed: false, visits: [] });
     });
 
     it('tells the page how the login ended, and closes', async () => {
@@ -38,13 +38,13 @@ for (const [name, mode] of Object.entries(modes)) {
         const { length } = popup.visits;
         while (popup.visits.length === length) await new Promise((go) => setTimeout(go));
         popup.href = client().comesBackTo(popup.start, failure);
-        popup.isClosed = false;
+        popup.closed = false;
         show(popup);
         await client()
           .open()
           .ready.catch(() => {});
         expect(await done).to.equal(code);
-        expect(popup.isClosed).to.equal(true);
+        expect(popup.closed).to.equal(true);
       }
     });
 
@@ -56,7 +56,7 @@ for (const [name, mode] of Object.entries(modes)) {
       });
       client().page.hasFocus = false;
       // With COOP, an open popup looks closed.
-      popup.isClosed = true;
+      popup.closed = true;
       await new Promise((resolve) => setTimeout(resolve, 1200));
       expect(failed).to.equal(false);
       client().page.hasFocus = true;
@@ -69,7 +69,7 @@ for (const [name, mode] of Object.entries(modes)) {
       const after = client().load(client().comesBackTo(started));
       await after.ready;
       expect(after.session).not.to.equal(null);
-      expect(client().page.isClosed).to.equal(false);
+      expect(client().page.closed).to.equal(false);
     });
   });
 }

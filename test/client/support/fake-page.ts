@@ -10,31 +10,19 @@ export class FakePage {
   readonly visits: string[] = [];
   /** The popup that the next `open` gives; null: it is blocked. */
   popup: FakePage | null = null;
-  isClosed = false;
+  closed = false;
   hasFocus = true;
   readonly #stored: Record<string, string> = {};
-  #href: string;
+  /** The address after a load, a reload or `history.replaceState`. */
+  href: string;
 
   constructor(href: string) {
-    this.#href = href;
+    this.href = href;
   }
 
   get sessionStorage(): Record<string, string> {
     if (this.blocksStorage) throw new DOMException('Access is denied.', 'SecurityError');
     return this.#stored;
-  }
-
-  get closed(): boolean {
-    return this.isClosed;
-  }
-
-  get href(): string {
-    return this.#href;
-  }
-
-  /** The address after a load, a reload or `history.replaceState`. */
-  set href(href: string) {
-    this.#href = href;
   }
 
   /** The parameters of the start that the page went to last. */
@@ -44,7 +32,7 @@ export class FakePage {
 
   readonly location = Object.defineProperties(
     { origin: 'https://app.example.com', replace: (href: string) => void this.visits.push(href) },
-    { href: { get: () => this.#href, set: (href: string) => void this.visits.push(href) } },
+    { href: { get: () => this.href, set: (href: string) => void this.visits.push(href) } },
   );
 }
 
@@ -133,7 +121,7 @@ const globals = {
   open: { value: () => page.popup },
   close: {
     value: () => {
-      page.isClosed = true;
+      page.closed = true;
     },
   },
   scrollX: { value: 0 },

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync as read, readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { cpuTimeOf, familyOf, memoryOf } from '../test/harness/system/processes.ts';
 
 const startTime = 120_000;
 const living = new Set<ChildProcess>();
@@ -46,15 +46,12 @@ export class PinnedProcess {
 
   /** CPU time so far, user and system, children included, in microseconds. */
   cpuTime(): number {
-    const threads = this.#members().flatMap(threadsOf);
-    const times = threads.map((it) => Number.parseInt(read(`${it}/schedstat`, 'utf8'), 10));
-    return sum(times) / 1000;
+    return this.#total(cpuTimeOf) / 1000;
   }
 
   /** Resident memory, children included, in MiB. */
   memory(): number {
-    const size = (pid: number) => /VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return sum(this.#members().map((pid) => Number(size(pid)))) / 1024;
+    return this.#total(memoryOf);
   }
 
   async stop(): Promise<void> {
@@ -63,16 +60,8 @@ export class PinnedProcess {
     living.delete(this.#child);
   }
 
-  #members(pid = this.#child.pid ?? 0): number[] {
-    const children = threadsOf(pid).flatMap((it) => read(`${it}/children`, 'utf8').split(' '));
-    return [pid, ...children.filter(Boolean).flatMap((child) => this.#members(Number(child)))];
+  #total(figureOf: (pid: number) => number): number {
+    const pids = familyOf(this.#child.pid ?? 0);
+    return pids.reduce((total, pid) => total + figureOf(pid), 0);
   }
-}
-
-function threadsOf(pid: number): string[] {
-  return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

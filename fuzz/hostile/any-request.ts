@@ -14,20 +14,20 @@ export function anyRequest(random: Random, readable: string): string {
     () => spoilt(random, readable),
     () => spoilt(random, spoilt(random, readable)),
     () => readable.slice(0, random.below(readable.length)),
-    () => render(anyMethod(random), '/api/user', anyVersion(random), [['Host', 'a']]),
-    () => render('GET', `/${anyBytes(random, random.below(30))}`, anyVersion(random), []),
-    () =>
-      render(
-        'GET',
-        '/api/user',
-        'HTTP/1.1',
-        random.some(0, 8, () => anyHeader(random)),
-      ),
+    () => render(anyMethod(random), '/api/user', [host], anyVersion(random)),
+    () => render('GET', `/${anyBytes(random, random.below(30))}`, [], anyVersion(random)),
+    () => lookUp(...random.some(0, 8, () => anyHeader(random))),
     () => anyFraming(random),
     () => anyLineEndings(random, readable),
     () => large(random),
     () => anotherProtocol(random),
   ])();
+}
+
+const host: Header = ['Host', 'a'];
+
+function lookUp(...headers: Header[]): string {
+  return render('GET', '/api/user', headers);
 }
 
 function anyMethod(random: Random): string {
@@ -85,24 +85,13 @@ function large(random: Random): string {
   const size = 1 << (10 + random.below(7));
   const filler = random.pick(['x', '%41', 'a=b; ', '\xff', ' ']).repeat(size / 4);
   return random.pick([
-    () => render('GET', '/api/user', 'HTTP/1.1', [['Authorization', `Bearer ${filler}`]]),
-    () => render('GET', `/auth/provider/callback?code=${visible(filler)}`, 'HTTP/1.1', []),
-    () =>
-      render('GET', '/auth/provider', 'HTTP/1.1', [
-        ['Host', 'a'],
-        ['Cookie', filler],
-      ]),
-    () => render('GET', '/api/user', 'HTTP/1.1', [[tokenCharacters(filler), 'a']]),
-    () => render('X'.repeat(size), '/', 'HTTP/1.1', []),
-    () => {
-      const many = Array.from({ length: size / 8 }, (_, index): Header => [`X-${index}`, '1']);
-      return render('GET', '/api/user', 'HTTP/1.1', [['Host', 'a'], ...many]);
-    },
-    () =>
-      render('POST', '/api/user', 'HTTP/1.1', [
-        ['Host', 'a'],
-        ['Content-Length', String(filler.length)],
-      ]) + filler,
+    () => lookUp(['Authorization', `Bearer ${filler}`]),
+    () => render('GET', `/auth/provider/callback?code=${visible(filler)}`, []),
+    () => render('GET', '/auth/provider', [host, ['Cookie', filler]]),
+    () => lookUp([tokenCharacters(filler), 'a']),
+    () => render('X'.repeat(size), '/', []),
+    () => lookUp(host, ...Array.from({ length: size / 8 }, (_, n): Header => [`X-${n}`, '1'])),
+    () => render('POST', '/api/user', [host, ['Content-Length', `${filler.length}`]]) + filler,
   ])();
 }
 

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { readAnswers } from './answer.ts';
 import type { MaterialSource } from './material.ts';
 import { type Random, randomFor } from './random.ts';
-import { hostileConnection } from './requests.ts';
+import { hostileRequests } from './requests.ts';
 import { faultOf, type Targets } from './rules.ts';
 
 // Longer than the relay waits for a request.
@@ -23,24 +23,18 @@ export interface Attack {
 }
 
 /** The results of an attack. */
-export interface AttackReport {
-  sent: number;
-  answered: number;
-  connections: number;
+class AttackReport {
+  sent = 0;
+  answered = 0;
+  connections = 0;
   /** The count of each status. */
-  readonly statuses: Map<number, number>;
-  readonly faults: string[];
+  readonly statuses = new Map<number, number>();
+  readonly faults: string[] = [];
 }
 
 /** Sends that many hostile requests, and checks every answer. */
 export async function attack(plan: Attack): Promise<AttackReport> {
-  const report: AttackReport = {
-    sent: 0,
-    answered: 0,
-    connections: 0,
-    statuses: new Map(),
-    faults: [],
-  };
+  const report = new AttackReport();
   const attacker = async () => {
     while (report.sent < plan.requests) {
       const number = (plan.first ?? 0) + report.connections;
@@ -54,7 +48,7 @@ export async function attack(plan: Attack): Promise<AttackReport> {
 
 async function attackOnce(plan: Attack, number: number, report: AttackReport): Promise<void> {
   const random = randomFor(plan.seed, number);
-  const { requests } = hostileConnection(random, await plan.material(random));
+  const requests = hostileRequests(random, await plan.material(random));
   report.sent += requests.length;
   const { answers, fault } = await exchange(plan.port, requests, random);
   report.answered += answers.length;
@@ -96,13 +90,9 @@ async function exchange(port: number, requests: readonly string[], random: Rando
   await closed;
   clearTimeout(timer);
   const { answers, rest } = readAnswers(received, true);
-  return { answers, fault: hung ? 'a hang' : faultOfRest(rest, manner) };
-}
-
-function faultOfRest(rest: string, manner: number): string | undefined {
-  return rest === '' || manner === 0
-    ? undefined
-    : `bytes that are no answer: ${rest.slice(0, 500)}`;
+  const isAnswered = rest === '' || manner === 0;
+  const fault = isAnswered ? undefined : `bytes that are no answer: ${rest.slice(0, 500)}`;
+  return { answers, fault: hung ? 'a hang' : fault };
 }
 
 async function writeInPieces(socket: Socket, bytes: Buffer, random: Random): Promise<void> {

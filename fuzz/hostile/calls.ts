@@ -10,8 +10,7 @@ import {
   sealRefreshToken,
 } from '../../test/harness/login/sealed-grants.ts';
 import type { RawAnswer } from './answer.ts';
-import { apiPath, frontEnds } from './front-ends.ts';
-import { stateKey } from './relay.ts';
+import { apiPath, frontEnds, stateKey } from './front-ends.ts';
 import { faultOf, type Targets } from './rules.ts';
 import { sessionOf } from './session-material.ts';
 

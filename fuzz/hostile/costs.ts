@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { limits } from '../../src/limits.ts';
 import { manyAtOnce } from '../../test/harness/client/many-at-once.ts';
 import { request, type Sending } from '../../test/harness/client/request.ts';
+import { cpuTimeOf } from '../../test/harness/system/processes.ts';
 import { apiPath, frontEnds } from './front-ends.ts';
 import type { Random } from './random.ts';
 import { visible } from './render.ts';
@@ -12,22 +12,11 @@ type Recipe = readonly [path: string, place: string, part: string];
 
 const gets = [
   ...['/auth', '/auth/provider', '/auth/provider/app', '/auth/provider/callback'],
-  ...[
-    '/auth/house/wiki',
-    '/api/user',
-    '/auth/session',
-    `${apiPath}repos`,
-    '/healthz',
-    '/client.js',
-    '/none',
-  ],
-  '/.well-known/oauth-authorization-server/auth/provider',
+  ...['/auth/house/wiki', '/api/user', '/auth/session', '/healthz', '/client.js', '/none'],
+  ...[`${apiPath}repos`, '/.well-known/oauth-authorization-server/auth/provider'],
 ];
 const posts = [
-  '/auth/provider/token',
-  '/auth/provider/revoke',
-  '/auth/session/refresh',
-  '/auth/logout',
+  ...['/auth/provider/token', '/auth/provider/revoke', '/auth/session/refresh', '/auth/logout'],
 ];
 
 const oauth = `response_type=code&client_id=app&redirect_uri=${frontEnds.app.pages[1]}`;
@@ -39,14 +28,8 @@ const headers = [
   ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Headers', 'Authorization', 'Connection'],
   ...['Content-Encoding', 'Content-Type', 'Cookie', 'DPoP', 'Forwarded', 'Host', 'If-None-Match'],
   ...['Origin', 'Purpose', 'Range', 'Referer', 'Sec-Fetch-Dest', 'Sec-Fetch-Mode'],
-  ...[
-    'Sec-Fetch-Site',
-    'Sec-Purpose',
-    'Transfer-Encoding',
-    'User-Agent',
-    'X-Forwarded-For',
-    'X-Login-Relay',
-  ],
+  ...['Sec-Fetch-Site', 'Sec-Purpose', 'Transfer-Encoding', 'User-Agent', 'X-Forwarded-For'],
+  'X-Login-Relay',
 ];
 const form = 'application/x-www-form-urlencoded';
 const json = 'application/json';
@@ -96,13 +79,12 @@ function requestOf([path, place, part]: Recipe): Sending {
   }
   if (place === form || place === json) {
     const body = visible(filled(limits.requestBodySize));
-    const length = `${body.length}`;
-    const origin = frontEnds.app.origin;
     const framing: [string, string][] = [
-      ['Origin', origin],
+      ['Origin', frontEnds.app.origin],
       ['Content-Type', place],
+      ['Content-Length', `${body.length}`],
     ];
-    return { method, path, headers: [...framing, ['Content-Length', length]], body };
+    return { method, path, headers: framing, body };
   }
   const value = `a ${filled()}a`;
   if (place === 'Host') return { method, path, headers: page, authority: value };
@@ -115,12 +97,6 @@ function requestOf([path, place, part]: Recipe): Sending {
   };
 }
 
-/** The CPU time of a request, as a multiple of that of a start of a login. */
-interface Cost {
-  readonly recipe: string;
-  readonly starts: number;
-}
-
 // A batch of requests is measured in milliseconds. The first one finds what is worth a longer measurement.
 const [firstBatch, laterBatch] = [8, 30];
 const suspicious = 3;
@@ -129,28 +105,28 @@ const suspicious = 3;
  * Measures requests beside starts of a login in the same run. The lowest of four measurements counts: other programs
  * on the machine can only add to one. Linux only.
  *
- * @returns the most expensive ones first
+ * @returns the CPU time of each as a multiple of that of a start of a login; the most expensive ones first
  */
 export async function costsOf(
   { port, pid }: { readonly port: number; readonly pid: number },
   recipes: readonly Recipe[],
-): Promise<Cost[]> {
+): Promise<{ recipe: string; starts: number }[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
   async function cost(sending: Sending, times: number): Promise<number> {
-    const before = cpuTime(pid);
+    const before = cpuTimeOf(pid);
     await manyAtOnce(times, 4, async () => {
       const all = { authority: 'relay.example', ...sending, agent, repeatable: true };
       // The relay may close the connection of a refused request before its end.
       await request(port, all).catch(() => {});
     });
-    return (cpuTime(pid) - before) / times;
+    return (cpuTimeOf(pid) - before) / times;
   }
   async function starts(sending: Sending, times: number): Promise<number> {
     return (await cost(sending, times)) / (await cost({ path: '/auth/provider' }, 3 * times));
   }
 
-  const costs: Cost[] = [];
+  const costs: { recipe: string; starts: number }[] = [];
   // Until its code is compiled.
   await cost({ path: '/auth/provider' }, 3000);
   for (const recipe of recipes) {
@@ -163,13 +139,4 @@ export async function costsOf(
   }
   agent.destroy();
   return costs.sort((one, other) => other.starts - one.starts);
-}
-
-/** Nanoseconds, of all threads. */
-function cpuTime(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const times = threads.map((thread) =>
-    Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'), 10),
-  );
-  return times.reduce((sum, time) => sum + time, 0);
 }

@@ -11,7 +11,7 @@ type Pair = readonly [name: string, value: string];
 export function startTarget(random: Random): string {
   const name = random.pick<OAuthFrontEndName>(['app', 'app', 'shop']);
   const page = random.oneIn(8) ? random.pick(allPages) : random.pick(frontEnds[name].pages);
-  const challenge = Buffer.from(Array.from({ length: 32 }, () => random.below(256)));
+  const challenge = random.bytes(32);
   const pairs = disturbed(random, [
     ['response_type', random.oneIn(8) ? 'token' : 'code'],
     ['client_id', random.oneIn(16) ? 'other' : name],
@@ -44,10 +44,10 @@ export function endpointRequest(
   const method = random.oneIn(16) ? random.pick(methods) : 'POST';
   const all = [...headers, ...named, ...further.headers];
   const framing: Header = ['Content-Length', `${body.length}`];
-  if (!random.oneIn(8)) return render(method, path, 'HTTP/1.1', [...all, framing]) + body;
+  if (!random.oneIn(8)) return render(method, path, [...all, framing]) + body;
   const chunk = body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`;
   const chunked: Header = ['Transfer-Encoding', 'chunked'];
-  return `${render(method, path, 'HTTP/1.1', [...all, chunked])}${chunk}0\r\n\r\n`;
+  return `${render(method, path, [...all, chunked])}${chunk}0\r\n\r\n`;
 }
 
 /** A request to an endpoint, without its address. */

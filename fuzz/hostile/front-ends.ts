@@ -1,3 +1,23 @@
+import { audienceAt } from '../../test/harness/login/sealed-grants.ts';
+
+/** The key of the relay under attack. The attacker knows it. */
+export const stateKey = 'known-to-the-attacker-0123456789abcdef';
+
+/** The public address of the relay under attack. */
+export const baseUrl = 'https://relay.example';
+
+/** Its name in `iss`. */
+export const issuer = `${baseUrl}/auth/provider`;
+
+/** What its codes, tokens, states and sessions of a registration are bound to. */
+export function audienceOf(
+  registration: RegistrationName,
+  providerOrigin: string,
+  clientId: string = registrations[registration],
+): string {
+  return audienceAt({ tokenUrl: `${providerOrigin}/token` }, [registration, clientId]);
+}
+
 /** A front end of the relay under attack. */
 interface FrontEndUnderAttack {
   readonly origin: string;

@@ -1,20 +1,16 @@
 import type { Socket } from 'node:net';
-import { type Serving, serveTcp } from '../../test/harness/provider/serve.ts';
+import { serveTcp } from '../../test/harness/provider/serve.ts';
 import { type HostileAnswer, hostileAnswer } from './provider-answers.ts';
 import { randomFor } from './random.ts';
 
 /** A provider with hostile answers, except for honest clients. */
-export interface HostileProvider extends Pick<Serving, 'close'> {
-  readonly origin: string;
-  /** The number of its hostile answers. */
-  readonly answers: number;
-}
+export type HostileProvider = Awaited<ReturnType<typeof startHostileProvider>>;
 
 /**
  * Starts one on a free port of 127.0.0.1. The seed and the number in a token, a code or an issuer determine
  * the answer. A token or code that starts with "honest" gets a valid answer.
  */
-export async function startHostileProvider(seed: number): Promise<HostileProvider> {
+export async function startHostileProvider(seed: number) {
   let answers = 0;
   const { port, close } = await serveTcp((socket) => {
     let received = '';
@@ -37,6 +33,7 @@ export async function startHostileProvider(seed: number): Promise<HostileProvide
   const origin = `http://127.0.0.1:${port}`;
   return {
     origin,
+    /** The number of its hostile answers. */
     get answers() {
       return answers;
     },
@@ -59,37 +56,35 @@ function read(request: string, origin: string) {
   )?.[1];
   const issuer = /^GET (\/\d+)\/\.well-known/.exec(request)?.[1];
   const number = Number(/\d+/.exec(issuer ?? credential ?? '')?.[0] ?? 0);
-  if (request.startsWith('POST')) {
-    const honest = {
-      access_token: `granted-${credential}`,
-      token_type: 'bearer',
-      scope: 'user',
-      expires_in: 3600,
-      refresh_token: `renewed-${credential}`,
-      refresh_token_expires_in: 86_400,
-    };
-    return { credential, number, honest };
-  }
-  if (issuer === undefined) {
-    const honest = {
-      login: credential,
-      avatar_url: 'https://a',
-      name: null,
-      html_url: 'https://b',
-    };
-    return { credential, number, honest };
-  }
-  const honest = {
-    issuer: origin + issuer,
-    authorization_endpoint: `${origin}/authorize`,
-    token_endpoint: `${origin}/token`,
-    userinfo_endpoint: `${origin}/user`,
-    code_challenge_methods_supported: ['S256'],
-    token_endpoint_auth_methods_supported: ['client_secret_post'],
-    authorization_response_iss_parameter_supported: true,
-  };
-  return { credential, number, honest };
+  const honest = request.startsWith('POST') ? grantOf(credential) : recordOf(credential);
+  return { credential, number, honest: issuer ? metadataOf(origin, issuer) : honest };
 }
+
+const grantOf = (credential = '') => ({
+  access_token: `granted-${credential}`,
+  token_type: 'bearer',
+  scope: 'user',
+  expires_in: 3600,
+  refresh_token: `renewed-${credential}`,
+  refresh_token_expires_in: 86_400,
+});
+
+const recordOf = (login: string | undefined) => ({
+  login,
+  avatar_url: 'https://a',
+  name: null,
+  html_url: 'https://b',
+});
+
+const metadataOf = (origin: string, issuer: string) => ({
+  issuer: origin + issuer,
+  authorization_endpoint: `${origin}/authorize`,
+  token_endpoint: `${origin}/token`,
+  userinfo_endpoint: `${origin}/user`,
+  code_challenge_methods_supported: ['S256'],
+  token_endpoint_auth_methods_supported: ['client_secret_post'],
+  authorization_response_iss_parameter_supported: true,
+});
 
 async function give(socket: Socket, { steps, ending }: HostileAnswer): Promise<void> {
   for (const step of steps) {

@@ -2,7 +2,14 @@ import { keysFromFile } from '../../src/keys.ts';
 import { idAndVerifierOf } from '../../src/login/pkce.ts';
 import { createStates, type States } from '../../src/login/state.ts';
 import { Secret } from '../../src/secret.ts';
-import { allPages, frontEnds, type RegistrationName, registrations } from './front-ends.ts';
+import {
+  allPages,
+  audienceOf,
+  baseUrl,
+  frontEnds,
+  type RegistrationName,
+  stateKey,
+} from './front-ends.ts';
 import type { Random } from './random.ts';
 
 /** State and cookie of a login in the browser that started it. */
@@ -23,18 +30,10 @@ const returnTo = [
 const callbackOf = (name: RegistrationName) => `/auth/${name}/callback`;
 
 /** Seals and opens the states of each registration like the relay. */
-export function statesOf(settings: {
-  readonly stateKey: string;
-  readonly baseUrl: string;
-  readonly providerOrigin: string;
-}): Readonly<Record<RegistrationName, States>> {
-  const keys = keysFromFile([new Secret(settings.stateKey)]).state;
+export function statesOf(providerOrigin: string): Readonly<Record<RegistrationName, States>> {
+  const keys = keysFromFile([new Secret(stateKey)]).state;
   const of = (name: RegistrationName) =>
-    createStates(
-      keys,
-      () => `${name} ${settings.providerOrigin}/token - ${registrations[name]}`,
-      settings.baseUrl + callbackOf(name),
-    );
+    createStates(keys, () => audienceOf(name, providerOrigin), baseUrl + callbackOf(name));
   return { provider: of('provider'), house: of('house') };
 }
 
@@ -44,8 +43,7 @@ export function createLogins(
 ): (random: Random) => LoginMaterial {
   return (random) => {
     const registration = random.oneIn(3) ? 'house' : 'provider';
-    const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random.below(256)));
-    const browserSecret = bytes(32);
+    const browserSecret = random.bytes(32);
     const { id } = idAndVerifierOf(browserSecret);
     const issuedAt = Math.floor(Date.now() / 1000);
     const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
@@ -55,7 +53,7 @@ export function createLogins(
       : `${frontEnd} own&state=${random.below(1000)}\u{1f511}`;
     // A foreign URI may have been registered when the login was started.
     const redirectUri = random.oneIn(8) ? 'https://evil.example/' : random.pick(allPages);
-    const codeChallenge = bytes(32).toString('base64url');
+    const codeChallenge = random.bytes(32).toString('base64url');
     const isOAuth = random.oneIn(registration === 'house' ? 16 : 2);
     const oauth = isOAuth ? { redirectUri, codeChallenge } : undefined;
     const request = { state, oauth, returnTo: random.oneIn(3) ? random.pick(returnTo) : undefined };

@@ -5,7 +5,7 @@ import { keysFromFile } from '../../src/keys.ts';
 import { Secret } from '../../src/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
 import { sealCode, sealRefreshToken } from '../../test/harness/login/sealed-grants.ts';
-import { frontEnds, registrations } from './front-ends.ts';
+import { frontEnds, issuer, registrations, stateKey } from './front-ends.ts';
 import { createLogins, type LoginMaterial } from './login-material.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
 import type { Random } from './random.ts';
@@ -31,36 +31,27 @@ export interface Material {
 /** Makes the material of one connection. */
 export type MaterialSource = (random: Random) => Promise<Material>;
 
-/** The attacker's knowledge about the relay. */
-export interface RelaySecrets {
-  readonly stateKey: string;
-  /** The public address of the relay. */
-  readonly baseUrl: string;
-  /** The public address of the token endpoint. */
-  readonly tokenUrl: string;
-  /** The origin of the provider. */
-  readonly providerOrigin: string;
-  readonly states: Parameters<typeof createLogins>[0];
-  /** The front end's redirect URIs. */
-  readonly pages: readonly [string, ...string[]];
-}
-
 type Sealing = Omit<Parameters<typeof sealCode>[1], 'key'>;
 
 const day = 86_400;
+const tokenUrl = `${issuer}/token`;
 const seconds = () => Math.floor(Date.now() / 1000);
 
 /** Prepares the material with the relay's key. */
-export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSource> {
-  const keys = keysFromFile([new Secret(secrets.stateKey)]);
-  const at = { tokenUrl: `${secrets.providerOrigin}/token` };
-  const issue = (content: Sealing) => sealCode(at, { key: secrets.stateKey, ...content });
+export async function createMaterial(
+  providerOrigin: string,
+  states: Parameters<typeof createLogins>[0],
+): Promise<MaterialSource> {
+  const keys = keysFromFile([new Secret(stateKey)]);
+  const at = { tokenUrl: `${providerOrigin}/token` };
+  const issue = (content: Sealing) => sealCode(at, { key: stateKey, ...content });
   const foreign = { registration: ['other', registrations.provider] } as const;
   const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
   const nonces = createNonces(keys.nonce, Date.now);
-  const login = createLogins(secrets.states);
-  const sessions = createSessionMaterial(keys.session, secrets.providerOrigin);
+  const login = createLogins(states);
+  const sessions = createSessionMaterial(keys.session, providerOrigin);
   const app = `app ${frontEnds.app.origin}`;
+  const [redirectUri] = frontEnds.app.pages;
   let count = 0;
 
   function codeFor(verifier: string, marker: string): Sealing {
@@ -68,10 +59,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
     const codeChallenge = hash('sha256', verifier, 'base64url');
     const codeVerifier = count % 2 === 0 ? `${hidden}${'v'.repeat(43)}` : undefined;
     const providerCode = `${marker}code-${count}`;
-    return {
-      ...{ frontEnd: app, redirectUri: secrets.pages[0] },
-      ...{ codeChallenge, providerCode, codeVerifier },
-    };
+    return { frontEnd: app, redirectUri, codeChallenge, providerCode, codeVerifier };
   }
 
   function redemption(code: string, verifier: string): TokenRequest {
@@ -80,7 +68,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
 
   function redemptionOf(random: Random, marker: string): TokenRequest {
     const verifier = verifierOf(random);
-    const named = random.oneIn(2) ? {} : { redirect_uri: secrets.pages[0] };
+    const named = random.oneIn(2) ? {} : { redirect_uri: redirectUri };
     return { ...redemption(issue(codeFor(verifier, marker)), verifier), ...named };
   }
 
@@ -101,7 +89,7 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
   function refresh(content: Parameters<typeof sealRefreshToken>[2]): TokenRequest {
     const times = { loggedInAt: seconds() - 60, endsAt: seconds() + day };
     const usual = { frontEnd: app, ...times, providerToken: renewable(hidden) };
-    const token = sealRefreshToken(at, secrets.stateKey, { ...usual, ...content });
+    const token = sealRefreshToken(at, stateKey, { ...usual, ...content });
     return { grant_type: 'refresh_token', client_id: 'app', refresh_token: token };
   }
 
@@ -129,23 +117,23 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
 
   function hopelessRefresh(random: Random): TokenRequest {
     const tokenOf = random.oneIn(2) ? held : renewable;
-    return random.pick([
-      () => refresh({ providerToken: tokenOf(forbidden), ...foreign }),
-      () =>
-        refresh({ providerToken: tokenOf(forbidden), frontEnd: `app ${frontEnds.shop.origin}` }),
-      () =>
-        refresh({ providerToken: tokenOf(forbidden), frontEnd: `shop ${frontEnds.shop.origin}` }),
-      () => refresh({ providerToken: tokenOf(locked), endsAt: seconds() - 1 }),
-      () => refresh({ providerToken: tokenOf(locked), loggedInAt: seconds() - 31 * day }),
-      () => refresh({ providerToken: tokenOf(locked), thumbprint: otherKey }),
-    ])();
+    const shop = frontEnds.shop.origin;
+    const [marker, changes] = random.pick([
+      [forbidden, foreign],
+      [forbidden, { frontEnd: `app ${shop}` }],
+      [forbidden, { frontEnd: `shop ${shop}` }],
+      [locked, { endsAt: seconds() - 1 }],
+      [locked, { loggedInAt: seconds() - 31 * day }],
+      [locked, { thumbprint: otherKey }],
+    ] as const);
+    return refresh({ providerToken: tokenOf(marker), ...changes });
   }
 
   return async (random) => {
     const nonce = nonces.current();
     const [proof, another] = await Promise.all([
-      makeProof(key, secrets.tokenUrl, seconds(), { claims: { nonce } }),
-      makeProof(key, secrets.tokenUrl, seconds() - random.below(200), {
+      makeProof(key, tokenUrl, seconds(), { claims: { nonce } }),
+      makeProof(key, tokenUrl, seconds() - random.below(200), {
         claims: { nonce: random.oneIn(8) ? undefined : nonce },
       }),
     ]);
@@ -164,6 +152,5 @@ export async function createMaterial(secrets: RelaySecrets): Promise<MaterialSou
 }
 
 function verifierOf(random: Random): string {
-  const bytes = Array.from({ length: 32 }, () => random.below(256));
-  return Buffer.from(bytes).toString('base64url');
+  return random.bytes(32).toString('base64url');
 }

@@ -4,16 +4,6 @@ import { serve } from '../../test/harness/provider/serve.ts';
 import { apiMethods, apiOfProvider } from './front-ends.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
 
-/** A provider that accepts every code and every token. */
-interface ObligingProvider {
-  readonly origin: string;
-  /** The number of calls of each kind: `callback`, `redemption`, `refresh`, `revocation`, `user`, `api`. */
-  readonly calls: ReadonlyMap<string, number>;
-  /** The calls that must not happen. */
-  readonly faults: readonly string[];
-  close(): void;
-}
-
 const endpoints = ['/token', '/revoke', '/user'];
 
 /** Headers of requests that belong to the relay, to browsers and to proxies. */
@@ -30,9 +20,11 @@ const hostileHeaders = [
   ['X-Total-Count', '2'],
 ] as const;
 
-/** Starts one on a free port of 127.0.0.1. */
-export async function startObligingProvider(): Promise<ObligingProvider> {
+/** Starts a provider that accepts every code and every token, on a free port of 127.0.0.1. */
+export async function startObligingProvider() {
+  /** The number of calls of each kind: `callback`, `redemption`, `refresh`, `revocation`, `user`, `api`. */
   const calls = new Map<string, number>();
+  /** The calls that must not happen. */
   const faults: string[] = [];
   const count = (call: string) => {
     const number = (calls.get(call) ?? 0) + 1;

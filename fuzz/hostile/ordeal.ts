@@ -8,7 +8,7 @@ import type { HostileProvider } from './hostile-provider.ts';
 import type { Targets } from './rules.ts';
 
 /** The settings of a run of hostile answers. */
-export interface Ordeal {
+interface Ordeal {
   readonly port: number;
   readonly targets: Targets;
   readonly provider: HostileProvider;
@@ -20,56 +20,45 @@ export interface Ordeal {
   readonly first?: number;
 }
 
-/** The results of the run. */
-export interface OrdealReport {
-  /** The count of each outcome by endpoint. */
-  readonly ends: Map<string, number>;
-  readonly faults: string[];
-}
-
 // Much longer than the deadline of a call to the provider.
 const hang = 60_000;
 
-/** Makes a relay and discovery call a hostile provider until it has given that many answers. */
-export async function endure(plan: Ordeal): Promise<OrdealReport> {
-  const report: OrdealReport = { ends: new Map(), faults: [] };
+/**
+ * Makes a relay and discovery call a hostile provider until it has given that many answers.
+ *
+ * @returns the count of each outcome by endpoint
+ */
+export async function endure(
+  plan: Ordeal,
+): Promise<{ ends: Map<string, number>; faults: string[] }> {
+  const ends = new Map<string, number>();
+  const faults: string[] = [];
   const agent = new Agent({ keepAlive: true });
-  const client = createUpstreamClient({
-    timeout: 1_000,
-    concurrentCalls: plan.calls,
-  });
+  const client = createUpstreamClient({ timeout: 1_000, concurrentCalls: plan.calls });
   let number = plan.first ?? 0;
+  const call = async (own: number) => {
+    const timer = setTimeout(() => faults.push(`call ${own}: a hang`), hang);
+    try {
+      const [name, end] = await (own % 8 === 0
+        ? metadata(plan.provider.origin, own, client)
+        : hostileCall(plan, own, agent));
+      if (end.startsWith('fault: ')) faults.push(`call ${own}: ${name}, ${end}`);
+      const short = `${name} ${end}`.slice(0, 60);
+      ends.set(short, (ends.get(short) ?? 0) + 1);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   const endurance = async () => {
     while (plan.provider.answers < plan.answers) {
       number += 1;
-      const [name, end] = await within(number, () => {
-        return number % 8 === 0
-          ? metadata(plan.provider.origin, number, client)
-          : hostileCall(plan, number, agent);
-      });
-      count(report, `${name} ${end}`);
-    }
-  };
-  const within = async (of: number, task: () => Promise<readonly [string, string]>) => {
-    const ends = task();
-    const timer = setTimeout(() => report.faults.push(`call ${of}: a hang`), hang);
-    try {
-      const [name, end] = await ends;
-      if (end.startsWith('fault: ')) report.faults.push(`call ${of}: ${name}, ${end}`);
-      return [name, end] as const;
-    } finally {
-      clearTimeout(timer);
+      await call(number);
     }
   };
   await Promise.all(Array.from({ length: plan.calls }, endurance));
   agent.destroy();
   client.close();
-  return report;
-}
-
-function count({ ends }: OrdealReport, end: string): void {
-  const short = end.slice(0, 60);
-  ends.set(short, (ends.get(short) ?? 0) + 1);
+  return { ends, faults };
 }
 
 async function metadata(
@@ -79,12 +68,8 @@ async function metadata(
 ) {
   const issuer = `${origin}/${number}`;
   try {
-    const provider = await discoverProvider(client, {
-      issuer,
-      given: {},
-      insecureHttp: false,
-      encodingChanges: false,
-    });
+    const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
+    const provider = await discoverProvider(client, source);
     const urls = [provider.authorizeUrl, provider.tokenUrl, provider.userUrl];
     const safe = urls.every((url) => /^(https:\/\/|http:\/\/127\.)/.test(url));
     const end = safe && provider.issuer === issuer ? 'learned' : `fault: ${urls}`;

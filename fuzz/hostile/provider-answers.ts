@@ -19,27 +19,19 @@ export function hostileAnswer(random: Random, honest: Record<string, unknown>): 
   const body = hostileBody(random, honest);
   const whole = Buffer.from(JSON.stringify(honest));
   return random.pick<() => HostileAnswer>([
-    () => plain(anyStatusLine(random), [], body),
-    () =>
-      plain(
-        ok,
-        random.some(1, 8, () => anyHeader(random)),
-        body,
-      ),
-    () => plain(ok, [], body),
-    () => plain(ok, [], body),
+    () => plain(anyStatusLine(random), body),
+    () => good(body, ...random.some(1, 8, () => anyHeader(random))),
+    () => good(body),
+    () => good(body),
     () => framed(random, body),
     () => chunked(random, body),
     () => encoded(random, body),
     () => trailing(random, body),
     () => interim(random, body),
-    () => cutOff(random, whole),
-    () => {
-      const [bytes = body] = plain(ok, [], body).steps;
-      return send(Buffer.from(spoilt(random, bytes.toString('latin1')), 'latin1'));
-    },
+    () => cutOff(random, whole, 'end', 'reset'),
+    () => send(Buffer.from(spoilt(random, bytesOf(ok, body).toString('latin1')), 'latin1')),
     () => manyHeaders(random, body),
-    () => (random.oneIn(30) ? silent(random, whole) : plain(ok, [], whole)),
+    () => (random.oneIn(30) ? cutOff(random, whole, 'keep') : good(whole)),
   ])();
 }
 
@@ -49,14 +41,18 @@ function send(bytes: Buffer, ending: HostileAnswer['ending'] = 'end'): HostileAn
   return { steps: [bytes], ending };
 }
 
-function plain(
-  statusLine: string,
-  headers: readonly string[],
-  body: Buffer,
-): HostileAnswer & { steps: readonly Buffer[] } {
+function bytesOf(statusLine: string, body: Buffer, headers: readonly string[] = []): Buffer {
   const lines = [statusLine, 'Content-Type: application/json', ...headers];
   const head = `${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n`;
-  return { steps: [Buffer.concat([Buffer.from(head, 'latin1'), body])], ending: 'keep' };
+  return Buffer.concat([Buffer.from(head, 'latin1'), body]);
+}
+
+function plain(statusLine: string, body: Buffer, ...headers: string[]): HostileAnswer {
+  return send(bytesOf(statusLine, body, headers), 'keep');
+}
+
+function good(body: Buffer, ...headers: string[]): HostileAnswer {
+  return plain(ok, body, ...headers);
 }
 
 const statuses = [
@@ -153,8 +149,7 @@ function encoded(random: Random, body: Buffer): HostileAnswer {
   const encodings = Object.keys(compressors) as [keyof typeof compressors];
   const name = random.pick(encodings);
   const compressed = compressors[name](body);
-  const encode = (encoding: string, bytes: Buffer) =>
-    plain(ok, [`Content-Encoding: ${encoding}`], bytes);
+  const encode = (encoding: string, bytes: Buffer) => good(bytes, `Content-Encoding: ${encoding}`);
   return random.pick<() => HostileAnswer>([
     () => encode(name, compressed),
     () => encode(random.pick(encodings), compressed),
@@ -178,21 +173,21 @@ function encoded(random: Random, body: Buffer): HostileAnswer {
 /** An answer with further bytes after it. */
 function trailing(random: Random, body: Buffer): HostileAnswer {
   const injected = Buffer.from('{"access_token":"injected","login":"injected"}');
-  const answer = plain(ok, [], body).steps;
+  const answer = bytesOf(ok, body);
   // Proxies send this when they close an idle connection. Other late bytes could arrive after the next
   // request, and would look like its answer.
   const late = 'HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
   if (random.oneIn(3)) {
-    return { steps: [...answer, random.below(4), Buffer.from(late)], ending: 'end' };
+    return { steps: [answer, random.below(4), Buffer.from(late)], ending: 'end' };
   }
   const extra = random.pick([
     Buffer.from(anyBytes(random, 1 + random.below(30)), 'latin1'),
     Buffer.from('\r\n'),
-    plain(ok, [], injected).steps[0] ?? injected,
+    bytesOf(ok, injected),
     Buffer.from(late),
     Buffer.from('HTTP/1.1 200 OK\r\n'),
   ]);
-  return send(Buffer.concat([...answer, extra]), 'keep');
+  return send(Buffer.concat([answer, extra]), 'keep');
 }
 
 /** 1xx answers before the real one. @see RFC 9110 §15.2 */
@@ -204,14 +199,17 @@ function interim(random: Random, body: Buffer): HostileAnswer {
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
   ]);
   const many = Buffer.from(one.repeat(random.pick([1, 2, 100, 2000])));
-  const last = random.oneIn(5) ? [] : plain(ok, [], body).steps;
+  const last = random.oneIn(5) ? [] : [bytesOf(ok, body)];
   return { steps: [many, ...last], ending: last.length > 0 ? 'keep' : 'end' };
 }
 
-function cutOff(random: Random, body: Buffer): HostileAnswer {
-  const [bytes = body] = plain(ok, [], body).steps;
-  const steps = [bytes.subarray(0, random.below(bytes.length))];
-  return { steps, ending: random.pick(['end', 'reset']) };
+function cutOff(
+  random: Random,
+  body: Buffer,
+  ...endings: readonly HostileAnswer['ending'][]
+): HostileAnswer {
+  const bytes = bytesOf(ok, body);
+  return send(bytes.subarray(0, random.below(bytes.length)), random.pick(endings));
 }
 
 function manyHeaders(random: Random, body: Buffer): HostileAnswer {
@@ -221,12 +219,7 @@ function manyHeaders(random: Random, body: Buffer): HostileAnswer {
   const lines = Array.from({ length: count }, (_, index) => {
     return `${name}${random.oneIn(2) ? index : ''}: ${'v'.repeat(size)}`;
   });
-  return { steps: plain(ok, lines, body).steps, ending: 'end' };
-}
-
-function silent(random: Random, body: Buffer): HostileAnswer {
-  const [bytes = body] = plain(ok, [], body).steps;
-  return { steps: [bytes.subarray(0, random.below(bytes.length))], ending: 'keep' };
+  return send(bytesOf(ok, body, lines));
 }
 
 const values = [

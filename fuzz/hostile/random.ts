@@ -25,6 +25,11 @@ export class Random {
     return values[this.below(values.length)] as Value;
   }
 
+  /** So many bytes of any value. */
+  bytes(length: number): Buffer {
+    return Buffer.from(Array.from({ length }, () => this.below(256)));
+  }
+
   /** So many values, at least `min` and less than `end`. */
   some<Value>(min: number, end: number, make: () => Value): Value[] {
     return Array.from({ length: min + this.below(end - min) }, make);

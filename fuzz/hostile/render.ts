@@ -5,9 +5,9 @@ export type Header = readonly [name: string, value: string];
 export function render(
   method: string,
   target: string,
-  version: string,
   headers: readonly Header[],
-) {
+  version = 'HTTP/1.1',
+): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} ${version}\r\n${lines.join('')}\r\n`;
 }

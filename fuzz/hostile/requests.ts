@@ -8,20 +8,15 @@ import { sessionRequest } from './session-requests.ts';
 import { hostileText, spoilt } from './text.ts';
 import { headerNames, parameters, paths } from './vocabulary.ts';
 
-/** The requests on one connection. Each character is a byte. */
-export interface HostileConnection {
-  /** Each is one request for a strict HTTP parser, except the last. */
-  readonly requests: readonly string[];
-}
-
 /**
- * Requests for one connection: first valid HTTP with hostile content, then one of any form.
+ * Requests for one connection: first valid HTTP with hostile content, each one request for a strict parser,
+ * then one of any form. Each character is a byte.
  */
-export function hostileConnection(random: Random, material: Material): HostileConnection {
+export function hostileRequests(random: Random, material: Material): string[] {
   const readable = random.some(0, 16, () => readableRequest(random, material));
   // A change to the last request could remove what makes it foreign.
   const last = readableRequest(random, { ...material, foreign: material.hopeless });
-  return { requests: [...readable, anyRequest(random, last)] };
+  return [...readable, anyRequest(random, last)];
 }
 
 function readableRequest(random: Random, material: Material): string {
@@ -37,12 +32,12 @@ function readableRequest(random: Random, material: Material): string {
   const body = random.oneIn(100) ? hostileText(random) : undefined;
   if (body !== undefined) headers.push(['Content-Length', String(body.length)]);
   const target = random.oneIn(4) ? startTarget(random) : readableTarget(random, state);
-  return render(method, target, 'HTTP/1.1', headers) + (body ?? '');
+  return render(method, target, headers) + (body ?? '');
 }
 
 /** The callback of an undisturbed login. */
 function finishedLogin(callback: string, state: string, cookie: string): string {
-  return render('GET', `${callback}?code=good&state=${state}`, 'HTTP/1.1', [
+  return render('GET', `${callback}?code=good&state=${state}`, [
     ['Host', 'relay.example'],
     ['Cookie', cookie],
   ]);

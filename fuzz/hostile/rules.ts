@@ -1,15 +1,13 @@
 import { failureCodes, RelayError } from '../../src/errors.ts';
 import type { LoginState } from '../../src/login/state.ts';
 import type { RawAnswer } from './answer.ts';
-import { frontEndOf, frontEnds } from './front-ends.ts';
+import { frontEndOf, frontEnds, issuer } from './front-ends.ts';
 import { granted, hidden } from './markers.ts';
 
 /** The allowed targets of redirects. */
 export interface Targets {
   /** The authorization request of each registration, without the parameters of one login. */
   readonly authorizationRequests: readonly string[];
-  /** The relay's name in `iss`. */
-  readonly issuer: string;
   /** The origin of the provider of each registration. */
   readonly providerOrigin: string;
   /** Opens a state with the keys of the relay. */
@@ -22,11 +20,8 @@ const failureStatuses: ReadonlySet<number> = new Set(
     .map((code) => new RelayError(code).status),
 );
 
-const once: readonly string[] = [
-  'Cache-Control',
-  'Content-Security-Policy',
-  'Referrer-Policy',
-  'X-Content-Type-Options',
+const once = [
+  ...['Cache-Control', 'Content-Security-Policy', 'Referrer-Policy', 'X-Content-Type-Options'],
   'X-Request-Id',
 ];
 const permitted: ReadonlySet<string> = new Set(
@@ -35,16 +30,8 @@ const permitted: ReadonlySet<string> = new Set(
     ...['Access-Control-Allow-Credentials', 'Access-Control-Allow-Headers'],
     ...['Access-Control-Allow-Methods', 'Access-Control-Allow-Origin'],
     ...['Access-Control-Expose-Headers', 'Access-Control-Max-Age', 'Allow', 'Connection'],
-    ...[
-      'Content-Length',
-      'Content-Type',
-      'Date',
-      'DPoP-Nonce',
-      'Keep-Alive',
-      'Location',
-      'Retry-After',
-    ],
-    ...['Set-Cookie', 'Vary', 'WWW-Authenticate'],
+    ...['Content-Length', 'Content-Type', 'Date', 'DPoP-Nonce', 'Keep-Alive', 'Location'],
+    ...['Retry-After', 'Set-Cookie', 'Vary', 'WWW-Authenticate'],
     // The API's.
     'X-Total-Count',
   ].map((name) => name.toLowerCase()),
@@ -85,7 +72,7 @@ function faultOfTarget(location: string | undefined, targets: Targets): string |
   const request = targets.authorizationRequests.find((one) => location.startsWith(`${one}&`));
   const isRight = request
     ? isAuthorizationRequest(url.searchParams, new URL(request).searchParams, targets)
-    : isOfFrontEnd(url, targets);
+    : isOfFrontEnd(url);
   return isRight ? undefined : `redirect to ${location}`;
 }
 
@@ -110,7 +97,7 @@ function isAuthorizationRequest(
 }
 
 /** Whether an address is of a front end, and of that of the login, if its state names it. */
-function isOfFrontEnd(url: URL, targets: Targets): boolean {
+function isOfFrontEnd(url: URL): boolean {
   const fragment = new URLSearchParams(url.hash.slice(1));
   const state = url.searchParams.get('state') ?? fragment.get('state') ?? '';
   const named = frontEndOf(/^(\w+) own&/.exec(state)?.[1]);
@@ -118,7 +105,7 @@ function isOfFrontEnd(url: URL, targets: Targets): boolean {
     if (tokenDelivery === 'session') return url.href.startsWith(`${origin}/`) && !hasToken(url);
     const page = pages.find((one) => /^[?&](code|error)=/.test(url.href.slice(one.length)));
     if (page !== undefined && url.href.startsWith(page)) {
-      return isAuthorizationResponse(new URL(page), url, targets);
+      return isAuthorizationResponse(new URL(page), url);
     }
     const isFragment = tokenDelivery === 'fragment';
     return (
@@ -151,7 +138,7 @@ function faultOfSetCookies(status: number, cookies: readonly string[]): string |
 
 const response = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
-function isAuthorizationResponse(page: URL, { hash, searchParams }: URL, { issuer }: Targets) {
+function isAuthorizationResponse(page: URL, { hash, searchParams }: URL) {
   const code = searchParams.get('code');
   return (
     hasEachOnce(searchParams, [...page.searchParams.keys(), ...response]) &&

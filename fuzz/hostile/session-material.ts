@@ -1,7 +1,7 @@
 import type { KeyRing } from '../../src/keys.ts';
 import { pieceLength } from '../../src/session/cookies.ts';
 import { createSessionSeal, type SessionContent } from '../../src/session/sessions.ts';
-import { frontEnds, registrations, type SessionFrontEndName } from './front-ends.ts';
+import { audienceOf, frontEnds, registrations, type SessionFrontEndName } from './front-ends.ts';
 import { forbidden, granted, hidden } from './markers.ts';
 import type { Random } from './random.ts';
 
@@ -16,16 +16,12 @@ export function sessionOf(
   const now = seconds();
   return {
     registration: 'house',
-    audience: audienceOf(providerOrigin, registrations.house),
+    audience: audienceOf('house', providerOrigin),
     frontEnd,
     loggedInAt: now - hour,
     endsAt: now + 2 * hour,
     idleEndsAt: now + hour,
   };
-}
-
-function audienceOf(providerOrigin: string, clientId: string): string {
-  return `house ${providerOrigin}/token - ${clientId}`;
 }
 
 /** Cookies of sessions, as a `Cookie` header has them, that only the relay can make. */
@@ -54,7 +50,7 @@ export function createSessionMaterial(
   const seal = createSessionSeal(keys);
   let count = 0;
 
-  function contentOf(frontEnd: SessionFrontEndName, marker: string | undefined): SessionContent {
+  function contentOf(frontEnd: SessionFrontEndName, marker?: string): SessionContent {
     count += 1;
     return {
       ...sessionOf(frontEnd, providerOrigin),
@@ -80,7 +76,7 @@ export function createSessionMaterial(
   }
 
   function goodContent(random: Random, frontEnd: SessionFrontEndName): SessionContent {
-    const content = contentOf(frontEnd, undefined);
+    const content = contentOf(frontEnd);
     return random.pick<() => SessionContent>([
       () => content,
       () => content,
@@ -97,7 +93,7 @@ export function createSessionMaterial(
       () => ({ ...content, frontEnd: 'app' }),
       () => ({ ...content, frontEnd: frontEnd === 'wiki' ? 'desk' : 'wiki' }),
       () => ({ ...content, registration: 'provider' }),
-      () => ({ ...content, audience: audienceOf(providerOrigin, registrations.provider) }),
+      () => ({ ...content, audience: audienceOf('house', providerOrigin, registrations.provider) }),
       () => ({ ...content, endsAt: now - 1 }),
       () => ({ ...content, idleEndsAt: now - 1 }),
       () => ({ ...content, loggedInAt: now - 8 * 24 * hour }),

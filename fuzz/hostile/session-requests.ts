@@ -106,5 +106,5 @@ function withBody(
 ): string {
   const body = method === 'GET' || method === 'HEAD' || random.oneIn(2) ? '' : hostileText(random);
   const framing: Header[] = body === '' ? [] : [['Content-Length', `${body.length}`]];
-  return render(method, target, 'HTTP/1.1', [...headers, ...framing]) + body;
+  return render(method, target, [...headers, ...framing]) + body;
 }

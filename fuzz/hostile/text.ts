@@ -24,7 +24,7 @@ export function hostileText(random: Random): string {
 
 /** Bytes of any value. Each becomes a character. */
 export function anyBytes(random: Random, length: number): string {
-  return String.fromCharCode(...Array.from({ length }, () => random.below(256)));
+  return random.bytes(length).toString('latin1');
 }
 
 /** The text with its parts removed, doubled, swapped, or their bits flipped. */

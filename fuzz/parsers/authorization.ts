@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { RelayError } from '../../src/errors.ts';
 import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 import { userRequest } from '../../src/upstream/provider-endpoints.ts';
-import { relayErrorOf } from './relay-error-of.ts';
+import { relayErrorOf } from './query.ts';
 
 /** Fails if Authorization headers are read wrongly. Each character is a byte. */
 export function checkAuthorization(values: readonly string[]): void {

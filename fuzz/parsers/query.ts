@@ -4,7 +4,6 @@ import { authorizationCode } from '../../src/oauth/authorization-response.ts';
 import { parseQuery, type Query } from '../../src/oauth/query.ts';
 import { tokenRequest } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/secret.ts';
-import { relayErrorOf } from './relay-error-of.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {
@@ -54,4 +53,14 @@ function checkCode(query: Query, issRequired: boolean): void {
   const { url } = tokenRequest(endpoint, { code, codeVerifier: undefined });
   assert.equal(new URL(url).searchParams.get('code'), code);
   assert.equal(new URL(url).host, 'id.example');
+}
+
+/** The result of the function, or its RelayError. Any other error is thrown again. */
+export function relayErrorOf<Value>(read: () => Value): Value | RelayError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RelayError) return error;
+    throw error;
+  }
 }

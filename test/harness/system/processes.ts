@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** The memory of a process in MiB: what is resident now, or the most that was. Linux only. */
 export function memoryOf(pid: number, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
@@ -9,4 +9,23 @@ export function memoryOf(pid: number, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): numbe
 /** The command line of a process, which every user of the machine can see. */
 export function commandLineOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+}
+
+/** The CPU time of a process so far, user and system, in nanoseconds. Linux only. */
+export function cpuTimeOf(pid: number): number {
+  return threadsOf(pid)
+    .map((thread) => Number.parseInt(readFileSync(`${thread}/schedstat`, 'utf8'), 10))
+    .reduce((sum, time) => sum + time, 0);
+}
+
+/** A process and all that it has started. Linux only. */
+export function familyOf(pid: number): number[] {
+  const children = threadsOf(pid).flatMap((thread) =>
+    readFileSync(`${thread}/children`, 'utf8').split(' '),
+  );
+  return [pid, ...children.filter(Boolean).flatMap((child) => familyOf(Number(child)))];
+}
+
+function threadsOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
 }

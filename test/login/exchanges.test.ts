@@ -2,26 +2,28 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/errors.ts';
 import { createExchanges, type Exchanges } from '../../src/login/exchanges.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
+import { outcomeOf } from '../harness/expect/failure-code.ts';
+
+const token: TokenResponse = {
+  accessToken: 'token',
+  tokenType: 'bearer',
+  expiresIn: undefined,
+  refreshToken: undefined,
+  refreshExpiresIn: undefined,
+  scope: undefined,
+};
 
 describe('the exchange of a login', () => {
   let time: number;
-  let exchanges: {
-    has: Exchanges['has'];
-    once(login: string, run: (spend: () => void) => Promise<string>): Promise<string>;
-  };
+  let exchanges: Exchanges;
   let started: number;
   beforeEach(() => {
     time = 1_800_000_000_000;
-    const { has, once } = createExchanges({ now: () => time });
-    exchanges = {
-      has,
-      once: async (login, run) =>
-        (await once(login, async (spend) => tokenNamed(await run(spend)))).accessToken,
-    };
+    exchanges = createExchanges({ now: () => time });
     started = 0;
   });
 
-  function exchange(login: string, result: Promise<string> = Promise.resolve('token')) {
+  function exchange(login: string, result = Promise.resolve(token)) {
     return exchanges.once(login, (spend) => {
       spend();
       started += 1;
@@ -29,48 +31,44 @@ describe('the exchange of a login', () => {
     });
   }
 
-  async function failureOf(attempt: Promise<unknown>): Promise<unknown> {
-    const error = await attempt.catch((reason: unknown) => reason);
-    return error instanceof RelayError ? error.code : error;
-  }
-
   it('is shared by all callbacks that come while it is in flight, and all get its token', async () => {
-    const { promise, resolve } = Promise.withResolvers<string>();
+    const { promise, resolve } = Promise.withResolvers<TokenResponse>();
     const results = [exchange('a', promise), exchange('a'), exchange('a')];
-    resolve('the token');
-    expect(await Promise.all(results)).to.deep.equal(Array(3).fill('the token'));
+    const shared = { ...token };
+    resolve(shared);
+    for (const result of results) expect(await result).to.equal(shared);
     expect(started).to.equal(1);
   });
 
   it('is shared by all callbacks if it fails', async () => {
     const failed = Promise.reject(new RelayError('code_refused'));
     const results = [exchange('a', failed), exchange('a')];
-    expect(await Promise.all(results.map(failureOf))).to.deep.equal(Array(2).fill('code_refused'));
+    expect(await Promise.all(results.map(outcomeOf))).to.deep.equal(Array(2).fill('code_refused'));
     expect(started).to.equal(1);
   });
 
   for (const [end, result] of [
-    ['succeeded', () => Promise.resolve('token')],
+    ['succeeded', () => Promise.resolve(token)],
     ['failed', () => Promise.reject(new RelayError('provider_timeout'))],
   ] as const) {
     it(`is not started again once it has ${end}, for ten minutes`, async () => {
       await exchange('a', result()).catch(() => {});
       expect(exchanges.has('a')).to.equal(true);
-      expect(await failureOf(exchange('a'))).to.equal('state_finished');
+      expect(await outcomeOf(exchange('a'))).to.equal('state_finished');
       time += 599_999;
       await exchange('b');
-      expect(await failureOf(exchange('a'))).to.equal('state_finished');
+      expect(await outcomeOf(exchange('a'))).to.equal('state_finished');
       expect(started).to.equal(2);
     });
   }
 
   it('is forgotten if it fails before the code is sent, so that it can be retried', async () => {
-    const { promise, reject } = Promise.withResolvers<string>();
+    const { promise, reject } = Promise.withResolvers<TokenResponse>();
     const results = [exchanges.once('a', () => promise), exchange('a')];
     reject(new RelayError('rate_limited'));
-    expect(await Promise.all(results.map(failureOf))).to.deep.equal(Array(2).fill('rate_limited'));
+    expect(await Promise.all(results.map(outcomeOf))).to.deep.equal(Array(2).fill('rate_limited'));
     expect(exchanges.has('a')).to.equal(false);
-    expect(await exchange('a')).to.equal('token');
+    expect(await exchange('a')).to.equal(token);
   });
 
   it('is forgotten after eleven minutes, when the state of the login has expired on any replica', async () => {
@@ -86,7 +84,7 @@ describe('the exchange of a login', () => {
   });
 
   it('is remembered among the newest 16,384; the oldest is forgotten', async () => {
-    const { promise, resolve } = Promise.withResolvers<string>();
+    const { promise, resolve } = Promise.withResolvers<TokenResponse>();
     const inFlight = exchange('in flight', promise);
     for (let login = 0; login < 16_384; login += 1) await exchange(`${login}`);
     expect(exchanges.has('in flight')).to.equal(false);
@@ -94,18 +92,7 @@ describe('the exchange of a login', () => {
     await exchange('one more');
     expect(exchanges.has('0')).to.equal(false);
     expect(exchanges.has('1')).to.equal(true);
-    resolve('token');
-    expect(await inFlight).to.equal('token');
+    resolve(token);
+    expect(await inFlight).to.equal(token);
   });
 });
-
-function tokenNamed(accessToken: string): TokenResponse {
-  return {
-    accessToken,
-    tokenType: 'bearer',
-    expiresIn: undefined,
-    refreshToken: undefined,
-    refreshExpiresIn: undefined,
-    scope: undefined,
-  };
-}

@@ -43,6 +43,24 @@ describe('the limit of refused exchanges', () => {
     }
   }
 
+  /** Starts as many exchanges as each address may have in flight. They end with `release`. */
+  function hold(...addresses: string[]): { inFlight: Promise<string>[]; release: () => void } {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const inFlight = addresses.flatMap((address) =>
+      Array.from({ length: most }, () => refused.limit(address, most, () => promise)),
+    );
+    return { inFlight, release: () => resolve('token') };
+  }
+
+  const waitingFrom = (address: string) => Array.from({ length: 256 }, () => attempt(address));
+
+  async function expectTokens(...attempts: Promise<string>[]): Promise<void> {
+    expect(new Set(await Promise.all(attempts))).to.deep.equal(new Set(['token']));
+  }
+
+  const refusalOf = (address: string): Promise<unknown> =>
+    refused.limit(address, most, async () => '').catch((error: unknown) => error);
+
   for (const failure of ['code_refused', 'token_refused', 'token_missing'] as const) {
     it(`is reached by ten exchanges that end with ${failure}`, async () => {
       await use('192.0.2.1', failure);
@@ -81,56 +99,41 @@ describe('the limit of refused exchanges', () => {
   });
 
   it('does not fail a burst of honest logins: they take turns', async () => {
-    const burst = Array.from({ length: 100 }, () => attempt('192.0.2.1'));
-    expect(new Set(await Promise.all(burst))).to.deep.equal(new Set(['token']));
+    await expectTokens(...Array.from({ length: 100 }, () => attempt('192.0.2.1')));
     expect(started).to.equal(100);
   });
 
   it('lets 256 exchanges wait for their turn, and tells others to retry after a second', async () => {
-    const { promise, resolve } = Promise.withResolvers<string>();
-    const inFlight = Array.from({ length: most }, () =>
-      refused.limit('192.0.2.1', most, () => promise),
-    );
-    const waiting = Array.from({ length: 256 }, () => attempt('192.0.2.1'));
-    const error = await refused.limit('192.0.2.1', most, async () => '').catch((e: unknown) => e);
-    expect(error).to.be.an.instanceOf(RelayError);
-    expect(error).to.include({ code: 'rate_limited' });
+    const { inFlight, release } = hold('192.0.2.1');
+    const waiting = waitingFrom('192.0.2.1');
+    const error = await refusalOf('192.0.2.1');
+    expect(error).to.be.an.instanceOf(RelayError).and.include({ code: 'rate_limited' });
     expect(error).to.have.deep.property('headers', { 'Retry-After': '1' });
     expect(await attempt('192.0.2.2')).to.equal('token');
-    resolve('token');
-    expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
+    release();
+    await expectTokens(...inFlight, ...waiting);
   });
 
   it('lets other addresses wait if one address has filled its part of the queue', async () => {
-    const { promise, resolve } = Promise.withResolvers<string>();
-    const inFlight = ['192.0.2.1', '192.0.2.2'].flatMap((address) =>
-      Array.from({ length: most }, () => refused.limit(address, most, () => promise)),
-    );
-    const waiting = Array.from({ length: 256 }, () => attempt('192.0.2.1'));
-    const other = attempt('192.0.2.2');
+    const { inFlight, release } = hold('192.0.2.1', '192.0.2.2');
+    const waiting = [...waitingFrom('192.0.2.1'), attempt('192.0.2.2')];
     expect(await attempt('192.0.2.1')).to.equal('rate_limited');
-    resolve('token');
-    expect(await other).to.equal('token');
-    expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
+    release();
+    await expectTokens(...inFlight, ...waiting);
   });
 
   it('lets at most 1,024 exchanges of all addresses wait', async () => {
-    const { promise, resolve } = Promise.withResolvers<string>();
     const addresses = [1, 2, 3, 4, 5].map((host) => `192.0.2.${host}`);
-    const inFlight = addresses.flatMap((address) =>
-      Array.from({ length: most }, () => refused.limit(address, most, () => promise)),
-    );
-    const waiting = addresses
-      .slice(0, 4)
-      .flatMap((address) => Array.from({ length: 256 }, () => attempt(address)));
+    const { inFlight, release } = hold(...addresses);
+    const waiting = addresses.slice(0, 4).flatMap(waitingFrom);
     expect(await attempt('192.0.2.5')).to.equal('rate_limited');
-    resolve('token');
-    expect(new Set(await Promise.all([...inFlight, ...waiting]))).to.deep.equal(new Set(['token']));
+    release();
+    await expectTokens(...inFlight, ...waiting);
   });
 
   it('says when to retry', async () => {
     await use('192.0.2.1', 'code_refused');
-    const error = await refused.limit('192.0.2.1', most, async () => '').catch((e: unknown) => e);
+    const error = await refusalOf('192.0.2.1');
     if (!(error instanceof RelayError)) throw new Error('no RelayError');
     expect(Number(error.headers['Retry-After'])).to.be.within(500, 600);
     expect(error.detail).to.match(/Start the login again in (9|10) minutes\.$/);

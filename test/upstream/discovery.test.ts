@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { MetadataContext } from '../../src/oauth/metadata.ts';
 import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
@@ -22,41 +21,39 @@ describe('the provider that discovery returns', () => {
     await issuer.stop();
   });
 
-  async function discover(source: Partial<MetadataContext> = {}) {
-    return await discoverProvider(client, { issuer: issuer.origin, ...nothingGiven, ...source });
+  const discover = (name = issuer.origin) =>
+    discoverProvider(client, { issuer: name, ...nothingGiven });
+
+  /** Discovers a provider from valid metadata with this padding. */
+  async function learn(padding: string) {
+    issuer.pages = { [openIdPath]: json(metadata(issuer.origin, { padding })) };
+    return await discover();
   }
 
-  /** Discovers a provider from valid metadata with these changes. */
-  async function learn(changes: Record<string, unknown>, source: Partial<MetadataContext> = {}) {
-    issuer.pages = { [openIdPath]: json(metadata(issuer.origin, changes)) };
-    return await discover(source);
-  }
-
-  async function failureOf(learning: Promise<unknown>): Promise<DiscoveryError> {
-    const error = await learning.catch((reason: unknown) => reason);
-    if (error instanceof DiscoveryError) return error;
-    throw new Error(`no DiscoveryError: ${JSON.stringify(error)}`);
+  async function expectFailure(learning: Promise<unknown>, reason: string, explanation: string) {
+    const error = await learning.catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(DiscoveryError).and.include({ reason });
+    expect(error).to.have.property('explanation').that.includes(explanation);
   }
 
   it('comes from OAuth metadata if there is none of OpenID Connect', async () => {
     const path = '/realms/main';
     const name = `${issuer.origin}${path}`;
     issuer.pages = { [oauthPath + path]: json(metadata(name)) };
-    expect(await discover({ issuer: name })).to.include({ issuer: name });
+    expect(await discover(name)).to.include({ issuer: name });
     expect(issuer.asked.slice(-2)).to.deep.equal([path + openIdPath, oauthPath + path]);
   });
 
   it('comes from the same address for an issuer with a final slash', async () => {
     const name = `${issuer.origin}/realms/main/`;
     issuer.pages = { [`/realms/main${openIdPath}`]: json(metadata(name)) };
-    expect(await discover({ issuer: name })).to.include({ issuer: name });
+    expect(await discover(name)).to.include({ issuer: name });
   });
 
   it('comes from metadata of just under 1 MiB', async () => {
     const room = mebibyte - JSON.stringify(metadata(issuer.origin, { padding: '' })).length;
-    expect(await learn({ padding: 'x'.repeat(room) })).to.include({ issuer: issuer.origin });
-    const failure = await failureOf(learn({ padding: 'x'.repeat(room + 1) }));
-    expect(failure.reason).to.equal('too_large');
+    expect(await learn('x'.repeat(room))).to.include({ issuer: issuer.origin });
+    await expectFailure(learn('x'.repeat(room + 1)), 'too_large', '1 MiB');
   });
 
   describe('comes from the second address if the first', () => {
@@ -79,9 +76,7 @@ describe('the provider that discovery returns', () => {
 
   it('does not exist for the reason of the first address if the second has no metadata', async () => {
     issuer.pages = { [openIdPath]: answer(403, 'no', { 'Content-Type': 'text/plain' }) };
-    const failure = await failureOf(discover());
-    expect(failure.reason).to.equal('unexpected_status');
-    expect(failure.explanation).to.include('status 403');
+    await expectFailure(discover(), 'unexpected_status', 'status 403');
   });
 
   it('has no default scope if the issuer has only OAuth metadata', async () => {
@@ -115,9 +110,7 @@ describe('the provider that discovery returns', () => {
         '/3': redirect('/4'),
         '/4': json(metadata(issuer.origin)),
       };
-      const failure = await failureOf(discover());
-      expect(failure.reason).to.equal('redirected');
-      expect(failure.explanation).to.include('more than 3 times');
+      await expectFailure(discover(), 'redirected', 'more than 3 times');
       expect(issuer.asked).not.to.include('/4');
     });
 
@@ -127,9 +120,7 @@ describe('the provider that discovery returns', () => {
       try {
         for (const target of [`${other.origin}/`, `//${new URL(other.origin).host}/`]) {
           issuer.pages = { [openIdPath]: redirect(target) };
-          const failure = await failureOf(discover());
-          expect(failure.reason).to.equal('redirected');
-          expect(failure.explanation).to.include(other.origin);
+          await expectFailure(discover(), 'redirected', other.origin);
         }
         expect(other.asked).to.deep.equal([]);
       } finally {
@@ -140,9 +131,10 @@ describe('the provider that discovery returns', () => {
     it('is not found at an address that is none', async () => {
       for (const target of ['', 'http://[', 'javascript:alert(1)']) {
         issuer.pages = { [openIdPath]: redirect(target) };
-        const failure = await failureOf(discover());
-        expect(failure.reason, target).to.be.oneOf(['redirected', 'unexpected_status']);
-        expect(failure.explanation).not.to.include('javascript');
+        const error = await discover().catch((failure: unknown) => failure);
+        expect(error, target).to.be.instanceOf(DiscoveryError);
+        expect(Object(error).reason, target).to.be.oneOf(['redirected', 'unexpected_status']);
+        expect(Object(error).explanation).not.to.include('javascript');
       }
     });
   });

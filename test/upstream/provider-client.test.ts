@@ -10,9 +10,14 @@ describe('the provider client', () => {
   let server: Serving;
   let client: UpstreamClient;
   let listener: RequestListener;
+  let requests: number;
 
   beforeEach(async () => {
-    server = await serve((request, response) => listener(request, response));
+    requests = 0;
+    server = await serve((request, response) => {
+      requests += 1;
+      listener(request, response);
+    });
     client = createUpstreamClient({ timeout: 10_000, concurrentCalls: 2 });
   });
   afterEach(async () => {
@@ -21,10 +26,10 @@ describe('the provider client', () => {
   });
 
   const url = () => `http://127.0.0.1:${server.port}/`;
+  const answerA: RequestListener = (_, response) => response.end('a');
+  const refuse408: RequestListener = (_, response) => response.writeHead(408).end('a');
 
-  async function call(
-    by: UpstreamClient = client,
-  ): Promise<{ outcome: string; call: UpstreamCall | undefined }> {
+  async function call(by = client): Promise<{ outcome: string; call: UpstreamCall | undefined }> {
     let seen: UpstreamCall | undefined;
     const request = { endpoint: 'user', method: 'GET', url: url(), headers: {} } as const;
     try {
@@ -38,22 +43,9 @@ describe('the provider client', () => {
   }
 
   it('keeps its connection for the next call', async () => {
-    listener = (_, response) => response.end('a');
+    listener = answerA;
     for (const _ of [1, 2, 3]) expect((await call()).outcome).to.equal('200 a');
     expect(server.connections).to.equal(1);
-  });
-
-  it('retries a call on a new connection if a keep-alive connection was closed', async () => {
-    let requests = 0;
-    listener = (request, response) => {
-      requests += 1;
-      if (requests === 2) request.socket.destroy();
-      else response.end('a');
-    };
-    expect((await call()).outcome).to.equal('200 a');
-    expect((await call()).outcome).to.equal('200 a');
-    expect(requests).to.equal(3);
-    expect(server.connections).to.equal(2);
   });
 
   it('ignores bytes that a keep-alive connection sent before the request', async () => {
@@ -66,55 +58,39 @@ describe('the provider client', () => {
     expect(server.connections).to.equal(2);
   });
 
-  it('retries a call if the keep-alive connection was ended with 408', async () => {
-    let requests = 0;
-    listener = (_, response) => {
-      requests += 1;
-      response.statusCode = requests === 2 ? 408 : 200;
-      response.end('a');
-    };
-    await call();
-    expect((await call()).outcome).to.equal('200 a');
-    expect(requests).to.equal(3);
-    expect(server.connections).to.equal(2);
-  });
-
   it('treats 408 on a new connection as the answer', async () => {
-    listener = (_, response) => response.writeHead(408).end('a');
+    listener = refuse408;
     expect((await call()).outcome).to.equal('408 a');
     expect(server.connections).to.equal(1);
   });
 
-  it('retries a call only once', async () => {
-    let requests = 0;
-    listener = (request, response) => {
-      requests += 1;
-      if (requests === 1) response.end('a');
-      else request.socket.destroy();
-    };
-    await call();
-    expect((await call()).outcome).to.equal('provider_unreachable');
-    expect(requests).to.equal(3);
-  });
-
-  it('does not retry a call on a keep-alive connection that the client itself has closed', async () => {
-    let requests = 0;
-    listener = (_, response) => {
-      requests += 1;
-      if (requests === 1) response.end('a');
-      else client.close();
-    };
-    await call();
-    expect((await call()).outcome).to.equal('provider_unreachable');
-    expect(requests).to.equal(2);
-  });
+  const breakOff: RequestListener = ({ socket }) => socket.destroy();
+  for (const [what, second, third, outcome, requestCount] of [
+    ['is retried on a new connection if it was closed', breakOff, answerA, '200 a', 3],
+    ['is retried if it was ended with 408', refuse408, answerA, '200 a', 3],
+    ['is retried only once', breakOff, breakOff, 'provider_unreachable', 3],
+    [
+      'is not retried if the client itself has closed it',
+      ...[() => client.close(), answerA, 'provider_unreachable', 2],
+    ],
+    [
+      'is not retried after the first byte of a response',
+      ({ socket }) => socket.write('H', () => socket.destroy()),
+      ...[answerA, 'provider_unreachable', 2],
+    ],
+  ] as [string, RequestListener, RequestListener, string, number][]) {
+    it(`a call on a keep-alive connection ${what}`, async () => {
+      const listeners = [answerA, second, third];
+      listener = (request, response) => listeners[requests - 1]?.(request, response);
+      expect((await call()).outcome).to.equal('200 a');
+      expect((await call()).outcome).to.equal(outcome);
+      expect(requests).to.equal(requestCount);
+      expect(server.connections).to.equal(requestCount - 1);
+    });
+  }
 
   it('does not retry a call that failed on a new connection', async () => {
-    let requests = 0;
-    listener = (request) => {
-      requests += 1;
-      request.socket.destroy();
-    };
+    listener = breakOff;
     expect((await call()).outcome).to.equal('provider_unreachable');
     expect(requests).to.equal(1);
   });
@@ -134,9 +110,7 @@ describe('the provider client', () => {
   it('does not retry a call that timed out', async () => {
     // Long enough for the first call on a busy machine.
     const hasty = createUpstreamClient({ timeout: 2_000, concurrentCalls: 2 });
-    let requests = 0;
     listener = (_, response) => {
-      requests += 1;
       if (requests === 1) response.end('a');
     };
     await call(hasty);
@@ -157,14 +131,12 @@ describe('the provider client', () => {
 
   it('accepts an answer of 1 MiB and refuses a longer one, compressed or not', async () => {
     const mebibyte = 1024 * 1024;
-    const answers: [number, boolean][] = [
-      [mebibyte, false],
-      [mebibyte, true],
-      [mebibyte + 1, false],
-      [mebibyte + 1, true],
-      [64 * mebibyte, true],
-    ];
-    for (const [length, zipped] of answers) {
+    for (const [length, zipped] of [
+      ...[mebibyte, mebibyte + 1].flatMap((size) =>
+        [false, true].map((zip) => [size, zip] as const),
+      ),
+      [64 * mebibyte, true] as const,
+    ]) {
       listener = (_, response) => {
         const body = Buffer.alloc(length, 'a');
         if (zipped) response.setHeader('content-encoding', 'gzip');
@@ -177,28 +149,22 @@ describe('the provider client', () => {
     }
   });
 
-  it('returns a status other than 200 even if the body is cut short', async () => {
-    listener = (request, response) => {
-      response.writeHead(500, { 'content-length': 100 });
-      response.write('a', () => request.socket.destroy());
-    };
-    expect((await call()).outcome).to.equal('500 ');
-  });
-
-  it('fails as unreachable if a 200 is cut short', async () => {
-    listener = (request, response) => {
-      response.writeHead(200, { 'content-length': 100 });
-      response.write('a', () => request.socket.destroy());
-    };
-    expect((await call()).outcome).to.equal('provider_unreachable');
-  });
+  for (const [status, outcome] of [
+    [500, '500 '],
+    [200, 'provider_unreachable'],
+  ] as const) {
+    it(`ends with ${outcome} if the body of a ${status} is cut short`, async () => {
+      listener = ({ socket }, response) => {
+        response.writeHead(status, { 'content-length': 100 });
+        response.write('a', () => socket.destroy());
+      };
+      expect((await call()).outcome).to.equal(outcome);
+    });
+  }
 
   it('refuses a call beyond the limit at once, and accepts calls again when one has ended', async () => {
     const waiting: (() => void)[] = [];
-    let arrived = () => {};
-    const bothArrived = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
+    const { promise: bothArrived, resolve: arrived } = Promise.withResolvers<void>();
     listener = (_, response) => {
       waiting.push(() => response.end('a'));
       if (waiting.length === 2) arrived();
@@ -210,16 +176,12 @@ describe('the provider client', () => {
     expect(refused.call, 'a call was made').to.equal(undefined);
     for (const answer of waiting) answer();
     await Promise.all(calls);
-    listener = (_, response) => response.end('b');
-    expect((await call()).outcome).to.equal('200 b');
+    listener = answerA;
+    expect((await call()).outcome).to.equal('200 a');
   });
 
   it('follows no redirect', async () => {
-    let requests = 0;
-    listener = (_, response) => {
-      requests += 1;
-      response.writeHead(302, { location: url() }).end();
-    };
+    listener = (_, response) => response.writeHead(302, { location: url() }).end();
     expect((await call()).outcome).to.equal('302 ');
     expect(requests).to.equal(1);
   });

@@ -1,106 +1,92 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
 import { encodingChanges } from '../../src/oauth/client-authentication.ts';
-import type {
-  ClientAuthentication,
-  ExtraParameters,
-  Provider,
-} from '../../src/providers/provider.ts';
+import type { ClientAuthentication, Provider } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { userAgent } from '../../src/version.ts';
+import { codeOf, outcomeOf } from '../harness/expect/failure-code.ts';
 import { endpointsOf } from '../harness/provider/endpoints.ts';
 import { nock, useNock } from '../harness/provider/nock.ts';
 
 const origin = 'https://provider.example';
+const path = '/token?tenant=1';
 const redirectUri = 'https://login.example.com/auth/provider/callback';
+const formType = { 'content-type': 'application/x-www-form-urlencoded' };
+const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
+/** What the Authorization header has, before base64. */
+const basicCredentials = [
+  ['basic', 'client%3Aid:s%25cret+%2B'],
+  ['basic-raw', 'client:id:s%cret +'],
+] as const;
+const basic = (text: string) => ({
+  authorization: `Basic ${Buffer.from(text).toString('base64')}`,
+});
+
+type Changes = Pick<Provider, 'tokenParameters' | 'requestHeaders' | 'tokenResponse'>;
+
+const client = createUpstreamClient({ timeout: 5000, concurrentCalls: 2 });
+after(() => client.close());
 
 describe('the token endpoint', () => {
-  const client = createUpstreamClient({ timeout: 5000, concurrentCalls: 2 });
-  after(() => client.close());
   useNock();
 
-  const exchange = async (
-    clientAuthentication: ClientAuthentication,
-    codeVerifier?: string,
-    more: Pick<Provider, 'tokenParameters'> = {},
-  ) => {
-    const endpoints = endpointsOf(client, { clientAuthentication, ...more });
+  const exchange = async (how: ClientAuthentication, codeVerifier?: string, more: Changes = {}) => {
+    const endpoints = endpointsOf(client, { clientAuthentication: how, ...more });
     const grant = { code: 'the code', codeVerifier };
-    const { accessToken } = await endpoints.requestToken(grant, () => {});
-    return accessToken;
+    return (await endpoints.requestToken(grant, () => {})).accessToken;
   };
 
   const success = { access_token: 'token' };
   const fields = { code: 'the code', redirect_uri: redirectUri };
-  const credentials = { client_id: 'client:id', client_secret: 's%cret +' };
+  const grantType = { grant_type: 'authorization_code' };
+
+  /** The provider gives a token for this query, without a body. */
+  function expectQuery(query: object, reqheaders = {}): void {
+    nock(origin, { reqheaders })
+      .post('/token', (body) => body === '')
+      .query({ tenant: '1', ...credentials, ...fields, ...query })
+      .reply(200, success);
+  }
+
+  /** The provider gives a token for this form. */
+  function expectForm(form: object, reqheaders = {}): void {
+    nock(origin, { reqheaders })
+      .post(path, { ...grantType, ...fields, ...form })
+      .reply(200, success);
+  }
 
   it('gets everything in the query, and no body, as the specification says', async () => {
-    nock(origin, { reqheaders: { accept: 'application/json', 'user-agent': userAgent } })
-      .post('/token', (body) => body === '')
-      .query({ tenant: '1', ...credentials, ...fields })
-      .reply(200, success);
+    expectQuery({}, { accept: 'application/json', 'user-agent': userAgent });
     expect(await exchange('query')).to.equal('token');
   });
 
   it('gets a form with the credentials for client_secret_post', async () => {
-    nock(origin, { reqheaders: { 'content-type': 'application/x-www-form-urlencoded' } })
-      .post('/token', { grant_type: 'authorization_code', ...credentials, ...fields })
-      .query({ tenant: '1' })
-      .reply(200, success);
+    expectForm(credentials, formType);
     expect(await exchange('body')).to.equal('token');
   });
 
-  for (const [how, sent] of [
-    ['basic', 'client%3Aid:s%25cret+%2B'],
-    ['basic-raw', 'client:id:s%cret +'],
-  ] as const) {
+  for (const [how, sent] of basicCredentials) {
     it(`gets ${sent} in the Authorization header for ${how}`, async () => {
-      const authorization = `Basic ${Buffer.from(sent).toString('base64')}`;
-      nock(origin, { reqheaders: { authorization } })
-        .post('/token', { grant_type: 'authorization_code', ...fields })
-        .query({ tenant: '1' })
-        .reply(200, success);
+      expectForm({}, basic(sent));
       expect(await exchange(how)).to.equal('token');
     });
   }
 
   it('gets further parameters beside the others, each encoded once', async () => {
-    const tokenParameters: ExtraParameters = [
-      ['resource', 'https://a.example/?b=c d'],
-      ['resource', 'https://e.example/+%20'],
-    ];
-    const twice = { resource: ['https://a.example/?b=c d', 'https://e.example/+%20'] };
-    nock(origin)
-      .post('/token', (body) => body === '')
-      .query({ tenant: '1', ...credentials, ...fields, ...twice })
-      .reply(200, success);
+    const resource = ['https://a.example/?b=c d', 'https://e.example/+%20'];
+    const tokenParameters: [string, string][] = resource.map((value) => ['resource', value]);
+    expectQuery({ resource });
     expect(await exchange('query', undefined, { tokenParameters })).to.equal('token');
     for (const how of ['body', 'basic', 'basic-raw'] as const) {
-      nock(origin)
-        .post('/token', {
-          grant_type: 'authorization_code',
-          ...(how === 'body' && credentials),
-          ...fields,
-          ...twice,
-        })
-        .query({ tenant: '1' })
-        .reply(200, success);
+      expectForm({ ...(how === 'body' && credentials), resource });
       expect(await exchange(how, undefined, { tokenParameters })).to.equal('token');
     }
   });
 
   it('gets the code verifier if the login has one', async () => {
-    const all = { ...fields, code_verifier: 'verifier' };
-    nock(origin)
-      .post('/token')
-      .query({ tenant: '1', ...credentials, ...all })
-      .reply(200, success);
+    expectQuery({ code_verifier: 'verifier' });
     expect(await exchange('query', 'verifier')).to.equal('token');
-    nock(origin)
-      .post('/token', { grant_type: 'authorization_code', ...all })
-      .query({ tenant: '1' })
-      .reply(200, success);
+    expectForm({ code_verifier: 'verifier' });
     expect(await exchange('basic', 'verifier')).to.equal('token');
   });
 
@@ -122,9 +108,8 @@ describe('the token endpoint', () => {
     try {
       return `token ${await exchange('query')}`;
     } catch (error) {
-      expect(error).to.be.instanceOf(RelayError);
       expect(error).to.not.have.property('cause');
-      return error instanceof RelayError ? error.code : '';
+      return codeOf(error);
     }
   }
 
@@ -146,4 +131,125 @@ describe('the token endpoint', () => {
     ];
     for (const body of bodies) expect(await outcome(200, body), body).to.equal('token_missing');
   });
+});
+
+describe('a refresh at the provider', () => {
+  useNock();
+
+  function refresh(how: ClientAuthentication = 'body', scope?: string, more: Changes = {}) {
+    const endpoints = endpointsOf(client, { clientAuthentication: how, ...more });
+    return endpoints.requestToken({ refreshToken: 'ghr_+/=', scope }, () => {});
+  }
+
+  const fields = { grant_type: 'refresh_token', refresh_token: 'ghr_+/=' };
+  const tokens = { access_token: 'new', refresh_token: 'next', expires_in: 28800 };
+
+  for (const how of ['body', 'query'] as const) {
+    it(`sends the secret in the form, never in the URL, with client authentication by ${how}`, async () => {
+      nock(origin, { reqheaders: formType })
+        .post(path, { ...credentials, ...fields })
+        .reply(200, tokens);
+      expect(await refresh(how)).to.include({ accessToken: 'new', refreshToken: 'next' });
+    });
+  }
+
+  it('sends the secret in the Authorization header with basic, and with basic-raw', async () => {
+    for (const [how, sent] of basicCredentials) {
+      nock(origin, { reqheaders: basic(sent) })
+        .post(path, fields)
+        .reply(200, tokens);
+      expect(await refresh(how)).to.include({ accessToken: 'new' });
+    }
+  });
+
+  it('requests a narrower scope, instead of one in the further parameters', async () => {
+    const resource = 'https://api.example';
+    const tokenParameters: [string, string][] = [
+      ['scope', 'all'],
+      ['refresh_token', 'another'],
+      ['resource', resource],
+    ];
+    for (const scope of ['read', undefined]) {
+      nock(origin)
+        .post(path, { ...credentials, ...fields, scope: scope ?? 'all', resource })
+        .reply(200, tokens);
+      await refresh('body', scope, { tokenParameters });
+    }
+  });
+
+  it('sends the headers that the provider requires', async () => {
+    const requestHeaders = { 'user-agent': 'DiscordBot' };
+    nock(origin, { reqheaders: requestHeaders }).post(path).reply(200, tokens);
+    await refresh('body', undefined, { requestHeaders });
+  });
+
+  it('returns no refresh token if the provider keeps the old one', async () => {
+    nock(origin).post(path).reply(200, { access_token: 'new' });
+    expect(await refresh()).to.include({ accessToken: 'new', refreshToken: undefined });
+  });
+
+  it('reads the answer in the dialect of the provider', async () => {
+    nock(origin).post(path).reply(200, { access_token: 'new', scope: 'a,b' });
+    const { scope } = await refresh('body', undefined, { tokenResponse: { scopeSeparator: ',' } });
+    expect(scope).to.equal('a b');
+  });
+
+  const refusals: Record<string, [status: number, body: object | string][]> = {
+    refresh_refused: [
+      [400, { error: 'invalid_grant' }],
+      [403, { error: 'invalid_grant', error_description: 'Unknown or invalid refresh token.' }],
+      // GitHub
+      [200, { error: 'bad_refresh_token' }],
+      // Twitch
+      [400, { error: 'Bad Request', status: 400, message: 'Invalid refresh token' }],
+      // Slack
+      [200, { ok: false, error: 'invalid_refresh_token' }],
+      [200, { ok: false, error: 'of_its_own' }],
+      // Twitch, after the user has changed the password
+      [401, { status: 401, message: 'Invalid refresh token' }],
+      // Gitea and Forgejo
+      [400, { error: 'unauthorized_client', error_description: 'unable to parse refresh token' }],
+      [400, { error: 'unauthorized_client', error_description: 'token was already used' }],
+      [400, { error: 'interaction_required' }],
+      [400, { error: { code: 190 } }],
+    ],
+    scope_refused: [[400, { error: 'invalid_scope' }]],
+    client_refused: [
+      [401, { error: 'invalid_client' }],
+      [400, { error: 'unauthorized_client' }],
+      [200, { error: 'incorrect_client_credentials' }],
+      [403, { status: 403, message: 'invalid client secret' }],
+    ],
+    token_endpoint_failed: [
+      [500, { error: 'invalid_grant' }],
+      [503, ''],
+      [429, {}],
+      [400, { error: 'temporarily_unavailable' }],
+      // A page of a firewall says nothing about the refresh token.
+      [403, '<h1>Forbidden</h1>'],
+      [403, { message: 'Forbidden' }],
+      [403, { status: 403, error: 'Forbidden', path: '/token' }],
+      [404, { statusCode: 404, error: 'Not Found', message: 'Route not found' }],
+      // GitHub, beyond its rate limits
+      [403, { message: 'You have exceeded a secondary rate limit.' }],
+      // Slack, in a moment of trouble
+      [200, { ok: false, error: 'fatal_error' }],
+      [200, { ok: false, error: 'internal_error' }],
+      [200, { ok: false, error: 'ratelimited' }],
+      [200, { ok: false, error: 'service_unavailable' }],
+      [302, ''],
+    ],
+    token_missing: [
+      [200, {}],
+      [200, { access_token: '' }],
+    ],
+  };
+  for (const [outcome, answers] of Object.entries(refusals)) {
+    for (const [status, body] of answers) {
+      it(`fails with ${outcome} after ${status} ${JSON.stringify(body)}`, async () => {
+        nock(origin).post(path).reply(status, body);
+        expect(await outcomeOf(refresh())).to.equal(outcome);
+      });
+    }
+  }
 });

@@ -1,13 +1,16 @@
 import { expect } from 'chai';
-import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
+import type { FailureCode } from '../../src/errors.ts';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
 import {
   callback,
   expectLogin,
   expectRefusal,
   FakeBrowser,
+  type Login,
   navigation,
   navigationWith,
 } from '../harness/browser/fake-browser.ts';
+import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { callbackPath, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
@@ -21,51 +24,54 @@ describe('login forgery', () => {
     victim = new FakeBrowser(underTest);
   });
 
+  /** Checks that the victim's browser can finish the login. */
+  async function expectFinished(login: Login): Promise<void> {
+    expectLogin(underTest(), await victim.finish(login), login);
+  }
+
+  /** Checks for a refusal that changes no cookie. */
+  function expectUntouched(answer: Answer, ...failures: [FailureCode, ...FailureCode[]]): void {
+    expectRefusal(underTest(), answer, ...failures);
+    expect(setCookies(answer)).to.deep.equal([]);
+  }
+
   it('lets the browser that started a login finish it, once', async () => {
     const login = await victim.start();
-    expectLogin(underTest(), await victim.finish(login), login);
+    await expectFinished(login);
     expect(underTest().provider.credentials('token')).to.deep.equal([login.code]);
   });
 
   describe('is refused without spending the code if an attacker gives a victim', () => {
     it('a code without a state', async () => {
-      const code = canary('code');
-      const answer = await victim.open(callback({ code }));
+      const answer = await victim.open(callback({ code: canary('code') }));
       expectRefusal(underTest(), answer, 'state_missing');
-    });
-
-    it("the attacker's own valid state, and the victim has no cookie", async () => {
-      const forged = await attacker.start();
-      expectRefusal(underTest(), await victim.finish(forged), 'state_unknown');
     });
 
     it("the attacker's own valid state, while the victim's own login is pending", async () => {
       const own = await victim.start();
-      const forged = await attacker.start();
-      const answer = await victim.finish(forged);
-      expectRefusal(underTest(), answer, 'state_unknown');
-      expect(clearedCookies(answer)).to.deep.equal([]);
-      expectLogin(underTest(), await victim.finish(own), own);
+      expectUntouched(await victim.finish(await attacker.start()), 'state_unknown');
+      await expectFinished(own);
+    });
+
+    it("the attacker's own valid state, and the victim has no cookie", async () => {
+      expectRefusal(underTest(), await victim.finish(await attacker.start()), 'state_unknown');
     });
 
     it("the attacker's own valid state, over plain http, in a client with no sign of a browser", async () => {
-      const forged = await attacker.start();
-      const answer = await victim.finish(forged, { headers: [] });
+      const answer = await victim.finish(await attacker.start(), { headers: [] });
       expectRefusal(underTest(), answer, 'state_unknown');
     });
 
-    it("the attacker's state under the victim's cookie value", async () => {
+    it("the attacker's state under the victim's cookie value, or the other way round", async () => {
       const own = await victim.start();
       const forged = await attacker.start();
-      victim.cookies.set(forged.cookie.name, own.cookie.value);
-      expectRefusal(underTest(), await victim.finish(forged), 'state_altered');
-    });
-
-    it("the victim's state under the attacker's cookie value", async () => {
-      const own = await victim.start();
-      const forged = await attacker.start();
-      victim.cookies.set(own.cookie.name, forged.cookie.value);
-      expectRefusal(underTest(), await victim.finish(own), 'state_altered');
+      for (const [login, other] of [
+        [forged, own],
+        [own, forged],
+      ] as const) {
+        victim.cookies.set(login.cookie.name, other.cookie.value);
+        expectRefusal(underTest(), await victim.finish(login), 'state_altered');
+      }
     });
 
     it('an authorization URL that the attacker started and the victim completed', async () => {
@@ -85,9 +91,8 @@ describe('login forgery', () => {
       const own = await victim.start();
       const { state } = await attacker.start();
       const answer = await victim.open(callback({ error: 'access_denied', state }));
-      expectRefusal(underTest(), answer, 'state_unknown');
-      expect(clearedCookies(answer)).to.deep.equal([]);
-      expectLogin(underTest(), await victim.finish(own), own);
+      expectUntouched(answer, 'state_unknown');
+      await expectFinished(own);
     });
   });
 
@@ -95,8 +100,8 @@ describe('login forgery', () => {
     it('is still reported as finished after other logins', async () => {
       const first = await victim.start();
       const second = await victim.start();
-      expectLogin(underTest(), await victim.finish(second), second);
-      expectLogin(underTest(), await victim.finish(first), first);
+      await expectFinished(second);
+      await expectFinished(first);
       underTest().provider.forget();
       expectRefusal(underTest(), await victim.finish(second), 'state_finished');
       expectRefusal(underTest(), await victim.finish(first), 'state_finished');
@@ -104,7 +109,7 @@ describe('login forgery', () => {
 
     it('is reported as unknown in every other browser', async () => {
       const login = await victim.start();
-      expectLogin(underTest(), await victim.finish(login), login);
+      await expectFinished(login);
       underTest().provider.forget();
       expectRefusal(underTest(), await attacker.finish(login), 'state_unknown');
     });
@@ -120,7 +125,7 @@ describe('login forgery', () => {
         expect(setCookies(answer)).to.deep.equal([]);
         if (method !== 'HEAD') expectError(answer, 405);
         expect(underTest().provider.calls).to.deep.equal([]);
-        expectLogin(underTest(), await victim.finish(login), login);
+        await expectFinished(login);
       });
     }
   });
@@ -136,17 +141,15 @@ describe('login forgery', () => {
 
       it(`starts no login (${name}: ${value})`, async () => {
         const answer = await victim.open(loginPath, { headers });
-        expectRefusal(underTest(), answer, 'prefetch_refused');
+        expectUntouched(answer, 'prefetch_refused');
         expect(answer.headers).to.have.property('retry-after');
-        expect(setCookies(answer)).to.deep.equal([]);
       });
 
       it(`finishes no login, which can still be finished (${name}: ${value})`, async () => {
         const login = await victim.start();
         const answer = await victim.finish(login, { headers });
-        expectRefusal(underTest(), answer, 'prefetch_refused');
-        expect(setCookies(answer)).to.deep.equal([]);
-        expectLogin(underTest(), await victim.finish(login), login);
+        expectUntouched(answer, 'prefetch_refused');
+        await expectFinished(login);
       });
     }
 
@@ -171,9 +174,8 @@ describe('login forgery', () => {
         const login = await victim.start();
         const headers = navigationWith('Sec-Fetch-Dest', destination);
         const answer = await victim.finish(login, { headers });
-        expectRefusal(underTest(), answer, 'callback_framed');
-        expect(setCookies(answer)).to.deep.equal([]);
-        expectLogin(underTest(), await victim.finish(login), login);
+        expectUntouched(answer, 'callback_framed');
+        await expectFinished(login);
       });
     }
   });
@@ -197,10 +199,9 @@ describe('login forgery', () => {
       ]) {
         const answer = await victim.finish({ code: login.code, state: other });
         // With an altered id, the browser did not start this login.
-        expectRefusal(underTest(), answer, 'state_altered', 'state_unknown');
-        expect(setCookies(answer)).to.deep.equal([]);
+        expectUntouched(answer, 'state_altered', 'state_unknown');
       }
-      expectLogin(underTest(), await victim.finish(login), login);
+      await expectFinished(login);
     });
 
     it('not percent-encoded text at all', async () => {
@@ -209,7 +210,7 @@ describe('login forgery', () => {
         const answer = await victim.open(`${callbackPath}?code=${login.code}&state=${state}`);
         expectRefusal(underTest(), answer, 'state_altered');
       }
-      expectLogin(underTest(), await victim.finish(login), login);
+      await expectFinished(login);
     });
   });
 
@@ -222,12 +223,13 @@ describe('login forgery', () => {
 
   it('two starts have different states, challenges and cookies', async () => {
     const logins = [await victim.start(), await victim.start(), await attacker.start()];
+    const challengeOf = ({ authorizationRequest }: Login) =>
+      authorizationRequest.searchParams.get('code_challenge');
     for (const value of [
-      (login: (typeof logins)[number]) => login.state,
-      (login: (typeof logins)[number]) => login.cookie.name,
-      (login: (typeof logins)[number]) => login.cookie.value,
-      (login: (typeof logins)[number]) =>
-        login.authorizationRequest.searchParams.get('code_challenge'),
+      ({ state }: Login) => state,
+      ({ cookie }: Login) => cookie.name,
+      ({ cookie }: Login) => cookie.value,
+      challengeOf,
     ]) {
       expect(new Set(logins.map(value)).size).to.equal(logins.length);
     }

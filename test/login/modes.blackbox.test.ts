@@ -15,41 +15,42 @@ import {
   relayUnderTest,
 } from '../harness/relay/relay-under-test.ts';
 
-/** Each of these headers alone is a sign of a browser. */
-const signsOfBrowser: [name: string, value: string][] = [
-  ['Sec-Fetch-Site', 'none'],
-  ['Sec-Fetch-Site', 'cross-site'],
-  ['Sec-Fetch-Site', ''],
-  ['Sec-Fetch-Dest', 'document'],
-  ['Sec-Fetch-Dest', 'empty'],
-  ['Sec-Fetch-User', '?1'],
-  ['Sec-Fetch-Mode', 'navigate'],
-  ['Origin', 'https://evil.example'],
-  ['Origin', frontendOrigin],
-  ['Origin', 'null'],
-  ['Referer', 'https://evil.example/'],
-  ['Upgrade-Insecure-Requests', '1'],
-  ['User-Agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'],
-  ['User-Agent', 'Something Mozilla/4.0'],
-  ['Accept', 'text/html'],
-  ['Accept', '*/*;q=0.8, text/html;q=0.9'],
-  ['Cookie', `__Host-Http-lr_login_0123456789abcdef=${'A'.repeat(43)}`],
-  ['Cookie', 'lr_login_0123456789abcdef=x'],
-  ['Cookie', 'a=b; __Host-Http-lr_login_0123456789abcdef='],
-  ['Cookie', 'a=b;__Host-Http-lr_login_0123456789abcdef=x'],
-];
+/** Header values. Each of them alone is a sign of a browser. */
+const signsOfBrowser = {
+  'Sec-Fetch-Site': ['none', 'cross-site', ''],
+  'Sec-Fetch-Dest': ['document', 'empty'],
+  'Sec-Fetch-User': ['?1'],
+  'Sec-Fetch-Mode': ['navigate'],
+  Origin: ['https://evil.example', frontendOrigin, 'null'],
+  Referer: ['https://evil.example/'],
+  'Upgrade-Insecure-Requests': ['1'],
+  'User-Agent': [
+    'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    'Something Mozilla/4.0',
+  ],
+  Accept: ['text/html', '*/*;q=0.8, text/html;q=0.9'],
+  Cookie: [
+    `__Host-Http-lr_login_0123456789abcdef=${'A'.repeat(43)}`,
+    'lr_login_0123456789abcdef=x',
+    'a=b; __Host-Http-lr_login_0123456789abcdef=',
+    'a=b;__Host-Http-lr_login_0123456789abcdef=x',
+  ],
+};
 
-/** None of these headers is a sign of a browser. */
-const noSigns: [name: string, value: string][] = [
-  ['Sec-Fetch-Mode', 'cors'],
-  ['User-Agent', 'curl/8.0'],
-  ['User-Agent', 'python-requests/2.32'],
-  ['Accept', '*/*'],
-  ['Accept', 'application/json'],
-  ['Accept-Language', '*'],
-  ['Cookie', 'session=1; theme=dark'],
-  ['X-Requested-With', 'XMLHttpRequest'],
-];
+/** Header values that are no sign of a browser. */
+const noSigns = {
+  'Sec-Fetch-Mode': ['cors'],
+  'User-Agent': ['curl/8.0', 'python-requests/2.32'],
+  Accept: ['*/*', 'application/json'],
+  'Accept-Language': ['*'],
+  Cookie: ['session=1; theme=dark'],
+  'X-Requested-With': ['XMLHttpRequest'],
+};
+
+const eachHeader = (values: Record<string, string[]>): [name: string, value: string][] =>
+  Object.entries(values).flatMap(([name, all]) =>
+    all.map((value): [string, string] => [name, value]),
+  );
 
 describe('the state check', () => {
   describe('with --state-check browsers, the default', () => {
@@ -63,24 +64,20 @@ describe('the state check', () => {
       expect(expectToken(answer)).to.equal(underTest().provider.tokenFor(code));
     });
 
-    for (const [name, value] of noSigns) {
+    for (const [name, value] of eachHeader(noSigns)) {
       it(`accepts a callback without a state with ${name}: ${value}`, async () => {
         const code = canary('code');
-        const answer = await underTest().send({
-          path: callback({ code }),
-          headers: [[name, value]],
-        });
+        const path = callback({ code });
+        const answer = await underTest().send({ path, headers: [[name, value]] });
         expect(expectToken(answer)).to.equal(underTest().provider.tokenFor(code));
         expect(setCookies(answer)).to.deep.equal([]);
       });
     }
 
-    for (const [name, value] of signsOfBrowser) {
+    for (const [name, value] of eachHeader(signsOfBrowser)) {
       it(`refuses a callback without a state with ${name}: ${value}`, async () => {
-        const answer = await underTest().send({
-          path: callback({ code: canary('code') }),
-          headers: [[name, value]],
-        });
+        const path = callback({ code: canary('code') });
+        const answer = await underTest().send({ path, headers: [[name, value]] });
         expectRefusal(underTest(), answer, 'state_missing');
       });
     }
@@ -96,22 +93,16 @@ describe('the state check', () => {
     }
 
     it("answers with the provider's error, because it spends nothing", async () => {
+      const path = callback({ error: 'access_denied', code: canary('code') });
       for (const headers of [navigation, []]) {
-        const answer = await underTest().send({
-          path: callback({ error: 'access_denied', code: canary('code') }),
-          headers,
-        });
-        expectRefusal(underTest(), answer, 'access_denied');
+        expectRefusal(underTest(), await underTest().send({ path, headers }), 'access_denied');
       }
     });
 
     it('spends no code if the error is empty', async () => {
+      const path = callback({ error: '', code: canary('code') });
       for (const headers of [navigation, []]) {
-        const answer = await underTest().send({
-          path: callback({ error: '', code: canary('code') }),
-          headers,
-        });
-        expectError(answer, 400);
+        expectError(await underTest().send({ path, headers }), 400);
         expect(underTest().provider.calls).to.deep.equal([]);
       }
     });

@@ -34,75 +34,66 @@ async function addressWithRoom(ask: (address: string) => Promise<Answer>): Promi
   return status === 429 ? await addressWithRoom(ask) : address;
 }
 
+/** Opens a callback with a made-up code. */
+function callbackFrom({ port }: RelayUnderTest, client: string): Promise<Answer> {
+  return send(port, {
+    path: `${callbackPath}?code=${canary('code')}`,
+    headers: [['X-Forwarded-For', client]],
+  });
+}
+
+function expectTooMany(answered: Answer, detail: RegExp): void {
+  expect(expectError(answered, 429)).to.match(detail);
+  expect(Number(answered.headers['retry-after'])).to.be.within(1, 600);
+}
+
 describe('callbacks with made-up codes', () => {
-  function callbackFrom({ port }: RelayUnderTest, client: string, code = canary('code')) {
-    return send(port, {
-      path: `${callbackPath}?code=${code}`,
-      headers: [['X-Forwarded-For', client]],
-    });
-  }
-
-  describe('at a relay behind a trusted proxy', () => {
-    const underTest = relayUnderTest({ ...trusting, 'metrics-port': '0' });
-    let client: string;
-    beforeEach(async () => {
-      client = await addressWithRoom((address) => callbackFrom(underTest(), address));
-      underTest().provider.forget();
-    });
-
-    async function useUp(): Promise<void> {
-      underTest().provider.onToken = refusal;
-      for (let time = 0; time < 10; time += 1) {
-        expectError(await callbackFrom(underTest(), client), 400);
-      }
-      underTest().provider.forget();
+  const underTest = relayUnderTest({ ...trusting, 'metrics-port': '0' });
+  let client: string;
+  beforeEach(async () => {
+    client = await addressWithRoom((address) => callbackFrom(underTest(), address));
+    underTest().provider.forget();
+    underTest().provider.onToken = refusal;
+    for (let time = 0; time < 10; time += 1) {
+      expectError(await callbackFrom(underTest(), client), 400);
     }
-
-    it('cost ten token requests in ten minutes, then 429 with Retry-After', async () => {
-      await useUp();
-      const refused = await callbackFrom(underTest(), client);
-      expect(expectError(refused, 429)).to.match(/refused too many logins from this address/);
-      expect(Number(refused.headers['retry-after'])).to.be.within(1, 600);
-      expect(underTest().provider.calls).to.deep.equal([]);
-    });
-
-    it('do not affect other addresses, or other requests from the same address', async () => {
-      await useUp();
-      await addressWithRoom((address) => callbackFrom(underTest(), address));
-      expectRedirect(await underTest().get('/auth/provider'));
-      const headers: [string, string][] = [
-        ['X-Forwarded-For', client],
-        ['Authorization', `Bearer ${canary('token')}`],
-      ];
-      expectUser(await underTest().send({ path: '/api/user', headers }));
-    });
-
-    it('are counted in a metric, and named in the log', async () => {
-      await useUp();
-      expectError(await callbackFrom(underTest(), client), 429);
-      await underTest().requestLine('too_many_refusals');
-      const text = await underTest().metrics();
-      expect(text).to.match(/login_relay_limits_hit_total\{limit="refused_exchanges"\} [1-9]/);
-    });
+    underTest().provider.forget();
   });
 
-  /** Opens twenty, all of which reach the provider. */
-  async function expectNoLimit(
-    underTest: RelayUnderTest,
-    open: () => Promise<Answer>,
-  ): Promise<void> {
-    underTest.provider.onToken = refusal;
-    for (let time = 0; time < 20; time += 1) expectError(await open(), 400);
-    expect(underTest.provider.calls).to.have.lengthOf(20);
-  }
+  it('cost ten token requests in ten minutes, then 429 with Retry-After', async () => {
+    const refused = await callbackFrom(underTest(), client);
+    expectTooMany(refused, /refused too many logins from this address/);
+    expect(underTest().provider.calls).to.deep.equal([]);
+  });
 
-  describe('at a relay without a limit', () => {
-    const underTest = relayUnderTest({ ...trusting, 'refused-exchanges': '0' });
+  it('do not affect other addresses, or other requests from the same address', async () => {
+    await addressWithRoom((address) => callbackFrom(underTest(), address));
+    expectRedirect(await underTest().get('/auth/provider'));
+    const headers: [string, string][] = [
+      ['X-Forwarded-For', client],
+      ['Authorization', `Bearer ${canary('token')}`],
+    ];
+    expectUser(await underTest().send({ path: '/api/user', headers }));
+  });
 
-    it('are not counted', async () => {
-      const client = newClient();
-      await expectNoLimit(underTest(), () => callbackFrom(underTest(), client));
-    });
+  it('are counted in a metric, and named in the log', async () => {
+    expectError(await callbackFrom(underTest(), client), 429);
+    await underTest().requestLine('too_many_refusals');
+    const text = await underTest().metrics();
+    expect(text).to.match(/login_relay_limits_hit_total\{limit="refused_exchanges"\} [1-9]/);
+  });
+});
+
+describe('callbacks with made-up codes at a relay without a limit', () => {
+  const underTest = relayUnderTest({ ...trusting, 'refused-exchanges': '0' });
+
+  it('all reach the provider', async () => {
+    const client = newClient();
+    underTest().provider.onToken = refusal;
+    for (let time = 0; time < 20; time += 1) {
+      expectError(await callbackFrom(underTest(), client), 400);
+    }
+    expect(underTest().provider.calls).to.have.lengthOf(20);
   });
 });
 
@@ -138,9 +129,7 @@ describe('lookups with made-up tokens', () => {
     underTest().provider.onUser = unknown;
     const burst = await Promise.all(Array.from({ length: 40 }, () => lookUp()));
     expect(burst.filter(({ status }) => status === 401)).to.have.lengthOf(10);
-    const refused = await lookUp();
-    expect(expectError(refused, 429)).to.match(/refused too many tokens from this address/);
-    expect(Number(refused.headers['retry-after'])).to.be.within(1, 600);
+    expectTooMany(await lookUp(), /refused too many tokens from this address/);
     expect(underTest().provider.calls).to.have.lengthOf(10);
   });
 
@@ -153,10 +142,7 @@ describe('lookups with made-up tokens', () => {
     expectUser(await lookUp(page.searchParams.get('access_token') ?? ''));
     expectUser(await lookUp(accepted));
     expectUser(await lookUp(canary('token'), await unusedClient()));
-    const headers: [string, string][] = [['X-Forwarded-For', client]];
-    expectToken(
-      await underTest().send({ path: `${callbackPath}?code=${canary('code')}`, headers }),
-    );
+    expectToken(await callbackFrom(underTest(), client));
   });
 
   it('are counted if the token was good before', async () => {
@@ -227,19 +213,15 @@ describe('logins that succeed', () => {
 
   it('are limited to thirty times as many from one address, and stay open', async () => {
     const client = newClient();
-    const from = (address: string): [string, string][] => [['X-Forwarded-For', address]];
-    const open = (address: string) =>
-      underTest().send({ path: `${callbackPath}?code=${canary('code')}`, headers: from(address) });
-    for (let time = 0; time < 30; time += 1) expectToken(await open(client));
+    for (let time = 0; time < 30; time += 1) expectToken(await callbackFrom(underTest(), client));
     const browser = new FakeBrowser(underTest);
     const login = await browser.start();
-    const headers: [string, string][] = [...navigation, ...from(client)];
+    const headers: [string, string][] = [...navigation, ['X-Forwarded-For', client]];
     const refused = await browser.finish(login, { headers });
-    expect(expectError(refused, 429)).to.match(/Too many logins come from this address/);
-    expect(Number(refused.headers['retry-after'])).to.be.within(1, 600);
+    expectTooMany(refused, /Too many logins come from this address/);
     expect(setCookies(refused)).to.deep.equal([]);
     expect(underTest().provider.calls).to.have.lengthOf(30);
-    await addressWithRoom(open);
+    await addressWithRoom((address) => callbackFrom(underTest(), address));
     expectLogin(underTest(), await browser.finish(login), login);
   });
 });
@@ -251,16 +233,14 @@ it('a callback that waits for its turn survives a reload of the configuration', 
     'refused-exchanges': '1',
     'provider-timeout': String(timeout / 1000),
   });
-  const { provider, port } = underTest;
+  const { provider } = underTest;
   const answerTimes: number[] = [];
   provider.onToken = (response, call) => {
     setTimeout(() => provider.issueToken(response, call), answerTimes.shift());
   };
-  const headers: [string, string][] = [['X-Forwarded-For', '198.51.100.1']];
-  const open = () => send(port, { path: `${callbackPath}?code=${canary('code')}`, headers });
   // Together, they take longer than the timeout of one call. So the second one ends after that time.
   answerTimes.push(timeout * 0.55, timeout * 0.55);
-  const opened = [open(), open()];
+  const opened = [1, 2].map(() => callbackFrom(underTest, '198.51.100.1'));
   while (provider.calls.length === 0) await underTest.get('/healthz');
   await underTest.reload();
   for (const answered of await Promise.all(opened)) expectToken(answered);

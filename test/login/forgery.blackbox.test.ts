@@ -62,17 +62,15 @@ describe('login forgery', () => {
       expectRefusal(underTest(), answer, 'state_unknown');
     });
 
-    it("the attacker's state under the victim's cookie value, or the other way round", async () => {
-      const own = await victim.start();
-      const forged = await attacker.start();
-      for (const [login, other] of [
-        [forged, own],
-        [own, forged],
-      ] as const) {
+    for (const whose of ['attacker', 'victim'] as const) {
+      it(`the ${whose}'s state under the other one's cookie value`, async () => {
+        const own = await victim.start();
+        const forged = await attacker.start();
+        const [login, other] = whose === 'attacker' ? [forged, own] : [own, forged];
         victim.cookies.set(login.cookie.name, other.cookie.value);
         expectRefusal(underTest(), await victim.finish(login), 'state_altered');
-      }
-    });
+      });
+    }
 
     it('an authorization URL that the attacker started and the victim completed', async () => {
       const forged = await attacker.start();

@@ -19,6 +19,11 @@ const both = '  rest: { origin: https://rest.example.com }\n';
 const file = (...frontEnds: string[]) => base + frontEnds.join('') + both;
 const faults = (...frontEnds: string[]) => faultsOfFile(file(...frontEnds));
 const api = '{ path: /api/github/, url: https://api.github.com/ }';
+const apiWith = (more: string) => `[${api.replace(' }', `, ${more} }`)}]`;
+/** A list of one API at this path. */
+const at = (path: string, url = 'https://api.github.com/') =>
+  `[{ path: "${path}", url: "${url}" }]`;
+
 /** The only fault, without its place. */
 function fault(...frontEnds: string[]): string {
   const all = faults(...frontEnds);
@@ -29,27 +34,17 @@ function fault(...frontEnds: string[]): string {
 
 describe('proxy of a front end', () => {
   it('is what its pages may use, by default with GET and HEAD', () => {
-    const { frontEnds } = readFileConfig(
-      file(
-        app(
-          `[${api}, { path: /upload/, url: "https://Uploads.github.com/v3/", methods: [POST, PUT] }]`,
-        ),
-      ),
-    ).config;
+    const upload =
+      '{ path: /upload/, url: "https://Uploads.github.com/v3/", methods: [POST, PUT] }';
+    const { frontEnds } = readFileConfig(file(app(`[${api}, ${upload}]`))).config;
+    const others = { requestHeaders: [], registration: 'github' };
     expect(frontEnds[0].apis).to.deep.equal([
-      {
-        path: '/api/github/',
-        url: 'https://api.github.com/',
-        methods: ['GET', 'HEAD'],
-        requestHeaders: [],
-        registration: 'github',
-      },
+      { path: '/api/github/', url: 'https://api.github.com/', methods: ['GET', 'HEAD'], ...others },
       {
         path: '/upload/',
         url: 'https://uploads.github.com/v3/',
         methods: ['POST', 'PUT'],
-        requestHeaders: [],
-        registration: 'github',
+        ...others,
       },
     ]);
     expect(frontEnds[1]?.apis).to.deep.equal([]);
@@ -65,46 +60,28 @@ describe('proxy of a front end', () => {
     expect(fault(app(`[${api}]`, 'token-delivery: session'))).to.equal(
       'front-ends.app.proxy.provider is required, because the front end may use several providers',
     );
-    const named = api.replace(' }', ', provider: gitlab }');
-    const { config } = readFileConfig(file(app(`[${named}]`, 'token-delivery: session')));
+    const named = apiWith('provider: gitlab');
+    const { config } = readFileConfig(file(app(named, 'token-delivery: session')));
     expect(config.frontEnds[0].apis[0]?.registration).to.equal('gitlab');
-    expect(fault(app(`[${named}]`))).to.equal(
+    expect(fault(app(named))).to.equal(
       'front-ends.app.proxy.provider names a provider that the front end may not use: did you mean github?',
     );
   });
 
   for (const path of [
-    '/',
-    '/api/',
-    '/api/user/',
-    '/api/user/x/',
-    '/auth/',
-    '/auth/api/',
-    '/healthz/',
-    '/readyz/x/',
-    '/client.js/',
-    '/.well-known/',
-    'api/',
-    '/api/github',
-    '//api/',
-    '/a//b/',
-    '/a/../b/',
-    '/./',
-    '/a%20b/',
-    '/a b/',
-    '/a?b/',
+    ...['/', '/api/', '/api/user/', '/api/user/x/', '/auth/', '/auth/api/', '/healthz/'],
+    ...['/readyz/x/', '/client.js/', '/.well-known/', 'api/', '/api/github', '//api/'],
+    ...['/a//b/', '/a/../b/', '/./', '/a%20b/', '/a b/', '/a?b/', `/${'a'.repeat(128)}/`],
     'https://login.example.com/api/github/',
-    `/${'a'.repeat(128)}/`,
   ]) {
     it(`cannot have the path ${path.slice(0, 40)}`, () => {
-      const given = `[{ path: "${path}", url: https://api.github.com/ }]`;
-      expect(fault(app(given))).to.match(/^front-ends\.app\.proxy\.path must /);
+      expect(fault(app(at(path)))).to.match(/^front-ends\.app\.proxy\.path must /);
     });
   }
 
   for (const path of ['/api/users/', '/authors/', '/api/github-v3/', '/a.b/~c/_d/', '/healthzz/']) {
     it(`can have the path ${path}`, () => {
-      expect(faults(app(`[{ path: ${path}, url: https://api.github.com/ }]`))).to.deep.equal([]);
+      expect(faults(app(at(path)))).to.deep.equal([]);
     });
   }
 
@@ -120,52 +97,46 @@ describe('proxy of a front end', () => {
     ['api.github.com', 'must be a URL that starts with https://'],
   ] as const) {
     it(`cannot have the URL ${url}`, () => {
-      const text = fault(app(`[{ path: /api/github/, url: "${url}" }]`));
+      const text = fault(app(at('/api/github/', url)));
       expect(text.slice(0, 100)).to.contain(`front-ends.app.proxy.url ${message}`);
       expect(text).not.to.contain('password@');
     });
   }
 
   it('can have an http URL on this machine, or if that is allowed', () => {
-    const at = (url: string) => file(app(`[{ path: /api/github/, url: "${url}" }]`));
-    expect(faultsOfFile(at('http://127.0.0.1:8080/'))).to.deep.equal([]);
-    expect(faultsOfFile(`insecure-http: true\n${at('http://api.internal/')}`)).to.deep.equal([]);
+    expect(faults(app(at('/api/github/', 'http://127.0.0.1:8080/')))).to.deep.equal([]);
+    const elsewhere = file(app(at('/api/github/', 'http://api.internal/')));
+    expect(faultsOfFile(`insecure-http: true\n${elsewhere}`)).to.deep.equal([]);
   });
 
   for (const methods of ['OPTIONS', 'CONNECT', 'TRACE', 'get', '"GET HEAD TRACE"', '[GET, get]']) {
     it(`cannot have the methods ${methods}`, () => {
-      const given = `[{ path: /api/github/, url: https://api.github.com/, methods: ${methods} }]`;
-      expect(fault(app(given))).to.equal(
+      expect(fault(app(apiWith(`methods: ${methods}`)))).to.equal(
         'front-ends.app.proxy.methods must be one of: GET, HEAD, POST, PUT, PATCH, DELETE',
       );
     });
   }
 
   it('passes on further request headers', () => {
-    const given = `[${api.replace(' }', ', request-headers: [X-Goog-Api-Key, X-A] }')}]`;
+    const given = apiWith('request-headers: [X-Goog-Api-Key, X-A]');
     const { frontEnds } = readFileConfig(file(app(given))).config;
     expect(frontEnds[0].apis[0]?.requestHeaders).to.deep.equal(['x-goog-api-key', 'x-a']);
   });
 
-  for (const [names, message] of [
-    ['X-HTTP-Method-Override', 'must not name a header of connections, browsers, proxies'],
-    [
-      '[X-A, Cookie, Via]',
-      'must not name a header of connections, .* method or path: cookie, via$',
-    ],
-    ['X_A', 'must be names of headers'],
-    ['"X-A:"', 'must be names of headers'],
-  ] as const) {
+  for (const [names, message] of Object.entries({
+    'X-HTTP-Method-Override': 'must not name a header of connections, browsers, proxies',
+    '[X-A, Cookie, Via]': 'must not name a header of connections, .* method or path: cookie, via$',
+    X_A: 'must be names of headers',
+    '"X-A:"': 'must be names of headers',
+  })) {
     it(`cannot pass on ${names}`, () => {
-      const given = `[${api.replace(' }', `, request-headers: ${names} }`)}]`;
-      expect(fault(app(given))).to.match(
+      expect(fault(app(apiWith(`request-headers: ${names}`)))).to.match(
         new RegExp(`^front-ends.app.proxy.request-headers ${message}`),
       );
     });
   }
 
   it('has paths that are apart from those of every front end', () => {
-    const at = (path: string) => `[{ path: ${path}, url: https://api.github.com/ }]`;
     const collides = /proxy\.path is the same as another path, or one is below the other$/;
     for (const [one, two] of [
       ['/a/', '/a/'],
@@ -198,13 +169,8 @@ describe('proxy of a front end', () => {
     expect(fault(app('[{ path: /a/, url: https://a.example/, method: GET }]'))).to.equal(
       'front-ends.app.proxy.method is unknown: did you mean methods?',
     );
-    const many = Array.from(
-      { length: limits.apisOfFrontEnd + 1 },
-      (_, index) => `{ path: /${index}/, url: https://a.example/ }`,
-    );
-    expect(fault(app(`[${many.join()}]`))).to.equal(
-      'front-ends.app.proxy has more than 20 entries',
-    );
+    const many = Array.from(Array(limits.apisOfFrontEnd + 1), () => api).join();
+    expect(fault(app(`[${many}]`))).to.equal('front-ends.app.proxy has more than 20 entries');
   });
 
   it('belongs to a front end', () => {
@@ -215,7 +181,7 @@ describe('proxy of a front end', () => {
   });
 
   it('is printed as it is in the file', () => {
-    const text = file(app(`[${api.replace(' }', ', methods: [GET, POST] }')}]`));
+    const text = file(app(apiWith('methods: [GET, POST]')));
     const printed = printFile(readingsOf(settingsOfFile(text)));
     const apis = settingsOfFile(printed).frontEnds?.[0]?.inside.proxy?.map(({ values }) => values);
     expect(apis).to.deep.equal([

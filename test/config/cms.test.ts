@@ -10,8 +10,8 @@ const setting = '--token-delivery (TOKEN_DELIVERY)';
 describe('--token-delivery cms', () => {
   it('always checks the state, and needs nothing else at GitHub', () => {
     const { config, warnings } = read(cms());
-    expect(config).to.include({ tokenDelivery: 'cms', stateCheck: 'always' });
-    expect(config.redirectUris).to.deep.equal([]);
+    const expected = { tokenDelivery: 'cms', stateCheck: 'always', redirectUris: [] };
+    expect(config).to.deep.include(expected);
     expect(warnings).to.deep.equal([]);
   });
 
@@ -69,14 +69,12 @@ describe('--token-delivery cms', () => {
   }
 
   it('does not warn of the scope of a GitHub App, which has permissions instead', () => {
-    const given = cms({ clientId: 'Iv23liEXAMPLE' });
-    expect(read(given).warnings).to.deep.equal([]);
+    expect(read(cms({ clientId: 'Iv23liEXAMPLE' })).warnings).to.deep.equal([]);
   });
 
   it('warns of redirect URIs, which it does not use', () => {
-    const { config, warnings } = read(
-      cms({ scope: 'repo', redirectUri: 'https://app.example.com/in' }),
-    );
+    const flags = { scope: 'repo', redirectUri: 'https://app.example.com/in' };
+    const { config, warnings } = read(cms(flags));
     expect(warnings).to.deep.equal([
       `--redirect-uri (FRONTEND_REDIRECT_URI) has no effect with ${setting} cms`,
     ]);
@@ -116,14 +114,8 @@ front-ends:
   });
 
   it('warns that /auth serves the first CMS of each backend', () => {
-    const { warnings } = readFileConfig(
-      providers +
-        app +
-        blog('blog', 'github') +
-        blog('docs', 'github, team') +
-        blog('news', 'team'),
-    );
-    expect(warnings).to.deep.equal([
+    const blogs = blog('blog', 'github') + blog('docs', 'github, team') + blog('news', 'team');
+    expect(readFileConfig(providers + app + blogs).warnings).to.deep.equal([
       'config.yaml:12:45 front-ends.docs.token-delivery is cms, but /auth serves the front end blog at github: set auth_endpoint to auth/github/docs in its config.yml',
       'config.yaml:13:45 front-ends.news.token-delivery is cms, but /auth serves the front end docs at team: set auth_endpoint to auth/team/news in its config.yml',
     ]);

@@ -30,16 +30,10 @@ describe('the configuration file', () => {
       ['github', { clientId: ['Ov23li'], clientSecretFile: ['./github'], provider: ['github'] }],
       ['staff', { issuer: ['https://id.example.com'], scope: ['openid email'] }],
     ]);
+    const blog = { origin: ['https://blog.example.com'], providers: ['github'] };
     expect(frontEnds?.map(({ name, values }) => [name, values])).to.deep.equal([
       ['app', { origin: ['https://app.example.com'], redirectUri: ['https://app.example.com/in'] }],
-      [
-        'blog',
-        {
-          origin: ['https://blog.example.com'],
-          providers: ['github'],
-          frontEndScope: ['repo user'],
-        },
-      ],
+      ['blog', { ...blog, frontEndScope: ['repo user'] }],
     ]);
   });
 
@@ -87,9 +81,8 @@ providers: { a: { client-id: 0012345678901234567890, pkce: true, client-secret: 
   });
 
   it('is YAML 1.2, whatever version it names', () => {
-    expect(settingsOfFile('%YAML 1.1\n---\nhost: no\n').relay.values).to.deep.equal({
-      host: ['no'],
-    });
+    const { relay } = settingsOfFile('%YAML 1.1\n---\nhost: no\n');
+    expect(relay.values).to.deep.equal({ host: ['no'] });
   });
 
   it('takes relative paths from its own directory', () => {
@@ -98,9 +91,7 @@ providers: { a: { client-id: 0012345678901234567890, pkce: true, client-secret: 
       tlsCert: ['/etc/login-relay/certificates/relay.pem'],
       tlsKey: ['/etc/key'],
     });
-    expect(settingsOfFile('tls-cert: ./a', 'config.yaml').relay.values).to.deep.equal({
-      tlsCert: ['./a'],
-    });
+    expect(settingsOfFile('tls-cert: ./a').relay.values).to.deep.equal({ tlsCert: ['./a'] });
   });
 
   it('gives a provider the preset of its name, unless it names another provider', () => {
@@ -112,13 +103,8 @@ providers:
   twitch: { authorize-url: https://id.example.com }
   staff: { client-id: a }
 `);
-    expect(providers?.map(({ values }) => values.provider?.[0])).to.deep.equal([
-      'gitlab',
-      'slack',
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const presets = ['gitlab', 'slack', undefined, undefined, undefined];
+    expect(providers?.map(({ values }) => values.provider?.[0])).to.deep.equal(presets);
   });
 
   it('takes anchors and aliases', () => {
@@ -128,20 +114,25 @@ front-ends:
   blog: *app
   shop: { origin: https://b.example, providers: *some }
 `);
-    expect(frontEnds?.map(({ values }) => values)).to.deep.equal([
-      { origin: ['https://a.example'], tokenDelivery: ['code'], providers: ['one', 'two'] },
-      { origin: ['https://a.example'], tokenDelivery: ['code'], providers: ['one', 'two'] },
-      { origin: ['https://b.example'], providers: ['one', 'two'] },
-    ]);
+    const app = {
+      origin: ['https://a.example'],
+      tokenDelivery: ['code'],
+      providers: ['one', 'two'],
+    };
+    const shop = { origin: ['https://b.example'], providers: ['one', 'two'] };
+    expect(frontEnds?.map(({ values }) => values)).to.deep.equal([app, app, shop]);
   });
 
+  const nineOf = (alias: string) => Array(9).fill(alias).join();
   const bomb = Array.from(
     { length: 13 },
-    (_, level) =>
-      `x${level}: &x${level} [${Array(9)
-        .fill(`*x${level - 1}`)
-        .join()}]`,
+    (_, level) => `x${level}: &x${level} [${nineOf(`*x${level - 1}`)}]`,
   ).join('\n');
+  const emptyEntries = (count: number) =>
+    Array.from({ length: count }, (_, n) => `  a${n}: {}\n`).join('');
+
+  const nesting = 'has the wrong indentation, or a bracket before it is not closed';
+  const keyType = 'is a key that is not a string: put it in quotes';
 
   const tricks: Record<string, [text: string, ...faults: string[]]> = {
     'a tab as indentation': ['providers:\n\ta: {}\n', '2:1 is indented with a tab: use spaces'],
@@ -151,20 +142,14 @@ front-ends:
     ],
     'wrong indentation, before right lines': [
       'front-ends:\n  app:\n    origin: https://a.example\n   token-delivery: code\n    scope: a\n',
-      '4:1 has the wrong indentation, or a bracket before it is not closed',
+      `4:1 ${nesting}`,
     ],
-    'a tab in a map in braces': [
-      'providers: {\n\ta: {} }\n',
-      '2:2 is indented with a tab: use spaces',
-    ],
+    'a tab in a map in braces': ['host: {\n\ta: {} }\n', '2:2 is indented with a tab: use spaces'],
     'a repeated key': ['port: 1\nhost: a\nport: 2\n', '3:1 repeats a key of line 1'],
-    'a repeated name': [
-      'providers:\n  a: { scope: a }\n  "a": { scope: b }\n',
-      '3:3 repeats a key of line 2',
-    ],
-    'a key that is a number': ['8000: a', '1:1 is a key that is not a string: put it in quotes'],
-    'a key that is a list': ['? [a]\n: b', '1:3 is a key that is not a string: put it in quotes'],
-    'a key without a name': [': b', '1:1 is a key that is not a string: put it in quotes'],
+    'a repeated name': ['providers:\n  a: {}\n  "a": {}\n', '3:3 repeats a key of line 2'],
+    'a key that is a number': ['8000: a', `1:1 ${keyType}`],
+    'a key that is a list': ['? [a]\n: b', `1:3 ${keyType}`],
+    'a key without a name': [': b', `1:1 ${keyType}`],
     'a tag': ['host: !!binary aGk=', '1:7 has a tag: the file must have none'],
     'a tag of a program': ['host: !env HOST', '1:7 has a tag: the file must have none'],
     'two documents': [
@@ -178,27 +163,21 @@ front-ends:
     ],
     'a list of settings': ['- port: 1', '1:1 is not a map of settings, such as port: 8000'],
     'one text': ['port', '1:1 is not a map of settings, such as port: 8000'],
-    'a bracket that stays open': [
-      'host: [a\n',
-      '2:1 has the wrong indentation, or a bracket before it is not closed',
-    ],
+    'a bracket that stays open': ['host: [a\n', `2:1 ${nesting}`],
     'bytes that are not UTF-8': ['host: \uFFFD', '1:1 is not UTF-8'],
     'more than 256 KiB': [`# ${'x'.repeat(256 * 1024)}`, '1:1 is larger than 256 KiB'],
     'an alias bomb': [bomb.replace(/\[.*?\]/, '[a]'), '13:17 has more than 100 aliases'],
     'too many providers': [
-      `providers:\n${Array.from({ length: 101 }, (_, n) => `  a${n}: {}\n`).join('')}`,
+      `providers:\n${emptyEntries(101)}`,
       '102:3 providers has more than 100 entries',
     ],
     'too many front ends': [
-      `front-ends:\n${Array.from({ length: 1001 }, (_, n) => `  a${n}: {}\n`).join('')}`,
+      `front-ends:\n${emptyEntries(1001)}`,
       '1002:3 front-ends has more than 1000 entries',
     ],
     'no providers': ['providers:\n', '1:1 providers is not a map of names, each with its settings'],
     'an empty map of providers': ['providers: {}\n', '1:1 providers has no entries'],
-    'a provider without settings': [
-      'providers:\n  a:\n',
-      '2:3 providers.a is not a map of settings',
-    ],
+    'an empty provider': ['providers:\n  a:\n', '2:3 providers.a is not a map of settings'],
     'a name that is no word of a path': [
       'providers: { a/b: { scope: } }',
       '1:14 providers has a name that must be 1 to 64 letters, digits, hyphens or underscores',
@@ -250,13 +229,9 @@ front-ends:
   }
 
   it('replaces flags and variables, if migrate has printed it', () => {
-    const flags = {
-      tokenUrl: 'https://git.example.com/token',
-      redirectUri: ['https://app.example.com/a', 'https://app.example.com/b'],
-      tokenDelivery: 'code',
-      keyFile: '/etc/key',
-      rateLimit: '60',
-    };
+    const redirectUri = ['https://app.example.com/a', 'https://app.example.com/b'];
+    const others = { tokenDelivery: 'code', keyFile: '/etc/key', rateLimit: '60' };
+    const flags = { tokenUrl: 'https://git.example.com/token', redirectUri, ...others };
     const files = { '/etc/key': { text: 'k'.repeat(32) }, './client-secret': { text: 'secret' } };
     const { config, readings } = readWhole({ flags, files });
     const migrated = migratedFile(readings);
@@ -293,17 +268,13 @@ providers:
 front-ends:
   app: { origin: https://app.example.com }
 `;
-    const own = 'authorize-url: https://id.example.com/a, token-url: https://id.example.com/t';
-    const file = provider('github', `${own}, user-url: https://id.example.com/u`);
+    const [authorizeUrl, tokenUrl] = ['https://id.example.com/a', 'https://id.example.com/t'];
+    const userUrl = 'https://id.example.com/u';
+    const own = `authorize-url: ${authorizeUrl}, token-url: ${tokenUrl}`;
+    const file = provider('github', `${own}, user-url: ${userUrl}`);
     const [registration] = readFileConfig(file).config.registrations;
     expect(registration.provider).to.deep.equal({
-      known: {
-        authorizeUrl: 'https://id.example.com/a',
-        tokenUrl: 'https://id.example.com/t',
-        userUrl: 'https://id.example.com/u',
-        clientAuthentication: 'body',
-        pkce: true,
-      },
+      known: { authorizeUrl, tokenUrl, userUrl, clientAuthentication: 'body', pkce: true },
     });
     expect(faultsOfFile(provider('github', own))).to.deep.equal([
       'config.yaml:4:3 providers.github.user-url is required beside the other endpoints',

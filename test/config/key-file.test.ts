@@ -2,9 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { NewFiles } from '../../src/text-files.ts';
-import { newFiles, readTextFile } from '../../src/text-files.ts';
-import { faults, type Given, minimal, read } from './support/read.ts';
+import { type NewFiles, newFiles, readTextFile } from '../../src/text-files.ts';
+import { faults, type Given, minimal, onlyFault, read } from './support/read.ts';
 
 const secret = 'k'.repeat(32);
 
@@ -33,9 +32,7 @@ describe('the key file', () => {
       const lines = faults({ flags, files: { '/keys': { text } } });
       expect(lines, JSON.stringify(text)).to.have.length(1);
     }
-    expect(faults({ flags })).to.deep.equal([
-      '--key-file (KEY_FILE) names a file that does not exist',
-    ]);
+    expect(onlyFault({ flags })).to.equal('--key-file (KEY_FILE) names a file that does not exist');
   });
 
   it('is the systemd credential, unless an option names a file', () => {
@@ -101,10 +98,8 @@ describe('the key file', () => {
     });
 
     it('causes a warning with its name only when it is created', () => {
-      const path = join(directory, 'key');
-      const { warnings } = read(givenTo(serve));
-      expect(warnings).to.deep.equal([
-        `--key-file (KEY_FILE) names a file that did not exist: created ${path}. Replicas need a copy of it`,
+      expect(read(givenTo(serve)).warnings).to.deep.equal([
+        `--key-file (KEY_FILE) names a file that did not exist: created ${join(directory, 'key')}. Replicas need a copy of it`,
       ]);
       expect(read(givenTo(serve)).warnings).to.deep.equal([]);
     });
@@ -161,12 +156,9 @@ describe('the key file', () => {
     });
 
     it('is not created under a name without a slash, which may be a secret by mistake', () => {
-      const [fault = '', ...others] = faults(givenTo(serve, 'b5a1c0de'));
-      expect(fault).to.match(
-        /does not exist. To create it in this directory, start the path with \.\/$/,
-      );
-      expect(fault).to.not.contain('b5a1c0de');
-      expect(others).to.deep.equal([]);
+      expect(onlyFault(givenTo(serve, 'b5a1c0de')))
+        .to.match(/does not exist. To create it in this directory, start the path with \.\/$/)
+        .and.not.contain('b5a1c0de');
     });
   });
 });

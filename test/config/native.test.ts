@@ -11,16 +11,15 @@ front-ends:
 
 describe('the configuration of a native front end', () => {
   it('takes loopback addresses with any port, https pages and schemes of apps', () => {
-    const uris = 'http://127.0.0.1:8123/a, "http://[::1]/b", https://example.com/c, com.example:/d';
+    const uris = 'http://127.0.0.1:8123/a, "http://[::1]/b", https://a.example/c, com.example:/d';
     const { config } = readFileConfig(file(`kind: native, redirect-uris: [${uris}]`));
-    const [{ redirectUris, tokenDelivery, frontendUrl }] = config.frontEnds;
-    expect(redirectUris).to.deep.equal([
-      'http://127.0.0.1:*/a',
-      'http://[::1]:*/b',
-      'https://example.com/c',
-      'com.example:/d',
-    ]);
-    expect({ tokenDelivery, frontendUrl }).to.deep.equal({
+    expect(config.frontEnds[0]).to.deep.include({
+      redirectUris: [
+        'http://127.0.0.1:*/a',
+        'http://[::1]:*/b',
+        'https://a.example/c',
+        'com.example:/d',
+      ],
       tokenDelivery: 'code',
       frontendUrl: undefined,
     });
@@ -31,22 +30,25 @@ describe('the configuration of a native front end', () => {
     expect(found.join()).to.contain('front-ends.tools.client-key-file').and.not.contain('b5a1c0de');
   });
 
-  for (const [uri, fault] of [
-    ['javascript:alert(1)', 'must start with https:// (or http://), or with a scheme of an app'],
-    ['JaVaScRiPt:alert(1)', 'must start with https:// (or http://), or with a scheme of an app'],
-    ['data:text/html,x', 'must start with https:// (or http://), or with a scheme of an app'],
-    ['file:///etc/passwd', 'must start with https:// (or http://), or with a scheme of an app'],
-    ['myapp:/callback', 'must start with https:// (or http://), or with a scheme of an app'],
-    ['http://example.com/', 'must start with https://, unless its host is 127.0.0.1'],
-    ['http://127.0.0.2/', 'must start with https://, unless its host is 127.0.0.1'],
-    ['com.example.app://user@host/', 'must be a URL without user name and fragment'],
-    ['com.example.app:/#f', 'must be a URL without user name and fragment'],
-    ['https://*.example.com/', 'must not have a *'],
-    ['http://localhost/?code=1', 'must not have code in its query'],
-  ]) {
+  const scheme = 'must start with https:// (or http://), or with a scheme of an app';
+  const https = 'must start with https://, unless its host is 127.0.0.1';
+  const bare = 'must be a URL without user name and fragment';
+  for (const [uri, fault] of Object.entries({
+    'javascript:alert(1)': scheme,
+    'JaVaScRiPt:alert(1)': scheme,
+    'data:text/html,x': scheme,
+    'file:///etc/passwd': scheme,
+    'myapp:/callback': scheme,
+    'http://example.com/': https,
+    'http://127.0.0.2/': https,
+    'com.example.app://user@host/': bare,
+    'com.example.app:/#f': bare,
+    'https://*.example.com/': 'must not have a *',
+    'http://localhost/?code=1': 'must not have code in its query',
+  })) {
     it(`refuses the redirect URI ${uri}`, () => {
       const [found, ...others] = faultsOfFile(file(`kind: native, redirect-uris: ["${uri}"]`));
-      expect(found).to.contain(`front-ends.tools.redirect-uris`).and.contain(fault);
+      expect(found).to.contain('front-ends.tools.redirect-uris').and.contain(fault);
       expect(others).to.deep.equal([]);
     });
   }
@@ -71,24 +73,22 @@ describe('the configuration of a native front end', () => {
   });
 
   it('refuses the scheme of an app at a page, and a page without an origin', () => {
-    expect(
-      faultsOfFile(file('origin: https://a.example, redirect-uris: com.example:/a')).join('\n'),
-    ).to.contain('must be inside');
-    expect(faultsOfFile(file('token-delivery: code')).join('\n')).to.contain('origin is required');
+    const app = 'origin: https://a.example, redirect-uris: com.example:/a';
+    expect(faultsOfFile(file(app)).join()).to.contain('must be inside');
+    expect(faultsOfFile(file('token-delivery: code')).join()).to.contain('origin is required');
   });
 
   it('lets clients in that nobody registered at one front end of a provider only', () => {
-    const open = 'kind: native, clients: { registration: true }';
-    const two = (more: string) => faultsOfFile(`${file(open)}${more}`).join('\n');
-    expect(two('')).to.equal('');
-    expect(two(`  others: { ${open} }\n`)).to.contain('is the second one of a provider');
-    expect(two('  register: { origin: https://a.example }\n')).to.contain('name of an endpoint');
-    expect(faultsOfFile(file('kind: native, clients: { days: 3 }')).join()).to.contain(
-      'lets nobody in',
-    );
-    expect(faultsOfFile(file('origin: https://a.example, clients: { registration: true }')).join())
-      .to.contain('needs')
-      .and.contain('native');
+    const open = 'clients: { registration: true }';
+    const native = `kind: native, ${open}`;
+    const foundOf = (settings: string, more = '') => faultsOfFile(file(settings) + more).join('\n');
+    expect(foundOf(native)).to.equal('');
+    const second = `  others: { ${native} }\n`;
+    expect(foundOf(native, second)).to.contain('is the second one of a provider');
+    const register = '  register: { origin: https://a.example }\n';
+    expect(foundOf(native, register)).to.contain('name of an endpoint');
+    expect(foundOf('kind: native, clients: { days: 3 }')).to.contain('lets nobody in');
+    expect(foundOf(`origin: https://a.example, ${open}`)).to.match(/needs .*native/);
   });
 
   it('warns if everybody may log in with clients that nobody registered', () => {
@@ -96,14 +96,12 @@ describe('the configuration of a native front end', () => {
     const open = file('kind: native, clients: { registration: true }');
     const allow = 'allow: { users: [octocat] }';
     expect(warnings(open)).to.contain('set allow');
-    expect(warnings(open.replace('client-id: one', `client-id: one, ${allow}`))).not.to.contain(
-      'set allow',
-    );
-    expect(warnings(open.replace('kind: native', `kind: native, ${allow}`))).not.to.contain(
-      'set allow',
-    );
-    expect(warnings(file('kind: native, redirect-uris: http://127.0.0.1/a'))).not.to.contain(
-      'set allow',
-    );
+    for (const closed of [
+      open.replace('client-id: one', `client-id: one, ${allow}`),
+      open.replace('kind: native', `kind: native, ${allow}`),
+      file('kind: native, redirect-uris: http://127.0.0.1/a'),
+    ]) {
+      expect(warnings(closed)).not.to.contain('set allow');
+    }
   });
 });

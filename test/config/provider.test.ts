@@ -1,15 +1,8 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
-import type { Provider } from '../../src/providers/provider.ts';
-import { faults, type Given, minimal, read } from './support/read.ts';
+import { faults, type Given, known, minimal, onlyFault, read } from './support/read.ts';
 
 const config = (given: Given) => read(given).config;
-
-function known(given: Given): Provider {
-  const { provider } = config(given);
-  if (!('known' in provider)) throw new Error('the provider is not known');
-  return provider.known;
-}
 
 describe('the provider of the configuration', () => {
   it('can replace each endpoint of the preset', () => {
@@ -48,20 +41,21 @@ describe('the provider of the configuration', () => {
   });
 
   it('suggests a preset with a similar name', () => {
-    expect(faults({ flags: { provider: 'githbu' } })).to.deep.equal([
-      '--provider (PROVIDER) "githbu" must be one that login-relay providers lists: did you mean github?',
-    ]);
-    expect(faults({ flags: { provider: 'somewhere' } })).to.deep.equal([
-      '--provider (PROVIDER) "somewhere" must be one that login-relay providers lists',
-    ]);
+    for (const [provider, end] of Object.entries({
+      githbu: ': did you mean github?',
+      somewhere: '',
+    })) {
+      expect(onlyFault({ flags: { provider } })).to.equal(
+        `--provider (PROVIDER) "${provider}" must be one that login-relay providers lists${end}`,
+      );
+    }
   });
 
   it('fills in the host and the tenant of a preset', () => {
     const gitlab = known({ flags: { provider: 'gitlab', providerHost: 'git.example.com:8443' } });
     expect(gitlab.userUrl).to.equal('https://git.example.com:8443/api/v4/user');
-    expect(known({ flags: { provider: 'gitlab' } }).tokenUrl).to.equal(
-      'https://gitlab.com/oauth/token',
-    );
+    const { tokenUrl } = known({ flags: { provider: 'gitlab' } });
+    expect(tokenUrl).to.equal('https://gitlab.com/oauth/token');
     const host = { providerHost: 'sso.example.com/auth', providerTenant: 'main' };
     expect(known({ flags: { provider: 'keycloak', ...host } }).tokenUrl).to.equal(
       'https://sso.example.com/auth/realms/main/protocol/openid-connect/token',
@@ -82,16 +76,15 @@ describe('the provider of the configuration', () => {
   it('accepts only a host name that is not a metadata service', () => {
     const refused = ['https://a.example', 'a.example/?b', 'a@b.example', '169.254.169.254', ''];
     for (const providerHost of refused) {
-      const flags = { provider: 'gitea', providerHost };
-      expect(faults({ flags }), providerHost).to.have.length(1);
+      expect(faults({ flags: { provider: 'gitea', providerHost } }), providerHost).to.have.length(
+        1,
+      );
     }
   });
 
   it('sends version and base URL to providers that require them', () => {
-    const discord = known({
-      flags: { provider: 'discord', baseUrl: 'https://login.example.com/' },
-    });
-    expect(discord.requestHeaders?.['user-agent']).to.match(
+    const flags = { provider: 'discord', baseUrl: 'https://login.example.com/' };
+    expect(known({ flags }).requestHeaders?.['user-agent']).to.match(
       /^DiscordBot \(https:\/\/login\.example\.com, \d+\.\d+\.\d+\)$/,
     );
   });
@@ -107,13 +100,10 @@ describe('the provider of the configuration', () => {
 
   it('reads the proxy variables, in upper or lower case', () => {
     const environment = { ...minimal, https_proxy: 'http://proxy:3128', NO_PROXY: 'a.example' };
-    expect(config({ environment }).proxy).to.deep.equal({
-      HTTPS_PROXY: 'http://proxy:3128',
-      NO_PROXY: 'a.example',
-    });
-    const lines = faults({ environment: { ...minimal, HTTPS_PROXY: 'canary:3128' } });
-    expect(lines).to.have.length(1);
-    expect(lines[0]).to.match(/^HTTPS_PROXY (?!.*canary)/);
+    const proxy = { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'a.example' };
+    expect(config({ environment }).proxy).to.deep.equal(proxy);
+    const wrong = { ...minimal, HTTPS_PROXY: 'canary:3128' };
+    expect(onlyFault({ environment: wrong })).to.match(/^HTTPS_PROXY (?!.*canary)/);
   });
 
   const addresses: OptionName[] = [
@@ -121,17 +111,12 @@ describe('the provider of the configuration', () => {
     'issuer',
   ];
 
-  it('has addresses of this machine on plain http', () => {
+  it('has addresses of this machine on plain http, and others only if they are allowed', () => {
     for (const name of addresses) {
       for (const host of ['localhost:3', '127.0.0.1', '127.9.9.9:1', '[::1]:8', 'a.localhost']) {
         const flags = { [name]: `http://${host}` };
         expect(faults({ flags }), `${name} ${host}`).to.deep.equal([]);
       }
-    }
-  });
-
-  it('has no others on plain http, unless they are allowed', () => {
-    for (const name of addresses) {
       for (const host of ['example.com', '10.0.0.1', 'localhost.example.com', '128.0.0.1']) {
         const flags = { [name]: `http://${host}` };
         expect(faults({ flags }), `${name} ${host}`).to.have.length(1);
@@ -143,23 +128,25 @@ describe('the provider of the configuration', () => {
   it('warns if the endpoints belong to two providers and --provider is not set', () => {
     const authorizeUrl = 'https://provider.example/authorize';
     const addresses = { authorizeUrl, tokenUrl: authorizeUrl, userUrl: authorizeUrl };
-    const all = { ...addresses, tokenRequest: 'body' };
+    const issuer = 'https://provider.example';
+    const revocationUrl = 'https://provider.example/revoke';
     const { warnings } = read({ flags: { authorizeUrl } });
     expect(warnings).to.have.length(2);
-    expect(warnings[0]).to.match(
-      /^--token-url .* is that of github by default, but other endpoints are configured/,
-    );
-    expect(warnings[1]).to.match(
-      /^--user-url .* is that of github by default, but other endpoints are configured/,
-    );
-    for (const flags of [{}, all, { authorizeUrl, provider: 'gitlab' }]) {
+    for (const [index, flag] of ['--token-url', '--user-url'].entries()) {
+      expect(warnings[index]).to.match(
+        new RegExp(`^${flag} .* is that of github by default, but other endpoints are configured`),
+      );
+    }
+    expect(read({ flags: { revocationUrl } }).warnings).to.have.length(3);
+    for (const flags of [
+      {},
+      { ...addresses, tokenRequest: 'body' },
+      { authorizeUrl, provider: 'gitlab' },
+      { authorizeUrl, issuer },
+      { revocationUrl, provider: 'github' },
+    ]) {
       expect(read({ flags }).warnings).to.deep.equal([]);
     }
-    const issuer = 'https://provider.example';
-    expect(read({ flags: { authorizeUrl, issuer } }).warnings).to.deep.equal([]);
-    const revocationUrl = 'https://provider.example/revoke';
-    expect(read({ flags: { revocationUrl } }).warnings).to.have.length(3);
-    expect(read({ flags: { revocationUrl, provider: 'github' } }).warnings).to.deep.equal([]);
   });
 
   it('warns that the secret is in the URL if the endpoints are given by hand, except at GitHub', () => {
@@ -169,13 +156,15 @@ describe('the provider of the configuration', () => {
       read({ flags }).warnings.filter((warning) => warning.startsWith('--token-request'));
     expect(warningsOf(byHand)).to.have.length(1);
     expect(warningsOf(byHand)[0]).to.match(/\(PROVIDER_TOKEN_REQUEST\) .* in the URL/);
-    for (const tokenRequest of ['query', 'body', 'basic', 'basic-raw']) {
-      expect(warningsOf({ ...byHand, tokenRequest })).to.deep.equal([]);
+    const tokenRequests = ['query', 'body', 'basic', 'basic-raw'];
+    for (const flags of [
+      ...tokenRequests.map((tokenRequest) => ({ ...byHand, tokenRequest })),
+      { ...byHand, tokenUrl: 'https://github.com/login/oauth/access_token?a=b' },
+      { ...byHand, provider: 'gitlab' },
+      { tokenUrl, issuer: 'https://provider.example' },
+    ]) {
+      expect(warningsOf(flags)).to.deep.equal([]);
     }
-    const atGitHub = { ...byHand, tokenUrl: 'https://github.com/login/oauth/access_token?a=b' };
-    expect(warningsOf(atGitHub)).to.deep.equal([]);
-    expect(warningsOf({ ...byHand, provider: 'gitlab' })).to.deep.equal([]);
-    expect(warningsOf({ tokenUrl, issuer: 'https://provider.example' })).to.deep.equal([]);
   });
 
   it('refuses basic-raw for a client identifier with a colon', () => {
@@ -192,18 +181,13 @@ describe('the provider of the configuration', () => {
       PROVIDER_HOST: 'https://',
     };
     const files = { '/secret': { text: 'from the file' } };
-    const flags = {
-      port: '8001',
-      clientSecretFile: '/secret',
-      issuer: 'https://id.example',
-    };
+    const flags = { port: '8001', clientSecretFile: '/secret', issuer: 'https://id.example' };
     const { port, clientSecret, provider } = config({ flags, environment, files });
     expect([port, clientSecret.reveal()]).to.deep.equal([8001, 'from the file']);
     expect(provider).to.have.nested.property('discovered.issuer', 'https://id.example');
-    expect(
-      known({ flags: { provider: 'gitlab' }, environment: { ...minimal, PROVIDER_ISSUER: 'x' } })
-        .tokenUrl,
-    ).to.contain('gitlab.com');
+    const overridden = { ...minimal, PROVIDER_ISSUER: 'x' };
+    const gitlab = known({ flags: { provider: 'gitlab' }, environment: overridden });
+    expect(gitlab.tokenUrl).to.contain('gitlab.com');
   });
 
   it('refuses alternatives that are both flags or both variables', () => {
@@ -213,8 +197,7 @@ describe('the provider of the configuration', () => {
       { environment: { ...minimal, PROVIDER_ISSUER: issuer, PROVIDER: 'github' } },
       { flags: { issuer, provider: 'github' }, environment: { ...minimal, PROVIDER: 'gitlab' } },
     ]) {
-      expect(faults(given)).to.have.length(1);
-      expect(faults(given)[0]).to.contain('are both given');
+      expect(onlyFault(given)).to.contain('are both given');
     }
   });
 });

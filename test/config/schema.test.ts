@@ -23,6 +23,7 @@ function faults(text: string): readonly string[] {
 
 const github = 'github: { client-id: a, client-secret: b }';
 const app = 'app: { origin: https://app.example.com }';
+const api = 'path: /api/github/, url: https://api.example.com/';
 
 /** A file with a provider and a front end, and something else. */
 function fileWith({ relay = '', provider = '', frontEnd = '' }): string {
@@ -44,10 +45,7 @@ const right: Readonly<Record<string, string>> = {
   'a scope as a text': fileWith({ provider: 'scope: repo user' }),
   'a scope as a list': fileWith({ provider: 'scope: [repo, user]' }),
   'a client ID that looks like a number': `providers: { github: { client-id: 1234.5678, client-secret: b } }\nfront-ends: { ${app} }`,
-  'every type of value': fileWith({
-    relay:
-      'port: 8080\nprovider-timeout: 2.5\ninsecure-http: true\nlog-level: debug\ntrusted-proxies: [10.0.0.0/8, unix]',
-  }),
+  'every type of value': `port: 8080\nprovider-timeout: 2.5\ninsecure-http: true\nlog-level: debug\ntrusted-proxies: [10.0.0.0/8, unix]${fileWith({})}`,
   'a proxy': `base-url: https://login.example.com\nkey-file: ./key\nproviders: { ${github} }\nfront-ends: { ${app.replace(' }', ', token-delivery: session, proxy: [{ path: /api/github/, url: https://api.example.com/ }] }')} }`,
 };
 
@@ -87,26 +85,17 @@ const wrong: Readonly<Record<string, string>> = {
   'a path that is no proxy': fileWith({ frontEnd: 'proxy: /api/github/' }),
   'no proxy': fileWith({ frontEnd: 'proxy: []' }),
   'a proxy without a URL': fileWith({ frontEnd: 'proxy: [{ path: /api/github/ }]' }),
-  'a proxy with an unknown key': fileWith({
-    frontEnd: 'proxy: [{ path: /api/github/, url: https://api.example.com/, method: GET }]',
-  }),
-  'a proxy with an unknown method': fileWith({
-    frontEnd: 'proxy: [{ path: /api/github/, url: https://api.example.com/, methods: [TRACE] }]',
-  }),
-  'a proxy with a relative path': fileWith({
-    frontEnd: 'proxy: [{ path: api/github/, url: https://api.example.com/ }]',
-  }),
+  'a proxy with an unknown key': fileWith({ frontEnd: `proxy: [{ ${api}, method: GET }]` }),
+  'a proxy with an unknown method': fileWith({ frontEnd: `proxy: [{ ${api}, methods: [TRACE] }]` }),
+  'a proxy with a relative path': fileWith({ frontEnd: `proxy: [{ ${api.replace('/', '')} }]` }),
   'one provider too many': `providers:\n${providers(limits.registrations + 1).join('')}front-ends:\n  ${app}`,
   'one front end too many': `providers: { ${github} }\nfront-ends:\n${frontEnds(limits.frontEnds + 1).join('')}`,
 };
 
 describe('the JSON Schema of the configuration file', () => {
   it('is named for editors by every file of the documentation', () => {
-    expect([...documentedFiles.keys()]).to.deep.equal([
-      'One page',
-      'A team with previews',
-      "A page that uses the provider's API",
-    ]);
+    const titles = ['One page', 'A team with previews', "A page that uses the provider's API"];
+    expect([...documentedFiles.keys()]).to.deep.equal(titles);
     for (const file of documentedFiles.values()) {
       expect(file).to.match(/^# yaml-language-server: \$schema=\.\/config\.schema\.json\n/);
     }

@@ -21,22 +21,15 @@ const faults: typeof faultsOfFile = (text, given = {}) =>
 
 describe('a configuration file with several registrations and front ends', () => {
   it('gives each registration its own callback, secret and provider', () => {
-    const { registrations } = read(team).config;
-    expect(
-      registrations.map(({ name, clientId, clientSecret, redirectUri }) => [
-        name,
-        clientId,
-        clientSecret.reveal(),
-        redirectUri,
-      ]),
-    ).to.deep.equal([
-      ['github', 'one', 'first', 'https://login.example.com/auth/github/callback'],
-      ['staff', 'two', 'second', 'https://login.example.com/auth/staff/callback'],
-    ]);
-    expect(registrations.map(({ provider }) => Object.keys(provider))).to.deep.equal([
-      ['known'],
-      ['discovered'],
-    ]);
+    const [github, staff] = read(team).config.registrations;
+    const redirectUri = 'https://login.example.com/auth/github/callback';
+    expect(github).to.include({ name: 'github', clientId: 'one', redirectUri });
+    expect(github.clientSecret.reveal()).to.equal('first');
+    expect(github.provider).to.have.property('known');
+    const other = redirectUri.replace('github', 'staff');
+    expect(staff).to.include({ name: 'staff', clientId: 'two', redirectUri: other });
+    expect(staff?.clientSecret.reveal()).to.equal('second');
+    expect(staff?.provider).to.have.property('discovered');
   });
 
   it('gives each front end its origin, delivery, registrations and scope', () => {
@@ -101,30 +94,21 @@ describe('a configuration file with several registrations and front ends', () =>
     const { PROVIDER_SCOPE, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, ...frontEnd } = environment;
     const neither = read('port: 1', { environment }).config;
     expect(neither.registrations.map(({ name }) => name)).to.deep.equal(['provider']);
-    expect(neither.frontEnds.map(({ name, scope }) => [name, scope])).to.deep.equal([
-      ['app', undefined],
-    ]);
-    const providers = read(
-      'providers: { a: { client-id: x, client-secret: y }, b: { client-id: x, client-secret: y } }',
-      { environment: frontEnd },
-    ).config;
-    expect(providers.frontEnds[0].registrations).to.deep.equal(['a', 'b']);
-    const frontEnds = read(
-      'front-ends: { web: { origin: https://web.example.com, scope: user } }',
-      {
-        environment: { PROVIDER_SCOPE, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET },
-      },
-    ).config;
-    expect(frontEnds.frontEnds.map(({ name }) => name)).to.deep.equal(['web']);
+    expect(neither.frontEnds).to.have.lengthOf(1);
+    expect(neither.frontEnds[0]).to.include({ name: 'app', scope: undefined });
+    const client = '{ client-id: x, client-secret: y }';
+    const providers = read(`providers: { a: ${client}, b: ${client} }`, { environment: frontEnd });
+    expect(providers.config.frontEnds[0].registrations).to.deep.equal(['a', 'b']);
+    const web = 'front-ends: { web: { origin: https://web.example.com, scope: user } }';
+    const provider = { PROVIDER_SCOPE, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET };
+    const { frontEnds } = read(web, { environment: provider }).config;
+    expect(frontEnds.map(({ name }) => name)).to.deep.equal(['web']);
   });
 
   it('says which to drop if flags or variables describe what the file describes', () => {
-    expect(
-      faults(team, {
-        flags: { clientId: 'x', pathName: 'github' },
-        environment: { FRONTEND_ORIGIN: 'https://app.example.com', PROVIDER_SCOPE: 'user' },
-      }),
-    ).to.deep.equal([
+    const flags = { clientId: 'x', pathName: 'github' };
+    const environment = { FRONTEND_ORIGIN: 'https://app.example.com', PROVIDER_SCOPE: 'user' };
+    expect(faults(team, { flags, environment })).to.deep.equal([
       '--client-id (PROVIDER_CLIENT_ID) is given, but config.yaml has providers: drop one of them',
       '--scope (PROVIDER_SCOPE) is given, but config.yaml has providers: drop one of them',
       '--path-name (PROVIDER_PATH_NAME) is given, but config.yaml has providers: drop one of them',
@@ -133,9 +117,7 @@ describe('a configuration file with several registrations and front ends', () =>
   });
 
   it('reports every fault with its place and in its order, and values unless they may be secret', () => {
-    expect(
-      faults(
-        `
+    const text = `
 port: lots
 providers:
   github:
@@ -147,10 +129,8 @@ providers:
 front-ends:
   app: { origin: https://app.example.com/x, providers: [github, stafff] }
   blog: { providers: [staff] }
-`,
-        { flags: { tlsCert: 'cert.pem' } },
-      ),
-    ).to.deep.equal([
+`;
+    expect(faults(text, { flags: { tlsCert: 'cert.pem' } })).to.deep.equal([
       'config.yaml tls-key is required with --tls-cert (TLS_CERT)',
       'config.yaml:2:1 port "lots" must be a whole number from 0 to 65535',
       'config.yaml:6:5 providers.github.client-secret must be one line of printable ASCII characters',
@@ -169,10 +149,10 @@ front-ends:
       'config.yaml has no providers',
       'config.yaml has no front-ends',
     ]);
-    const flags = { origin: 'https://app.example.com' };
-    expect(faults('port: 9000', { flags }).filter((fault) => / has no /.test(fault))).to.deep.equal(
-      ['config.yaml has no providers'],
-    );
+    const found = faults('port: 9000', { flags: { origin: 'https://app.example.com' } });
+    expect(found.filter((fault) => / has no /.test(fault))).to.deep.equal([
+      'config.yaml has no providers',
+    ]);
   });
 
   it('is not told that a provider is unused if a front end has its name misspelt', () => {
@@ -241,18 +221,11 @@ front-ends:
 `);
     const places = faults.map((fault) => /^config\.yaml:(\S+ \S+) /.exec(fault)?.[1]);
     expect(places).to.deep.equal([
-      '1:1 prot',
-      '2:1 base-url',
-      '3:1 key-file',
-      '4:1 max-connections',
-      '6:13 providers.github.client-idd',
-      '6:28 providers.github.client-secret-file',
-      '6:56 providers.github.state-check',
-      '7:44 providers.staff.issuer',
-      '9:10 front-ends.app.origin',
-      '9:58 front-ends.app.token-delivery',
-      '10:11 front-ends.blog.origin',
-      '10:46 front-ends.blog.providers',
+      ...['1:1 prot', '2:1 base-url', '3:1 key-file', '4:1 max-connections'],
+      ...['6:13 providers.github.client-idd', '6:28 providers.github.client-secret-file'],
+      ...['6:56 providers.github.state-check', '7:44 providers.staff.issuer'],
+      ...['9:10 front-ends.app.origin', '9:58 front-ends.app.token-delivery'],
+      ...['10:11 front-ends.blog.origin', '10:46 front-ends.blog.providers'],
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
 import { type Config, type ConfigReading, readConfig } from '../../../src/config/config.ts';
 import { placedTexts } from '../../../src/config/fault.ts';
 import type { ConfigFile } from '../../../src/config/file/entries.ts';
@@ -6,6 +7,7 @@ import { parseConfigFile } from '../../../src/config/file/read.ts';
 import { createReadings, type Readings } from '../../../src/config/readings.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../../src/config/sources.ts';
+import type { Provider } from '../../../src/providers/provider.ts';
 import { ConfigError } from '../../../src/start-errors.ts';
 import {
   type NewFiles,
@@ -79,6 +81,20 @@ export function faults(given: Given): readonly string[] {
   return [];
 }
 
+/** The fault of a configuration that has no other. */
+export function onlyFault(given: Given): string {
+  const [fault = '', ...others] = faults(given);
+  expect(others).to.deep.equal([]);
+  return fault;
+}
+
+/** The provider of a configuration whose endpoints are known without discovery. */
+export function known(given: Given): Provider {
+  const { provider } = read(given).config;
+  if (!('known' in provider)) throw new Error('the provider is not known');
+  return provider.known;
+}
+
 const withFile = (text: string, { environment = {}, files = {}, ...given }: Given = {}): Given => ({
   ...given,
   environment: { LOGIN_RELAY_CONFIG: 'config.yaml', ...environment },
@@ -124,11 +140,9 @@ const documentation = new URL('../../../docs/configuration.md', import.meta.url)
 
 /** The whole files of docs/configuration.md, by the title of their section. */
 export const documentedFiles: ReadonlyMap<string, string> = new Map(
-  [
-    ...readFileSync(documentation, 'utf8').matchAll(
-      /^## ([^\n]+)$(?:(?!^## ).)*?^```yaml\n(.*?)^```$/gms,
-    ),
-  ].map(([, title = '', file = '']) => [title, file]),
+  readFileSync(documentation, 'utf8')
+    .matchAll(/^## ([^\n]+)$(?:(?!^## ).)*?^```yaml\n(.*?)^```$/gms)
+    .map(([, title = '', file = '']) => [title, file]),
 );
 
 /** The secret files that a configuration file names, each with a secret. */

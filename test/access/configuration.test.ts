@@ -22,12 +22,10 @@ function faultOf(text: string): string {
 
 describe('allow', () => {
   it('is a list of rules for a provider and for a front end', () => {
-    const { config } = readFileConfig(
-      file(
-        'provider: github, allow: { users: [octocat, 0583231], organizations: example, teams: [example/editors] }',
-        'allow: { emails: [ada@example.com], email-domains: [example.com, a.example.com] }',
-      ),
-    );
+    const staff = '{ users: [octocat, 0583231], organizations: example, teams: [example/editors] }';
+    const frontEnd = '{ emails: [ada@example.com], email-domains: [example.com, a.example.com] }';
+    const text = file(`provider: github, allow: ${staff}`, `allow: ${frontEnd}`);
+    const { config } = readFileConfig(text);
     expect(config.registrations[0].allow).to.deep.include({
       users: ['octocat', '0583231'],
       organizations: ['example'],
@@ -37,18 +35,14 @@ describe('allow', () => {
       emails: ['ada@example.com'],
       emailDomains: ['example.com', 'a.example.com'],
     });
-    expect(readFileConfig(file('provider: github')).config.registrations[0].allow).to.equal(
-      undefined,
-    );
+    const { registrations } = readFileConfig(file('provider: github')).config;
+    expect(registrations[0].allow).to.equal(undefined);
   });
 
   it('has groups whose names have spaces and commas', () => {
     const groups = ['Domain Admins', 'cn=staff,ou=groups,dc=example', 'a b'];
-    const { config } = readFileConfig(
-      file(
-        `issuer: https://id.example.com, allow: { groups: ${JSON.stringify(groups)}, groups-claim: roles }`,
-      ),
-    );
+    const rules = `{ groups: ${JSON.stringify(groups)}, groups-claim: roles }`;
+    const { config } = readFileConfig(file(`issuer: https://id.example.com, allow: ${rules}`));
     expect(config.registrations[0].allow).to.deep.include({ groups, groupsClaim: 'roles' });
   });
 
@@ -100,6 +94,8 @@ describe('allow', () => {
   }
 
   const unsaid = 'the provider does not say that of a person';
+  const unnamed =
+    'authorize-url: https://git.example/a, token-url: https://git.example/t, token-request: body, user-url: https://git.example/u';
   for (const [provider, rule, reason] of [
     ['provider: google', 'groups', 'the user record of Google has no groups'],
     ['provider: entra, provider-tenant: x', 'emails', 'Microsoft does not say'],
@@ -109,22 +105,16 @@ describe('allow', () => {
     ['provider: auth0, provider-host: a.example', 'groups', 'its user record has no groups'],
     ['issuer: https://id.example.com', 'organizations', unsaid],
     // Without a name, it is not known to be GitHub.
-    [
-      'authorize-url: https://git.example/a, token-url: https://git.example/t, token-request: body, user-url: https://git.example/u',
-      'organizations',
-      unsaid,
-    ],
+    [unnamed, 'organizations', unsaid],
   ] as const) {
     const names = { emails: 'a@example.com', 'email-domains': 'example.com', teams: 'a/b' };
     const name = (names as Record<string, string>)[rule] ?? 'name';
 
     it(`says why ${provider.slice(0, 40)} cannot answer ${rule}, for a front end too`, () => {
-      const message = `cannot be asked at the provider p: ${reason}`;
+      const message = `allow.${rule} cannot be asked at the provider p: ${reason}`;
       const allow = `allow: { ${rule}: ["${name}"] }`;
-      expect(faultOf(file(`${provider}, ${allow}`))).to.contain(
-        `providers.p.allow.${rule} ${message}`,
-      );
-      expect(faultOf(file(provider, allow))).to.contain(`front-ends.app.allow.${rule} ${message}`);
+      expect(faultOf(file(`${provider}, ${allow}`))).to.contain(`providers.p.${message}`);
+      expect(faultOf(file(provider, allow))).to.contain(`front-ends.app.${message}`);
     });
   }
 
@@ -161,11 +151,8 @@ describe('allow', () => {
       const secrets = paths.map((path) => [path, { text: 'secret' }]);
       const { config } = readFileConfig(text, { files: Object.fromEntries(secrets) });
       const findings = checkAccess(config, new Map());
-      expect(findings.map(({ verdict }) => verdict)).to.deep.equal(
-        findings.map(() => 'ok'),
-        JSON.stringify(findings),
-      );
-      expect(findings.length).to.be.greaterThan(0);
+      const verdicts = new Set(findings.map(({ verdict }) => verdict));
+      expect([...verdicts], JSON.stringify(findings)).to.deep.equal(['ok']);
     }
   });
 });

@@ -58,12 +58,11 @@ describe('a client that registers itself', () => {
       expect(back.origin + back.pathname).to.equal(redirect_uri);
       expect(back.searchParams.get('state')).to.equal(question.start.state);
       const tokens = jsonOf(await relay().redeem(question.start, code));
-      const refreshed = await relay().refresh(client_id, `${tokens['refresh_token']}`);
-      expect(jsonOf(refreshed)['access_token']).to.be.a('string');
+      const refreshed = jsonOf(await relay().refresh(client_id, `${tokens['refresh_token']}`));
+      expect(refreshed['access_token']).to.be.a('string');
       await relay().restart(settings);
-      expect(
-        (await relay().refresh(client_id, `${jsonOf(refreshed)['refresh_token']}`)).status,
-      ).to.equal(200);
+      const again = await relay().refresh(client_id, `${refreshed['refresh_token']}`);
+      expect(again.status).to.equal(200);
     }
   });
 
@@ -203,8 +202,8 @@ describe('a client that registers itself', () => {
     ];
     for (const client_id of wrong) {
       expectRefused((await ask({ client_id })).page);
-      const answer = await relay().refresh(client_id, 'x');
-      expect(jsonOf(answer)).to.include({ error: 'invalid_client' });
+      const refreshed = jsonOf(await relay().refresh(client_id, 'x'));
+      expect(refreshed).to.include({ error: 'invalid_client' });
     }
     const { parameters } = oauthStart({ client_id: id, redirect_uri: loopback });
     for (const name of ['app', 'tools']) {
@@ -258,13 +257,9 @@ describe('a client that registers itself', () => {
     const wrong = await relay().redeem(start, code, { resource: 'https://other.example/' });
     expect(jsonOf(wrong)).to.include({ error: 'invalid_target' });
     const tokens = jsonOf(await relay().redeem(start, code, { resource }));
-    const refresh = (named: string) =>
-      relay().post('token', {
-        grant_type: 'refresh_token',
-        client_id,
-        refresh_token: `${tokens['refresh_token']}`,
-        resource: named,
-      });
+    const refresh_token = `${tokens['refresh_token']}`;
+    const request = { grant_type: 'refresh_token', client_id, refresh_token };
+    const refresh = (named: string) => relay().post('token', { ...request, resource: named });
     expect(jsonOf(await refresh(`${resource}/`))).to.include({ error: 'invalid_target' });
     expect((await refresh(resource)).status).to.equal(200);
     for (const bad of ['no url', 'https://mcp.example.com/#x', [resource, resource]]) {
@@ -292,9 +287,7 @@ describe('a client that registers itself', () => {
     const callback = `/auth/provider/callback?${new URLSearchParams({ error: 'access_denied', state })}`;
     for (const ahead of [0, 86_400_000]) {
       relay().ahead = ahead;
-      const answer = await relay().browser().open(callback);
-      expect(answer.status).to.equal(400);
-      expect(answer.headers).not.to.have.property('location');
+      expectRefused(await relay().browser().open(callback));
     }
     relay().ahead = 0;
     const back = locationOf(await browser.open(callback));
@@ -327,14 +320,10 @@ describe('a client that registers itself', () => {
   it('gets preflights answered at any page, without credentials, at these endpoints only', async () => {
     const preflight = async (path: string, origin?: string) =>
       corsOf(await relay().preflight(path, origin)).join();
-    for (const path of [
-      '/auth/provider/token',
-      '/auth/provider/revoke',
-      '/auth/provider/register',
-      '/api/user',
-    ]) {
-      expect(await preflight(path)).to.equal('https://any.example,');
+    for (const path of ['token', 'revoke', 'register']) {
+      expect(await preflight(`/auth/provider/${path}`)).to.equal('https://any.example,');
     }
+    expect(await preflight('/api/user')).to.equal('https://any.example,');
     const own = 'https://app.example';
     expect(await preflight('/api/user', own)).to.equal(`${own},true`);
     for (const path of ['', '/consent', '/callback', '/tools']) {

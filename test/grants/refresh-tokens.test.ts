@@ -100,11 +100,8 @@ describe('the first refresh token of a login', () => {
   it('holds the access token, until its end, if the provider gives no refresh token', async () => {
     const login = await first({ refreshToken: undefined });
     expect(login.endsAt).to.equal(loggedInAt + 28_800);
-    expect(login.providerToken).to.deep.equal({
-      accessToken: 'access 1',
-      tokenType: 'bearer',
-      endsAt: loggedInAt + 28_800,
-    });
+    const held = { accessToken: 'access 1', tokenType: 'bearer', endsAt: loggedInAt + 28_800 };
+    expect(login.providerToken).to.deep.equal(held);
   });
 
   it('holds an access token without end until the end of the login', async () => {
@@ -135,10 +132,9 @@ describe('the next refresh token of a login', () => {
   it('holds the new refresh token of the provider, and the same login', async () => {
     const login = await first();
     time += day * 1000;
-    expect(await next({ refreshToken: 'refresh 2', scope: 'read' }, login)).to.deep.equal({
-      ...login,
-      providerToken: { refreshToken: 'refresh 2' },
-    });
+    const providerToken = { refreshToken: 'refresh 2' };
+    const content = await next({ ...providerToken, scope: 'read' }, login);
+    expect(content).to.deep.equal({ ...login, providerToken });
   });
 
   it('holds the new access token if the provider revokes nothing else', async () => {

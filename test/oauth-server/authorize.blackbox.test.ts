@@ -187,9 +187,8 @@ describe('a relay with --token-delivery code', () => {
   });
 
   it('links to the front end on its failure page, and not to a start that it refuses', async () => {
-    const { searchParams } = expectRedirect(
-      await openStart(new FakeBrowser(underTest), oauthStart({ redirect_uri: pages[1] })),
-    );
+    const start = oauthStart({ redirect_uri: pages[1] });
+    const { searchParams } = expectRedirect(await openStart(new FakeBrowser(underTest), start));
     const lost = callback({ code: 'a', state: `${searchParams.get('state')}x` });
     for (const path of [loginPath, callbackPath, lost, callback({ error: 'access_denied' })]) {
       const page = await underTest().send({ path, headers: navigation });

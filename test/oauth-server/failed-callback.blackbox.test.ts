@@ -65,9 +65,8 @@ describe('the callback of an OAuth login', () => {
   it('redirects with an error inside a frame, and can still be finished', async () => {
     const login = sealed(underTest());
     const path = callback({ code: login.code, state: login.state });
-    const framed = await browser.open(path, {
-      headers: navigationWith('Sec-Fetch-Dest', 'iframe'),
-    });
+    const headers = navigationWith('Sec-Fetch-Dest', 'iframe');
+    const framed = await browser.open(path, { headers });
     expect(expectRedirect(framed).searchParams.get('error')).to.equal('invalid_request');
     const answer = expectRedirect(await browser.open(path));
     expect(answer.searchParams.get('code')).to.match(/^[\w.-]+$/);

@@ -62,9 +62,8 @@ describe('the metadata of a relay whose base URL has a path', () => {
     for (const at of [path.replace('/auth/', '/login/auth/'), path]) {
       const answer = await underTest().get(at);
       expect(answer.status).to.equal(200);
-      expect(JSON.parse(`${answer.body}`).issuer).to.equal(
-        'https://relay.example/login/auth/provider',
-      );
+      const { issuer: own } = JSON.parse(`${answer.body}`);
+      expect(own).to.equal('https://relay.example/login/auth/provider');
     }
   });
 });

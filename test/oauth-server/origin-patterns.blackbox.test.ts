@@ -6,6 +6,7 @@ import {
   logInTo,
   oauthStart,
   openStart,
+  type Parameters,
   redemption,
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
@@ -62,15 +63,18 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
       oauthStart({ redirect_uri: `${origin}/signed-in?theme=dark` });
     const browser = () => new FakeBrowser(() => relay);
 
+    /** Logs in at an origin. Returns what redeems the code there. */
+    async function redemptionAt(origin: string): Promise<Parameters> {
+      const start = startAt(origin);
+      const { redirect_uri } = start.parameters;
+      const response = await logInTo(browser(), { provider }, start);
+      expect(response.location.href.startsWith(`${redirect_uri}&code=`)).to.equal(true);
+      return redemption(response, { redirect_uri });
+    }
+
     it('logs in at each of its origins, and redeems there', async () => {
       for (const origin of allowed) {
-        const start = startAt(origin);
-        const response = await logInTo(browser(), { provider }, start);
-        const { redirect_uri } = start.parameters;
-        expect(response.location.href.startsWith(`${redirect_uri}&code=`)).to.equal(true);
-        const answer = await requestToken(relay, redemption(response, { redirect_uri }), [], {
-          origin,
-        });
+        const answer = await requestToken(relay, await redemptionAt(origin), [], { origin });
         expect(answer.headers['access-control-allow-origin']).to.equal(origin);
         expect(answer.headers.vary).to.contain('Origin');
         expect(provider.accepts(tokensOf(answer).accessToken)).to.equal(true);
@@ -91,11 +95,8 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
 
     it('redeems nowhere else', async () => {
       const [own = ''] = allowed;
-      const start = startAt(own);
-      const { redirect_uri } = start.parameters;
-      const response = await logInTo(browser(), { provider }, start);
+      const parameters = await redemptionAt(own);
       for (const origin of foreign) {
-        const parameters = redemption(response, { redirect_uri });
         const answer = await requestToken(relay, parameters, [], { origin });
         expectOAuthError(answer, 'invalid_request', 403);
         expect(answer.headers).to.not.have.property('access-control-allow-origin');
@@ -109,11 +110,9 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
         [new OAuthPage(relay, provider, key), true],
         [new OAuthPage(relay, provider, undefined), false],
       ] as const) {
-        const start = startAt(origin);
-        const { redirect_uri } = start.parameters;
-        const response = await logInTo(browser(), { provider }, start);
-        const answer = await page.request(redemption(response, { redirect_uri }), { origin });
-        const { refreshToken } = tokensOf(answer);
+        const { refreshToken } = tokensOf(
+          await page.request(await redemptionAt(origin), { origin }),
+        );
         expect(refreshToken !== '').to.equal(isGiven);
         if (isGiven) tokensOf(await page.refresh(refreshToken, { origin }));
       }

@@ -15,12 +15,8 @@ describe('the token endpoint', () => {
       'Content-Length': `${Buffer.byteLength(body)}`,
       ...headers,
     };
-    return underTest().send({
-      method: 'POST',
-      path: tokenPath,
-      headers: Object.entries(all),
-      body,
-    });
+    const sending = { method: 'POST', path: tokenPath, headers: Object.entries(all), body };
+    return underTest().send(sending);
   }
 
   afterEach('no call was made', () => {

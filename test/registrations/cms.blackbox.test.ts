@@ -105,9 +105,8 @@ describe('a relay with several CMSes', () => {
   it('leads a person with a wrong backend back to the CMS, not to another front end', async () => {
     const browser = browserAt('code');
     const page = expectFailurePage(await browser.open('/auth/code?site_id=x&provider=gitlab'), 400);
-    expect(page.links).to.deep.equal({
-      'Back to https://blog.example': 'https://blog.example/admin/',
-    });
+    const links = { 'Back to https://blog.example': 'https://blog.example/admin/' };
+    expect(page.links).to.deep.equal(links);
   });
 
   for (const path of ['/auth/', '/auth/gitlab/blog', '/auth/staff/blog', '/Auth']) {

@@ -42,9 +42,8 @@ describe('the failure page of one of several front ends', () => {
       const again = links['Log in again'] ?? '';
       expect(again).to.equal(`${baseUrl}/auth/github/docs?state=own`);
       expect(links[`Back to ${docs}`]).to.equal(`${docs}/`);
-      const page = expectRedirect(
-        await underTest().logInAt('github', again.slice(baseUrl.length), browser),
-      );
+      const path = again.slice(baseUrl.length);
+      const page = expectRedirect(await underTest().logInAt('github', path, browser));
       expect(page.origin).to.equal(docs);
       expect(new URLSearchParams(page.hash.slice(1)).get('state')).to.equal('own');
     });

@@ -238,9 +238,8 @@ describe('a provider whose metadata move its endpoints during a request', () => 
 
   it('gets no refresh token that was redeemed before', async () => {
     const redemption = await redemptionAt(relay);
-    const { refresh_token } = JSON.parse(
-      `${(await moveDuring(() => askAt(relay, redemption))).body}`,
-    );
+    const answer = await moveDuring(() => askAt(relay, redemption));
+    const { refresh_token } = JSON.parse(`${answer.body}`);
     const refresh = { grant_type: 'refresh_token', refresh_token };
     expectOAuthError(await askAt(relay, refresh), 'invalid_grant');
     expect(other.calls).to.deep.equal([]);

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import type { FailureCode } from '../../src/errors.ts';
-import { RelayError } from '../../src/errors.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
@@ -73,10 +72,8 @@ describe('a request with the cookie of a session', () => {
 
   before('log in', async () => {
     provider = await RefreshingProvider.start();
-    relay = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()) },
-    });
+    const flags = { ...provider.flags, ...(await sessionFlags()) };
+    relay = await startRelay({ client: provider.registration, flags });
     page = new SessionPage(() => relay, provider);
     await page.logIn();
   });
@@ -92,10 +89,8 @@ describe('a request with the cookie of a session', () => {
         expect(answer.status, where).to.equal(403);
         expect(setCookies(answer), where).to.deep.equal([]);
         if (method === 'HEAD') continue;
-        const { detail } = new RelayError(code);
-        expect(JSON.parse(`${answer.body}`), where).to.deep.equal(
-          path === '/api/user' ? { detail } : { error: code, detail },
-        );
+        if (path === '/api/user') expectFailure(answer, code);
+        else expectSessionFailure(answer, code);
       }
       expect(provider.calls).to.deep.equal([]);
     });

@@ -128,10 +128,8 @@ describe('the logout of a session', () => {
       token_endpoint_auth_methods_supported: ['client_secret_post'],
     };
     provider.pages = { [openIdPath]: json(metadata(origin, endpoints)) };
-    const discovering = await startRelay({
-      client: provider.registration,
-      flags: { ...(await sessionFlags()), issuer: origin },
-    });
+    const issuing = { ...(await sessionFlags()), issuer: origin };
+    const discovering = await startRelay({ client: provider.registration, flags: issuing });
     const atIssuer = new SessionPage(() => discovering, provider);
     await eventually(() => atIssuer.logIn());
     const answer = await atIssuer.logOut();

@@ -63,10 +63,8 @@ describe('the refresh of a session', () => {
   });
 
   it('that lost a race at another relay is 401, and clears nothing', async () => {
-    const other = await startRelay({
-      client: provider.registration,
-      flags: { ...provider.flags, ...(await sessionFlags()) },
-    });
+    const flags = { ...provider.flags, ...(await sessionFlags()) };
+    const other = await startRelay({ client: provider.registration, flags });
     const late = page.cookie;
     sessionOf(await page.refresh());
     const elsewhere = new SessionPage(() => other, provider);

@@ -53,14 +53,9 @@ describe('a mistyped command line', () => {
 
 describe('the command line', () => {
   it('prints its version', async () => {
+    const printed = { code: 0, stdout: `${packageJson.version}\n`, stderr: '' };
     for (const word of ['--version', '-V', 'version']) {
-      const { code, stdout, stderr } = await runRelay({ words: [word] });
-      const stdoutOfVersion = `${packageJson.version}\n`;
-      expect({ code, stdout, stderr }).to.deep.equal({
-        code: 0,
-        stdout: stdoutOfVersion,
-        stderr: '',
-      });
+      expect(await runRelay({ words: [word] })).to.include(printed);
     }
   });
 

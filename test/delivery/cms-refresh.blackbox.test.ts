@@ -53,21 +53,16 @@ describe('a refresh of Sveltia CMS', () => {
 
   /** Sends a refresh as Sveltia CMS does. */
   async function refresh(token: unknown, request: Request = {}): Promise<Answer> {
-    const { path = start, origin = blog, type = 'application/json', more = {} } = request;
+    const { path = start, type = 'application/json', more = {} } = request;
+    const { origin } = { origin: blog, ...request };
     const sent = { grant_type: 'refresh_token', client_id: '', refresh_token: token, ...more };
     const body = JSON.stringify(sent);
-    return await relay.send({
-      method: 'POST',
-      path,
-      headers: [
-        ...('origin' in request && request.origin === undefined
-          ? []
-          : [['Origin', origin] as [string, string]]),
-        ['Content-Type', type],
-        ['Content-Length', `${body.length}`],
-      ],
-      body,
-    });
+    const headers: [string, string][] = [
+      ['Content-Type', type],
+      ['Content-Length', `${body.length}`],
+    ];
+    if (origin !== undefined) headers.push(['Origin', origin]);
+    return await relay.send({ method: 'POST', path, headers, body });
   }
 
   function expectTokens({ status, headers, body }: Answer): Record<string, string> {

@@ -124,11 +124,7 @@ describe('the headers of a response to the page', () => {
     ],
     'what caches obey': ['age', 'cache-control', 'expires', 'pragma', 'vary'],
     'the headers of the connection': [
-      'connection',
-      'keep-alive',
-      'trailer',
-      'transfer-encoding',
-      'upgrade',
+      ...['connection', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade'],
     ],
     'what the relay itself says': ['date', 'server', 'via', 'x-login-relay', 'x-request-id'],
   };

@@ -34,20 +34,10 @@ describe('the path of a proxied request', () => {
     'double encoding': ['%252e%252e/', '%252fx', '%25%32%65', '%25252e/', 'a%252Fb', '%255c'],
     'empty segments': ['/', '/evil.example/', 'a//b', 'a//', '//a'],
     'parameters after dots': ['..;/x', '..;a=b/x', ';/x', '.;x', '%2e%2e;/x'],
-    'encoded queries and fragments after dots': [
-      '..%3f',
-      '..%23/x',
-      'a/%2e%2e%3Fx',
-      '.%3fx',
-      '..%ef%bc%9f',
-    ],
+    'encoded ? and # after dots': ['..%3f', '..%23/x', 'a/%2e%2e%3Fx', '.%3fx', '..%ef%bc%9f'],
     'dots with spaces': ['..%20/x', '%20../x', '...', '....//', '.%20.'],
-    'dots and slashes in disguise': [
-      '%ef%bc%8e%ef%bc%8e/x',
-      '%e2%80%a5/x',
-      '%ef%bc%8fx',
-      'a%ef%bc%bcb',
-    ],
+    'dots in disguise': ['%ef%bc%8e%ef%bc%8e/x', '%e2%80%a5/x'],
+    'slashes in disguise': ['%ef%bc%8fx', 'a%ef%bc%bcb'],
     'bytes that are not UTF-8': ['%c0%ae%c0%ae/x', '%c0%afx', '%ff', '%e0%80%af'],
     'control characters': ['%00', 'a%00.json', '%0d%0aHost:%20x', '%7f', '%09', 'a%0ab'],
     'broken percent-encoding': ['%', '%2', '%zz', 'a%2', '%%32%65', '%u002e%u002e/'],
@@ -62,15 +52,13 @@ describe('the path of a proxied request', () => {
     });
   }
 
-  it('is refused if it does not begin with the prefix', () => {
-    for (const target of ['/api/githubx/a', '/api/github', '//api/github/a', '/API/GITHUB/a', '']) {
+  it('is refused if it does not begin with the prefix, or with an encoded form of it', () => {
+    for (const target of [
+      ...['/api/githubx/a', '/api/github', '//api/github/a', '/API/GITHUB/a', ''],
+      ...['/api/%67ithub/a', '/api%2fgithub/a'],
+    ]) {
       expect(mapped(target), target).to.equal(undefined);
     }
-  });
-
-  it('is refused if it begins with an encoded form of the prefix', () => {
-    expect(mapped('/api/%67ithub/a')).to.equal(undefined);
-    expect(mapped('/api%2fgithub/a')).to.equal(undefined);
   });
 });
 

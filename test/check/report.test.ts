@@ -3,7 +3,7 @@ import { canary } from '../harness/expect/canaries.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { check, checkAsText, redirectUri } from './support/check.ts';
-import { withProvider } from './support/provider.ts';
+import { endpointsAt, withProvider } from './support/provider.ts';
 
 describe('the report of login-relay check', () => {
   it('has a stable form for scripts', async () => {
@@ -55,14 +55,8 @@ describe('the report of login-relay check', () => {
 
   it('tells people only once about a problem of several endpoints', async () => {
     const address = `http://127.0.0.1:${await freePort()}`;
-    const { stdout } = await checkAsText({
-      flags: {
-        'authorize-url': `${address}/a`,
-        'token-url': `${address}/t`,
-        'user-url': `${address}/u`,
-        'token-request': 'query',
-      },
-    });
+    const flags = { ...endpointsAt(address), 'token-request': 'query' };
+    const { stdout } = await checkAsText({ flags });
     expect(stdout).to.contain(
       '  problem      authorization endpoint, token endpoint, user lookup: nothing\n               listens at the address',
     );

@@ -37,19 +37,20 @@ describe('the popup of a CMS in Chromium', () => {
     await popup.getByText('The CMS does not answer.').waitFor();
   }
 
-  async function openPopup(page: Page): Promise<Page> {
+  /** Opens a page, and the popup that it opens, at the provider. */
+  async function openPopup(address = site().frontEnd): Promise<{ page: Page; popup: Page }> {
+    const page = await openPage();
+    await page.goto(address);
     const opened = page.waitForEvent('popup');
     await page.getByRole('button', { name: 'Log in' }).click();
     const popup = await opened;
     await popup.getByLabel('Your name').waitFor();
-    return popup;
+    return { page, popup };
   }
 
-  /** Opens a page, and logs in with the popup that it opens. */
+  /** The same, after the login. */
   async function logIn(address: string): Promise<{ page: Page; popup: Page }> {
-    const page = await openPage();
-    await page.goto(address);
-    const popup = await openPopup(page);
+    const { page, popup } = await openPopup(address);
     await authorize(popup, 'Ada Lovelace');
     await popup.waitForURL(`${site().callbackUrl}*`);
     return { page, popup };
@@ -78,9 +79,7 @@ describe('the popup of a CMS in Chromium', () => {
   });
 
   it('posts the result once, however often the CMS answers', async () => {
-    const page = await openPage();
-    await page.goto(site().frontEnd);
-    const popup = await openPopup(page);
+    const { page, popup } = await openPopup();
     await page.evaluate(`setInterval(() => popup.postMessage('${greeting}', '*'), 20)`);
     await authorize(popup, 'Ada Lovelace');
     await popup.getByText('You are logged in there.').waitFor();
@@ -90,9 +89,7 @@ describe('the popup of a CMS in Chromium', () => {
   });
 
   it('posts the failure if the person cancels', async () => {
-    const page = await openPage();
-    await page.goto(site().frontEnd);
-    const popup = await openPopup(page);
+    const { page, popup } = await openPopup();
     await popup.getByRole('button', { name: 'Cancel' }).click();
     await popup.getByText('The CMS shows this, too.').waitFor();
     await expectReadable(popup, 'cms-popup-cancelled');
@@ -110,9 +107,7 @@ describe('the popup of a CMS in Chromium', () => {
   });
 
   it("posts nothing to a page that takes the CMS's place", async () => {
-    const page = await openPage();
-    await page.goto(site().frontEnd);
-    const popup = await openPopup(page);
+    const { page, popup } = await openPopup();
     const path = site().publish(cmsPage(site().relay, '') + insist);
     // As a link or script of the page would: the two windows stay connected.
     await page.evaluate(`location.href = '${site().attacker + path}'`);

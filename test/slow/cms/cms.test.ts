@@ -4,6 +4,7 @@ import { screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { needs } from '../../harness/system/needs.ts';
 import {
+  type Backend,
   type CmsName,
   type CmsSite,
   isInstalled,
@@ -81,17 +82,22 @@ async function authorize(popup: Page): Promise<void> {
   await popup.getByText('Authorize', { exact: true }).click();
 }
 
+/** A CMS for the enclosing `describe`, and a function that opens its page, also in a given tab. */
+function useCms(cms: CmsName, backend?: Backend) {
+  const openPage = useBrowser();
+  const site = useCmsSite(cms, backend);
+  const openAdmin = async (opened?: Page): Promise<Page> => {
+    const page = opened ?? (await openPage());
+    await stayHere(page.context());
+    await page.goto(site().admin);
+    return page;
+  };
+  return { site, openAdmin };
+}
+
 for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
   describe(`${cms} as it is published`, () => {
-    const openPage = useBrowser();
-    const site = useCmsSite(cms);
-
-    async function openAdmin(opened?: Page): Promise<Page> {
-      const page = opened ?? (await openPage());
-      await stayHere(page.context());
-      await page.goto(site().admin);
-      return page;
-    }
+    const { site, openAdmin } = useCms(cms);
 
     it('logs in, and shows the posts', async function () {
       this.timeout('60s');
@@ -140,15 +146,12 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
 }
 
 describe('Sveltia CMS whose tokens end', () => {
-  const openPage = useBrowser();
-  const site = useCmsSite('Sveltia CMS');
+  const { site, openAdmin } = useCms('Sveltia CMS');
 
   /** Logs in with tokens that end. Another popup would be another login. */
   async function logIn(): Promise<Page> {
     site().github.tokensEnd = true;
-    const page = await openPage();
-    await stayHere(page.context());
-    await page.goto(site().admin);
+    const page = await openAdmin();
     await authorize(await openPopup(page, 'Sveltia CMS'));
     await post(page).waitFor();
     page.on('popup', () => expect.fail('it asks for a login'));
@@ -193,14 +196,11 @@ describe('Sveltia CMS whose tokens end', () => {
 });
 
 describe('Decap CMS whose token ends', () => {
-  const openPage = useBrowser();
-  const site = useCmsSite('Decap CMS');
+  const { site, openAdmin } = useCms('Decap CMS');
 
   it('refuses to save, and offers the text after a reload and a login', async function () {
     this.timeout('90s');
-    const page = await openPage();
-    await stayHere(page.context());
-    await page.goto(site().admin);
+    const page = await openAdmin();
     await authorize(await openPopup(page, 'Decap CMS'));
     await editTitle(page, 'Hello', 'Hello 2');
     site().endTokens();
@@ -227,13 +227,10 @@ for (const [cms, backend, scope] of [
   ['Sveltia CMS', 'gitlab', 'api'],
 ] as const) {
   describe(`${cms} with the backend ${backend}`, () => {
-    const openPage = useBrowser();
-    const site = useCmsSite(cms, backend);
+    const { site, openAdmin } = useCms(cms, backend);
 
     it('uses the API with the token of the login', async () => {
-      const page = await openPage();
-      await stayHere(page.context());
-      await page.goto(site().admin);
+      const page = await openAdmin();
       const opened = page.waitForEvent('popup');
       await page.getByRole('button', { name: buttons[cms] }).click();
       const popup = await opened;

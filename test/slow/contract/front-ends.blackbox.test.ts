@@ -28,10 +28,10 @@ const ends = {
 
 type FrontEndName = keyof typeof ends;
 
-/** A request with a payload, by what the payload is, and the front end that the request belongs to. */
-type Starts<Start> = Readonly<
-  Partial<Record<FrontEndName | 'none', Readonly<Record<string, (payload: string) => Start>>>>
->;
+/** Requests with a payload, by what the payload is. */
+type Places<Start> = Readonly<Record<string, (payload: string) => Start>>;
+/** The same, by the front end that the request belongs to. */
+type Starts<Start> = Readonly<Partial<Record<FrontEndName | 'none', Places<Start>>>>;
 
 const start = (parameters: Parameters, path = '/auth/github') => `${path}?${encoded(parameters)}`;
 const asPath = (payload: string) =>
@@ -68,7 +68,7 @@ const plainStarts: Starts<string> = {
       start(elsewhere(payload), '/auth/github/blog'),
   },
   panel: {
-    'the return_to': (payload) => panelStart(payload),
+    'the return_to': panelStart,
     'the return_to after a page': (payload) => panelStart([`${panel}/`, payload]),
     'the end of a page in return_to': (payload) => panelStart(`${panel}/${payload}`),
     'the end of the origin in return_to': (payload) => panelStart(panel + payload),
@@ -86,18 +86,17 @@ const plainStarts: Starts<string> = {
 };
 
 const shop = 'https://shop.example/in';
+const fromShop = (client_id: Parameters['client_id']) => ({ client_id, redirect_uri: shop });
 const toShop = (redirect_uri: Parameters['redirect_uri']) => ({ client_id: 'shop', redirect_uri });
+const toPreview = (redirect_uri: string) => ({ client_id: 'previews', redirect_uri });
 const preview = (label: string, after = '') => `https://${label}.preview.shop.example/in${after}`;
 
 /** The parameters of OAuth requests. */
 const oauthStarts: Starts<Parameters> = {
   none: {
-    'the client_id': (payload) => ({ client_id: payload, redirect_uri: shop }),
-    'the end of the client_id': (payload) => ({ client_id: `shop${payload}.`, redirect_uri: shop }),
-    'the client_id after a front end’s': (payload) => ({
-      client_id: ['shop', payload],
-      redirect_uri: shop,
-    }),
+    'the client_id': (payload) => fromShop(payload),
+    'the end of the client_id': (payload) => fromShop(`shop${payload}.`),
+    'the client_id after a front end’s': (payload) => fromShop(['shop', payload]),
     'the redirect_uri after a registered one': (payload) => toShop([shop, payload]),
     'the redirect_uri before a registered one': (payload) => toShop([payload, shop]),
     'the end of a registered redirect_uri': (payload) => toShop(`${shop}${payload}.`),
@@ -110,41 +109,23 @@ const oauthStarts: Starts<Parameters> = {
       toShop(`https://a${payload}@shop.example/in`),
     'the end of another front end’s redirect_uri': (payload) =>
       toShop(`https://app.example/${payload}`),
-    'the redirect_uri of a preview': (payload) => ({
-      client_id: 'previews',
-      redirect_uri: payload,
-    }),
+    'the redirect_uri of a preview': toPreview,
   },
   shop: {
-    'the redirect_uri': (payload) => toShop(payload),
+    'the redirect_uri': toShop,
     'other parameters': (payload) => ({
-      client_id: 'shop',
       ...elsewhere(payload),
-      redirect_uri: shop,
+      ...toShop(shop),
       state: payload.toWellFormed(),
     }),
   },
   previews: {
-    'the label of a preview': (payload) => ({
-      client_id: 'previews',
-      redirect_uri: preview(payload),
-    }),
-    'the end of the label of a preview': (payload) => ({
-      client_id: 'previews',
-      redirect_uri: preview(`a${payload}`),
-    }),
-    'the user name of a preview': (payload) => ({
-      client_id: 'previews',
-      redirect_uri: preview(`${payload}@a`),
-    }),
-    'the end of the host of a preview': (payload) => ({
-      client_id: 'previews',
-      redirect_uri: `https://a.preview.shop.example${payload}/in`,
-    }),
-    'the end of the redirect_uri of a preview': (payload) => ({
-      client_id: 'previews',
-      redirect_uri: preview('a', payload),
-    }),
+    'the label of a preview': (payload) => toPreview(preview(payload)),
+    'the end of the label of a preview': (payload) => toPreview(preview(`a${payload}`)),
+    'the user name of a preview': (payload) => toPreview(preview(`${payload}@a`)),
+    'the end of the host of a preview': (payload) =>
+      toPreview(`https://a.preview.shop.example${payload}/in`),
+    'the end of the redirect_uri of a preview': (payload) => toPreview(preview('a', payload)),
   },
 };
 
@@ -239,13 +220,11 @@ describe(`no payload leads a login of one of several front ends elsewhere: ${red
 
   it('as the site_id, state or redirect_uri of a CMS', async () => {
     const { port } = underTest();
-    const targets = plainPayloads.map((payload) =>
-      start({ provider: 'github', scope: 'repo', ...elsewhere(payload.toWellFormed()) }, '/auth'),
-    );
-    const started = await pipelined(
-      port,
-      targets.map((target) => get(target)),
-    );
+    const requests = plainPayloads.map((payload) => {
+      const parameters = elsewhere(payload.toWellFormed());
+      return get(start({ provider: 'github', scope: 'repo', ...parameters }, '/auth'));
+    });
+    const started = await pipelined(port, requests);
     const callbacks = started.map(callbackOf).filter((callback) => callback !== undefined);
     expect(callbacks).to.have.lengthOf(plainPayloads.length);
     for (const answer of await pipelined(port, callbacks)) {
@@ -266,8 +245,5 @@ function ofFrontEnd(frontEnd: FrontEndName | 'none'): string {
 }
 
 function entriesOf<Start>(starts: Starts<Start>) {
-  return Object.entries(starts) as [
-    FrontEndName | 'none',
-    Readonly<Record<string, (payload: string) => Start>>,
-  ][];
+  return Object.entries(starts) as [FrontEndName | 'none', Places<Start>][];
 }

@@ -80,6 +80,9 @@ const inputs: Record<string, (payload: string) => string> = {
   'the host of the target': (payload) => get(`http://${asQuery(payload)}${loginPath}`),
 };
 
+const parametersOf = ({ hash, searchParams }: URL) =>
+  hash === '' ? searchParams : new URLSearchParams(hash.slice(1));
+
 describe(`no payload changes the target of a redirect: ${redirectPayloads.length} payloads`, () => {
   // Both read a request in the same way: the second one needs no encodings.
   for (const [flags, payloads] of [
@@ -136,8 +139,7 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
           const { headers: answered, rawHeaders } = await send(underTest().port, { path, agent });
           if (answered.location === undefined) continue;
           const url = expectOwnTarget(answered.location);
-          const parameters =
-            url.hash === '' ? url.searchParams : new URLSearchParams(url.hash.slice(1));
+          const parameters = parametersOf(url);
           if (parameters.get('error') === 'token_missing') continue;
           expect(parameters.get('access_token')).to.equal(payload);
           expect(parameters.size).to.equal(1);
@@ -157,8 +159,7 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
           const login = await browser.start(`?state=${encodeURIComponent(payload)}`);
           const { headers } = await browser.finish(login);
           const url = expectOwnTarget(headers.location ?? '');
-          const parameters =
-            url.hash === '' ? url.searchParams : new URLSearchParams(url.hash.slice(1));
+          const parameters = parametersOf(url);
           expect(parameters.get('state') ?? '').to.equal(payload);
           expect([...parameters.keys()].length).to.equal(payload === '' ? 1 : 2);
         }

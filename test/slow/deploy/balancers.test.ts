@@ -13,6 +13,7 @@ import {
   expectUser,
 } from '../../harness/expect/expectations.ts';
 import { expectOAuthError } from '../../harness/login/oauth-front-end.ts';
+import { type Serving, serve } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
@@ -27,7 +28,6 @@ import {
 import { strongSuites, weakSuites } from '../../harness/system/cipher-suites.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer, startAtFreePort } from './support/balancer.ts';
-import { type DyingRelay, startDyingRelay } from './support/dying-relay.ts';
 import { kinds } from './support/kinds.ts';
 
 const head = 'Host: login.example.com\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -59,6 +59,23 @@ async function requestToken(port: number, length = longestRequest): Promise<Answ
   return await send(port, { method: 'POST', path: tokenPath, headers, body });
 }
 
+async function lookUp(port: number): Promise<Answer> {
+  const headers: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
+  return await send(port, { path: userPath, headers });
+}
+
+/** Starts a relay that is ready, but resets the connection as soon as it has read a request. It counts no probes. */
+async function startDyingRelay(): Promise<DyingRelay> {
+  const requests: string[] = [];
+  const server = await serve(({ url = '', socket }, response) => {
+    if (url === '/readyz') return void response.end('{}');
+    requests.push(url.split('?')[0] ?? '');
+    socket.resetAndDestroy();
+  });
+  return { ...server, requests };
+}
+type DyingRelay = Serving & { readonly requests: string[] };
+
 for (const [name, kind] of Object.entries(kinds)) {
   const { describe } = needsPrograms(kind.program);
 
@@ -88,18 +105,13 @@ for (const [name, kind] of Object.entries(kinds)) {
       expectLogin(target(), await browser.finish(login), login);
     }
 
-    async function lookUp() {
-      const authorization: [string, string] = ['Authorization', `Bearer ${canary('token')}`];
-      return await send(balancer.port, { path: userPath, headers: [authorization] });
-    }
-
     it('forwards logins and lookups to both relays', async () => {
       const hasServed = ({ process: relay }: RelayUnderTest) =>
         relay.logLines.some(({ route }) => route === userPath || route === callbackPath);
       // Some balancers choose at random.
       while (!relays.every(hasServed)) {
         await logIn();
-        expectUser(await lookUp());
+        expectUser(await lookUp(balancer.port));
       }
       expect(provider.violations).to.deep.equal([]);
     });
@@ -153,7 +165,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       const ask = async () => {
         for (let time = 0; time < 6; time += 1) {
           expectRedirect(await send(balancer.port, { path: loginPath }));
-          expectUser(await lookUp());
+          expectUser(await lookUp(balancer.port));
         }
       };
       await victim.process.stop('SIGKILL');
@@ -251,10 +263,7 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     it('retries a lookup and the start of a login at another relay', async () => {
       dying.requests.length = 0;
-      const headers: [string, string][] = [['Authorization', `Bearer ${canary('token')}`]];
-      while (!dying.requests.includes(userPath)) {
-        expectUser(await send(balancer.port, { path: userPath, headers }));
-      }
+      while (!dying.requests.includes(userPath)) expectUser(await lookUp(balancer.port));
       while (!dying.requests.includes(loginPath)) {
         expectRedirect(await send(balancer.port, { path: loginPath }));
       }

@@ -26,11 +26,16 @@ for (const engine of engines) {
           return tab;
         }
 
-        it('returns the person to the front end, without a token in the address', async () => {
+        async function loggedIn(): Promise<Tab> {
           const tab = await openFrontEnd();
           await tab.click('#login');
           await authorize(tab, 'Ada Lovelace');
           await tab.shows('#in', 'Ada Lovelace');
+          return tab;
+        }
+
+        it('returns the person to the front end, without a token in the address', async () => {
+          const tab = await loggedIn();
           expect(await tab.url()).to.equal(`${site().frontEnd}/`);
           expect(site().tokenCalls).to.equal(1);
           const [callback] = site().callbacks;
@@ -66,10 +71,7 @@ for (const engine of engines) {
         });
 
         it('is reported as finished if its callback is opened again', async () => {
-          const tab = await openFrontEnd();
-          await tab.click('#login');
-          await authorize(tab, 'Ada Lovelace');
-          await tab.shows('#in', 'Ada Lovelace');
+          const tab = await loggedIn();
           await tab.open(site().callbacks[0]?.url.href ?? '');
           await tab.shows('body', 'already finished');
           expect(site().tokenCalls).to.equal(1);

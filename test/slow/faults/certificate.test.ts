@@ -4,47 +4,32 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { expectError, expectUser } from '../../harness/expect/expectations.ts';
 import { withRelay } from '../../harness/relay/relay-under-test.ts';
-import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
+import { issueCertificate } from '../../harness/system/certificate.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
+import { startedOnce } from '../../harness/system/started-once.ts';
 
 describe('a certificate of the provider', () => {
   const day = 86_400_000;
   const lastWeek = { from: new Date(Date.now() - 7 * day), until: new Date(Date.now() - day) };
   const nextWeek = { from: new Date(Date.now() + day), until: new Date(Date.now() + 7 * day) };
-  let authority: Certificate | undefined;
-  const sound = () => {
-    if (authority === undefined) throw new Error('there is no authority yet');
-    return authority;
-  };
-  before(async () => {
-    authority = await issueCertificate('localhost');
-  });
-  after(async () => await authority?.remove());
+  const sound = startedOnce(
+    'an authority',
+    () => issueCertificate('localhost'),
+    (certificate) => certificate.remove(),
+  );
 
-  for (const { name, code, make } of [
-    {
-      name: 'has expired',
-      code: 'CERT_HAS_EXPIRED',
-      make: () => sound().another(['localhost'], lastWeek),
-    },
-    {
-      name: 'is not valid yet',
-      code: 'CERT_NOT_YET_VALID',
-      make: () => sound().another(['localhost'], nextWeek),
-    },
-    {
-      name: 'is for another host',
-      code: 'ERR_TLS_CERT_ALTNAME_INVALID',
-      make: () => sound().another(['other.example']),
-    },
-  ]) {
+  for (const [name, code, host, times] of [
+    ['has expired', 'CERT_HAS_EXPIRED', 'localhost', lastWeek],
+    ['is not valid yet', 'CERT_NOT_YET_VALID', 'localhost', nextWeek],
+    ['is for another host', 'ERR_TLS_CERT_ALTNAME_INVALID', 'other.example', undefined],
+  ] as const) {
     fault(
       `the provider's certificate ${name}`,
       '502 and the reason in the log, until it is replaced',
       async () => {
         const asked: string[] = [];
-        const server = createServer(await make(), (request, response) => {
+        const server = createServer(await sound().another([host], times), (request, response) => {
           asked.push(request.url ?? '');
           response.setHeader('Content-Type', 'application/json').end('{"login":"ada"}');
         });

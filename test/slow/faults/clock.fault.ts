@@ -1,24 +1,19 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { RelayError } from '../../../src/errors.ts';
 import { expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { expectError, expectUser } from '../../harness/expect/expectations.ts';
 import { userRecord } from '../../harness/provider/strict-provider.ts';
-import { withRelay } from '../../harness/relay/relay-under-test.ts';
+import { secretFile, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { fault } from '../../harness/system/fault.ts';
 
 const preload = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/faketime/libfaketime.so.1`;
 
 describe('a clock that jumps', () => {
-  let directory = '';
-  before('libfaketime is there', async () => {
+  before('libfaketime is there', () => {
     if (!existsSync(preload)) throw new Error(`no ${preload}: install libfaketime`);
-    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
   });
-  after(async () => await rm(directory, { recursive: true }));
 
   for (const { jump, offset, failure } of [
     { jump: '90 s ahead', offset: '+90s', failure: undefined },
@@ -31,8 +26,7 @@ describe('a clock that jumps', () => {
       `the clock jumps ${jump} during a login and a lookup`,
       `the login ${outcome}, the lookup is answered, a new login goes well`,
       async () => {
-        const file = join(directory, 'offset');
-        await writeFile(file, '+0s');
+        const file = await secretFile('+0s');
         const env = {
           LD_PRELOAD: preload,
           FAKETIME_TIMESTAMP_FILE: file,
@@ -43,10 +37,8 @@ describe('a clock that jumps', () => {
           const { provider } = underTest;
           const browser = new FakeBrowser(() => underTest);
           const login = await browser.start();
-          const held: (() => void)[] = [];
-          provider.onUser = (response, call) => {
-            held.push(() => userRecord(response, call));
-          };
+          const { promise: released, resolve: release } = Promise.withResolvers<void>();
+          provider.onUser = (...call) => void released.then(() => userRecord(...call));
           const lookup = underTest.lookUp();
           await provider.arrivals(1);
 
@@ -57,7 +49,7 @@ describe('a clock that jumps', () => {
             const { status, detail } = new RelayError(failure);
             expect(expectError(answered, status)).to.equal(detail);
           }
-          for (const proceed of held) proceed();
+          release();
           expectUser(await lookup);
           const another = await browser.start();
           expectLogin(underTest, await browser.finish(another), another);

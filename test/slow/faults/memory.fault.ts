@@ -13,36 +13,19 @@ import { fault } from '../../harness/system/fault.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A control group that limits the memory of a command. */
-class MemoryGroup {
-  readonly #path = `/sys/fs/cgroup/memory/login-relay-${process.pid}`;
-
-  constructor(mebibytes: number) {
-    mkdirSync(this.#path);
-    writeFileSync(`${this.#path}/memory.limit_in_bytes`, `${mebibytes * mebibyte}`);
-  }
-
-  /** A command that runs another one in it. */
-  get launcher(): string[] {
-    return ['sh', '-c', `echo $$ >"${this.#path}/tasks" && exec "$0" "$@"`];
-  }
-
-  remove(): void {
-    rmdirSync(this.#path);
-  }
-}
-
+/** Runs the task with a relay in a control group that limits its memory. */
 async function withMemory(
   mebibytes: number,
   task: (underTest: RelayUnderTest) => Promise<void>,
 ): Promise<void> {
-  const group = new MemoryGroup(mebibytes);
+  const group = `/sys/fs/cgroup/memory/login-relay-${process.pid}`;
+  mkdirSync(group);
   try {
-    const flags = { 'provider-timeout': '60' };
-    const { launcher } = group;
-    await withRelay({ launcher, flags }, task);
+    writeFileSync(`${group}/memory.limit_in_bytes`, `${mebibytes * mebibyte}`);
+    const launcher = ['sh', '-c', `echo $$ >"${group}/tasks" && exec "$0" "$@"`];
+    await withRelay({ launcher, flags: { 'provider-timeout': '60' } }, task);
   } finally {
-    group.remove();
+    rmdirSync(group);
   }
 }
 

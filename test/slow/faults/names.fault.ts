@@ -1,27 +1,19 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { expectUser } from '../../harness/expect/expectations.ts';
-import { expectService, withRelay } from '../../harness/relay/relay-under-test.ts';
+import { expectService, secretFile, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
+import { startedOnce } from '../../harness/system/started-once.ts';
 
 describe('names that do not resolve', () => {
   const address = '127.0.0.153';
-  let names: NameServer | undefined;
-  let directory = '';
-  before(async () => {
-    names = await startNameServer(address);
-    directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
-    await writeFile(join(directory, 'resolv.conf'), `nameserver ${address}\n`);
-  });
-  after(async () => {
-    names?.close();
-    await rm(directory, { recursive: true });
-  });
+  const names = startedOnce(
+    'a name server',
+    () => startNameServer(address),
+    async (server) => server.close(),
+  );
 
   for (const { name, mood, statuses } of [
     { name: 'the name server fails', mood: 'fails', statuses: [502] },
@@ -31,9 +23,9 @@ describe('names that do not resolve', () => {
       `${name} for 20 s while 150 people ask`,
       `${statuses.join(' or ')} meanwhile, service after`,
       async () => {
-        const server = names;
-        if (server === undefined) throw new Error('there is no name server');
-        const mount = `mount --bind "${join(directory, 'resolv.conf')}" /etc/resolv.conf`;
+        const server = names();
+        const file = await secretFile(`nameserver ${address}\n`);
+        const mount = `mount --bind "${file}" /etc/resolv.conf`;
         await withRelay(
           {
             launcher: ['unshare', '--mount', 'sh', '-c', `${mount} && exec "$0" "$@"`],
@@ -71,17 +63,12 @@ describe('names that do not resolve', () => {
 /** Answers every name with 127.0.0.1, refuses, or does not answer. */
 type Mood = 'answers' | 'fails' | 'is silent';
 
-/** A name server on an address of this machine, port 53. */
-interface NameServer {
-  mood: Mood;
-  close(): void;
-}
-
 const serverFailure = 2;
 
-async function startNameServer(address: string): Promise<NameServer> {
+/** A name server on an address of this machine, port 53. */
+async function startNameServer(address: string) {
   const socket = createSocket('udp4');
-  const server: NameServer = { mood: 'answers', close: () => socket.close() };
+  const server = { mood: 'answers' as Mood, close: () => socket.close() };
   socket.on('message', (query, { port, address: from }) => {
     if (server.mood !== 'is silent') socket.send(answer(query, server.mood), port, from);
   });

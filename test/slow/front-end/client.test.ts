@@ -133,10 +133,15 @@ describe('the browser client in Chromium, with pages that are kept for the back 
   }));
   const site = useClientSite('tokens');
 
-  it('learns of a logout in another tab', async () => {
+  async function loggedInPage(): Promise<Page> {
     const page = await openBrowser();
     await page.goto(site().frontEnd);
     await logIn(page);
+    return page;
+  }
+
+  it('learns of a logout in another tab', async () => {
+    const page = await loggedInPage();
     await page.goto(`${site().frontEnd}/elsewhere`);
     const other = await page.context().newPage();
     await other.goto(site().frontEnd);
@@ -148,9 +153,7 @@ describe('the browser client in Chromium, with pages that are kept for the back 
   });
 
   it('looks for the login in the page that comes back', async () => {
-    const page = await openBrowser();
-    await page.goto(site().frontEnd);
-    await logIn(page);
+    const page = await loggedInPage();
     await page.evaluate('globalThis.isKept = true');
     await page.goto(`${site().frontEnd}/elsewhere`);
     await page.evaluate(`new Promise((resolve, reject) => {

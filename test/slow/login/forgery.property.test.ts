@@ -10,6 +10,7 @@ import { answerOf, koaContext } from '../../harness/login/koa-context.ts';
 const redirectUri = 'https://relay.example/auth/provider/callback';
 const baseUrl = 'https://relay.example';
 const states = createStates([randomBytes(32), randomBytes(32)], () => 'provider', redirectUri);
+const plainStart = { oauth: undefined, returnTo: undefined };
 
 /** A way to change text at a position. It may change nothing. */
 type Spoil = (text: string, position: number, other: string) => string;
@@ -61,11 +62,7 @@ describe('of any states and cookies in a callback,', () => {
   );
   const logins = Array.from({ length: 5 }, () => {
     const ctx = koaContext();
-    const { state } = protection.start(ctx, 'app', {
-      state: 'own',
-      oauth: undefined,
-      returnTo: undefined,
-    });
+    const { state } = protection.start(ctx, 'app', { ...plainStart, state: 'own' });
     const [cookie] = setCookies(answerOf(ctx));
     return { state, name: cookie?.name ?? '', value: cookie?.value ?? '' };
   });
@@ -128,11 +125,7 @@ describe('of any states and cookies in a callback,', () => {
     fc.assert(
       fc.property(cookieHeaders, fc.string({ unit: 'binary', maxLength: 512 }), (cookie, own) => {
         const ctx = koaContext({ cookie });
-        const { state } = protection.start(ctx, 'app', {
-          state: own,
-          oauth: undefined,
-          returnTo: undefined,
-        });
+        const { state } = protection.start(ctx, 'app', { ...plainStart, state: own });
         const [set] = setCookies(answerOf(ctx)).filter(({ maxAge }) => maxAge !== '0');
         const callback = koaContext({ cookie: `${set?.name}=${set?.value}` });
         const login = protection.verify(callback, state);

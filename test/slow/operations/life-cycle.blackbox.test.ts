@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { expectRedirect, expectUser } from '../../harness/expect/expectations.ts';
-import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
+import { userRecord } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
   loginPath,
@@ -14,19 +14,6 @@ import {
   userPath,
   withRelay,
 } from '../../harness/relay/relay-under-test.ts';
-
-/** Holds every lookup at the provider. The result releases them. */
-function holdLookups({ provider }: RelayUnderTest): () => void {
-  const held: (() => void)[] = [];
-  const hold: Behaviour = (response, call) => {
-    held.push(() => userRecord(response, call));
-  };
-  provider.onUser = hold;
-  return () => {
-    provider.onUser = userRecord;
-    for (const proceed of held) proceed();
-  };
-}
 
 /** The TCP sockets on which the process listens, by inode; none if the system has no /proc. */
 async function listeningSockets(pid: number): Promise<string[]> {
@@ -47,7 +34,8 @@ async function listeningSockets(pid: number): Promise<string[]> {
 describe('the life of a relay', () => {
   it('ends on SIGTERM after the requests in flight are answered, and accepts no new ones', async () => {
     await withRelay({}, async (underTest) => {
-      const release = holdLookups(underTest);
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      underTest.provider.onUser = (...call) => void released.then(() => userRecord(...call));
       const lookup = underTest.lookUp();
       await underTest.provider.arrivals(1);
       process.kill(underTest.process.pid, 'SIGTERM');

@@ -48,24 +48,19 @@ describe('a relay on a socket that systemd has passed', () => {
       'token-request': 'query',
       'refresh-tokens': 'off',
     };
-    await withActivatedRelay(
-      async (underTest) => {
-        const line = await underTest.process.logLine(({ msg }) => msg === 'listening');
-        expect(line).to.include({
-          address: `http://127.0.0.1:${underTest.port}`,
-          socketActivated: true,
-        });
-        const warnings = underTest.process.logLines.filter(({ level }) => level === 'warn');
-        expect(warnings.map(({ msg }) => msg)).to.deep.equal([
-          '--port (PORT) has no effect: systemd passes the socket to listen on',
-          '--host (HOST) has no effect: systemd passes the socket to listen on',
-        ]);
-        expectToken(await underTest.logIn());
-        process.kill(underTest.process.pid, 'SIGTERM');
-        expect((await underTest.process.ended).code).to.equal(0);
-      },
-      { flags },
-    );
+    const act = async (underTest: RelayUnderTest) => {
+      const { process: relay, port } = underTest;
+      const line = await relay.logLine(({ msg }) => msg === 'listening');
+      expect(line).to.include({ address: `http://127.0.0.1:${port}`, socketActivated: true });
+      const warnings = relay.logLines.filter(({ level }) => level === 'warn');
+      expect(warnings.map(({ msg }) => msg)).to.deep.equal([
+        '--port (PORT) has no effect: systemd passes the socket to listen on',
+        '--host (HOST) has no effect: systemd passes the socket to listen on',
+      ]);
+      expectToken(await underTest.logIn());
+      expect((await relay.stop()).code).to.equal(0);
+    };
+    await withActivatedRelay(act, { flags });
   });
 
   it('loses no request while it is stopped and started again and again', async function () {

@@ -18,8 +18,7 @@ describe('a relay that is started by a service manager', () => {
       await manager.hears(/^READY=1$/);
       process.kill(relay.pid, 'SIGHUP');
       await manager.hears(/^READY=1$/, 2);
-      process.kill(relay.pid, 'SIGTERM');
-      expect((await relay.ended).code).to.equal(0);
+      expect((await relay.stop()).code).to.equal(0);
       await manager.hears(/^STOPPING=1$/);
       const [reloading = '', ...others] = manager.messages.splice(1, 3);
       expect(reloading).to.match(/^RELOADING=1 MONOTONIC_USEC=\d+$/);
@@ -38,8 +37,7 @@ describe('a relay that is started by a service manager', () => {
     const env = { ...manager.environment, WATCHDOG_USEC: '2000', WATCHDOG_PID: '1' };
     await withRelay({ env }, async ({ process: relay }) => {
       await manager.hears(/^READY=1$/);
-      process.kill(relay.pid, 'SIGTERM');
-      await relay.ended;
+      await relay.stop();
       await manager.hears(/^STOPPING=1$/);
       expect(manager.notifications.map(({ message }) => message)).to.deep.equal([
         'READY=1',
@@ -65,8 +63,7 @@ describe('a relay that is started by a service manager', () => {
       const env = { ...slow.environment, WATCHDOG_USEC: '2000' };
       await withRelay({ env }, async ({ process: relay }) => {
         await slow.hears(/^WATCHDOG=1$/, 3);
-        process.kill(relay.pid, 'SIGTERM');
-        expect((await relay.ended).code).to.equal(0);
+        expect((await relay.stop()).code).to.equal(0);
         await slow.hears(/^STOPPING=1$/);
         expect(slow.messages).to.deep.equal(['READY=1', 'STOPPING=1']);
       });
@@ -85,8 +82,7 @@ describe('a relay that is started by a service manager', () => {
       expect(warning).to.include({ error: 'ENOENT' });
       expect(warning['msg']).to.contain('systemd-notify');
       expect((await underTest.get('/readyz')).status).to.equal(200);
-      process.kill(relay.pid, 'SIGTERM');
-      expect((await relay.ended).code).to.equal(0);
+      expect((await relay.stop()).code).to.equal(0);
       expect(relay.logLines.filter(isWarning)).to.have.lengthOf(1);
     });
   });

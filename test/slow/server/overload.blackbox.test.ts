@@ -6,7 +6,7 @@ import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { reset } from '../../harness/provider/provider-behaviours.ts';
-import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
+import { userRecord } from '../../harness/provider/strict-provider.ts';
 import {
   callbackPath,
   expectService,
@@ -25,19 +25,10 @@ describe('overload', () => {
   /** Makes the provider hold every call. The result releases them. */
   function holdCalls(): () => void {
     const { provider } = underTest();
-    const held: (() => void)[] = [];
-    const hold =
-      (behaviour: Behaviour): Behaviour =>
-      (response, call) => {
-        held.push(() => behaviour(response, call));
-      };
-    provider.onToken = hold(provider.issueToken);
-    provider.onUser = hold(userRecord);
-    return () => {
-      provider.onToken = provider.issueToken;
-      provider.onUser = userRecord;
-      for (const proceed of held) proceed();
-    };
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    provider.onToken = (...call) => void released.then(() => provider.issueToken(...call));
+    provider.onUser = (...call) => void released.then(() => userRecord(...call));
+    return release;
   }
 
   /** Starts as many logins and lookups as the limit allows, and waits until they are in flight. */

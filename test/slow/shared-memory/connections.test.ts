@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { CheckReport } from '../../../src/check/diagnose.ts';
 import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
-import { secretFile } from '../../harness/relay/relay-under-test.ts';
+import { keyFile, secretFile } from '../../harness/relay/relay-under-test.ts';
 import { certificateFiles } from '../../harness/system/certificate.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { freePort } from '../../harness/system/free-port.ts';
@@ -13,6 +13,7 @@ import { Relays, slowly } from './support/relays.ts';
 
 const { describe } = needsPrograms(memoryProgram);
 const password = 'correct horse battery staple';
+const passwordOfUser = 'correct-horse-battery-staple';
 
 async function expectShared(flags: Flags): Promise<void> {
   const relays = await Relays.start(2, flags);
@@ -33,7 +34,7 @@ async function checked(flags: Flags): Promise<string> {
       origin: 'http://localhost:5173',
       'client-id': 'client-1',
       'client-secret-file': await secretFile('secret'),
-      'key-file': await secretFile('the line of a key file with 32 characters or more'),
+      'key-file': await keyFile(),
       'authorize-url': 'http://127.0.0.1:1/authorize',
       'token-url': 'http://127.0.0.1:1/token',
       'user-url': 'http://127.0.0.1:1/user',
@@ -70,13 +71,10 @@ describe('relays reach their shared memory', () => {
 
   it('with a user who may use nothing else, and whom the manual gives all rights that relays need', async () => {
     const server = await start();
-    const rights = await manualRights();
-    const words = rights.replace('PASSWORD', password.replaceAll(' ', '')).split(' ');
-    await server.run(words);
-    await server.run(['SET', 'of-others', 'secret']);
+    await server.run(await manualRights(), ['SET', 'of-others', 'secret']);
     const flags = {
       'shared-memory': `redis://relay@127.0.0.1:${server.port}`,
-      'shared-memory-password-file': await secretFile(password.replaceAll(' ', '')),
+      'shared-memory-password-file': await secretFile(passwordOfUser),
     };
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
@@ -112,7 +110,7 @@ describe('relays reach their shared memory', () => {
     const { cert, key, authority, remove } = await certificateFiles('localhost');
     const tlsPort = `${await freePort()}`;
     const tls = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
-    const server = await start('--port', '0', '--tls-port', tlsPort, ...tls);
+    await start('--port', '0', '--tls-port', tlsPort, ...tls);
     const flags = {
       'shared-memory': `rediss://localhost:${tlsPort}`,
       'shared-memory-ca': await secretFile(authority),
@@ -124,7 +122,6 @@ describe('relays reach their shared memory', () => {
       /^problem: cannot be reached \((SELF_SIGNED|UNABLE_TO)/,
     );
     await remove();
-    await server.stop();
   });
 
   it('in a Cluster', async () => {
@@ -134,12 +131,11 @@ describe('relays reach their shared memory', () => {
       const [info] = await server.run(['CLUSTER', 'INFO']);
       expect(`${info}`).to.include('cluster_state:ok');
     });
-    const own = password.replaceAll(' ', '');
-    const rights = (await manualRights()).replace('PASSWORD', own);
-    await server.run([...rights.split(' '), '+cluster|slots']);
+    const rights = [...(await manualRights()), '+cluster|slots'];
+    await server.run(rights);
     const flags = {
       'shared-memory': `redis+cluster://relay@127.0.0.1:${server.port}`,
-      'shared-memory-password-file': await secretFile(own),
+      'shared-memory-password-file': await secretFile(passwordOfUser),
     };
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
@@ -149,7 +145,7 @@ describe('relays reach their shared memory', () => {
       slowly(relays.provider);
       await logged(relays, 'shared memory is away');
       await server.start();
-      await server.run([...rights.split(' '), '+cluster|slots']);
+      await server.run(rights);
       await logged(relays, 'shared memory is back');
       expect(await refreshAtTwo(relays)).to.equal(1);
     } finally {
@@ -179,8 +175,9 @@ describe('relays reach their shared memory', () => {
   });
 });
 
-/** The command of the manual that makes the user of the relays. */
-async function manualRights(): Promise<string> {
+/** The command of the manual that makes the user of the relays, with a password. */
+async function manualRights(): Promise<string[]> {
   const manual = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
-  return /^ACL SETUSER .*$/m.exec(manual)?.[0] ?? expect.fail('the manual has no rights');
+  const command = /^ACL SETUSER .*$/m.exec(manual)?.[0] ?? expect.fail('the manual has no rights');
+  return command.replace('PASSWORD', passwordOfUser).split(' ');
 }

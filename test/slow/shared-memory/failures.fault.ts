@@ -1,8 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../../harness/system/eventually.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
-import { contend, logged, pause, refreshAtTwo, withServer } from './support/contention.ts';
+import { contend, logged, refreshAtTwo, withServer } from './support/contention.ts';
 import { Relays, slowly } from './support/relays.ts';
 
 const { describe } = needsPrograms(memoryProgram);

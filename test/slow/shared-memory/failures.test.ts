@@ -1,21 +1,37 @@
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { newProofKey } from '../../harness/client/proof.ts';
 import { OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { expectSessionFailure, sessionOf } from '../../harness/login/session-page.ts';
+import { serveTcp } from '../../harness/provider/serve.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { alone, contend, insist, logged, withServer } from './support/contention.ts';
-import { Relays, slowly, withSessions } from './support/relays.ts';
-import { TcpProxy } from './support/tcp-proxy.ts';
+import { Relays, withSessions } from './support/relays.ts';
 
 const { describe } = needsPrograms(memoryProgram);
+
+/** A network between relays and the server at this port. While it swallows, nothing arrives, and no connection breaks. */
+async function startNetwork(target: number) {
+  const mood = { swallows: false };
+  const serving = await serveTcp((near) => {
+    const far = connect(target, '127.0.0.1').on('error', () => {});
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('close', () => mood.swallows || to.destroy());
+      from.on('data', (bytes) => mood.swallows || to.write(bytes));
+    }
+  });
+  return { mood, ...serving };
+}
 
 describe('relays whose shared memory', () => {
   it('was restarted empty repeat the results of the last minute', () =>
     withServer(async (relays, server) => {
       await relays.share();
-      const page = await relays.page();
-      const { refreshToken } = await page.logIn();
+      const { page, refreshToken } = await relays.loggedInPage();
       const { accessToken } = tokensOf(await page.refresh(refreshToken));
       await server.kill();
       await server.start();
@@ -38,8 +54,7 @@ describe('relays whose shared memory', () => {
   it('holds garbage answer as without it', () =>
     withServer(async (relays, server) => {
       await relays.share();
-      const page = await relays.page();
-      const { refreshToken } = await page.logIn();
+      const { page, refreshToken } = await relays.loggedInPage();
       const renewed = tokensOf(await page.refresh(refreshToken));
       for (const garbage of ['', 'garbage', '{}', '\u0000', 'lr1_AAAA', 'x'.repeat(100_000)]) {
         const content = await server.content();
@@ -55,51 +70,46 @@ describe('relays whose shared memory', () => {
 
   it('is behind a network that swallows everything go on, and agree again when it is mended', async () => {
     const server = await MemoryServer.start();
-    const proxy = await TcpProxy.start(server.port);
-    const relays = await Relays.start(3, { 'shared-memory': proxy.address });
+    const network = await startNetwork(server.port);
+    const address = `redis://127.0.0.1:${network.port}`;
+    const relays = await Relays.start(3, { 'shared-memory': address });
     try {
       await relays.share();
-      proxy.isPartitioned = true;
+      network.mood.swallows = true;
       await alone(relays);
       const [line] = await logged(relays, 'shared memory is away');
       expect(line?.['reason']).to.be.oneOf(['timeout', 'lost']);
       await alone(relays);
-      proxy.isPartitioned = false;
+      network.mood.swallows = false;
       await logged(relays, 'shared memory is back');
       expect(await contend(relays)).to.equal(1);
     } finally {
       await relays.stop();
-      await proxy.stop();
+      await network.close();
       await server.stop();
     }
   });
 
-  it('is away at their start are ready after two seconds, and agree when it is there', async () => {
-    const server = await MemoryServer.start();
-    await server.kill();
-    const relays = await Relays.start(3, { 'shared-memory': server.address });
-    try {
-      slowly(relays.provider);
-      expect((await relays.at(0).get('/readyz')).status).to.equal(200);
-      const [line] = await logged(relays, 'shared memory is away');
-      expect(line).to.have.property('reason', 'ECONNREFUSED');
-      await alone(relays);
-      await server.start();
-      await logged(relays, 'shared memory is back');
-      expect(await contend(relays)).to.equal(1);
-    } finally {
-      await relays.stop();
-      await server.stop();
-    }
-  });
+  it('is away at their start are ready after two seconds, and agree when it is there', () =>
+    withServer(
+      async (relays, server) => {
+        expect((await relays.at(0).get('/readyz')).status).to.equal(200);
+        const [line] = await logged(relays, 'shared memory is away');
+        expect(line).to.have.property('reason', 'ECONNREFUSED');
+        await alone(relays);
+        await server.start();
+        await logged(relays, 'shared memory is back');
+        expect(await contend(relays)).to.equal(1);
+      },
+      { isAway: true },
+    ));
 
   it('knows no logout of another relay while it is away, unless sessions must be checked', async () => {
     for (const check of ['open', 'strict'] as const) {
       await withServer(
         async (relays, server) => {
           await relays.share();
-          const page = relays.sessionPage();
-          await page.logIn();
+          const page = await relays.sessionPage();
           await server.kill();
           await logged(relays, 'shared memory is away');
           const answer = await page.describe();

@@ -62,8 +62,7 @@ describe('three relays that share a memory', () => {
   const refreshes = () => relays().provider.credentials('refresh').length;
 
   it('refresh once for twenty tabs, and all get the tokens', async () => {
-    const page = await relays().page();
-    const { refreshToken } = await page.logIn();
+    const { page, refreshToken } = await relays().loggedInPage();
     const got = (await Promise.all(tabs.map(() => page.refresh(refreshToken)))).map(tokensOf);
     expect(refreshes()).to.equal(1);
     expect(new Set(got.map(({ accessToken }) => accessToken)).size).to.equal(1);
@@ -71,8 +70,7 @@ describe('three relays that share a memory', () => {
   });
 
   it('repeat an answer that got lost, with the seconds that it has left', async () => {
-    const page = await relays().page();
-    const { refreshToken } = await page.logIn();
+    const { page, refreshToken } = await relays().loggedInPage();
     await page.refresh('nothing');
     await lose((signal) => page.refresh(refreshToken, { signal }));
     const got = tokensOf(await page.refresh(refreshToken));
@@ -82,8 +80,7 @@ describe('three relays that share a memory', () => {
   });
 
   it('repeat it after all of them were restarted', async () => {
-    const page = await relays().page();
-    const { refreshToken } = await page.logIn();
+    const { page, refreshToken } = await relays().loggedInPage();
     tokensOf(await page.refresh(refreshToken));
     await relays().restart();
     const got = tokensOf(await page.refresh(refreshToken));
@@ -114,8 +111,7 @@ describe('three relays that share a memory', () => {
   });
 
   it('accept a proof once', async () => {
-    const page = await relays().page();
-    const { refreshToken } = await page.logIn();
+    const { page, refreshToken } = await relays().loggedInPage();
     relays().provider.mood.rotation = 'keeps';
     const nonce = (await page.refresh(refreshToken)).headers['dpop-nonce'];
     const proof = { claims: { nonce, jti: 'the same in each proof' } };
@@ -127,8 +123,7 @@ describe('three relays that share a memory', () => {
   });
 
   it('revoke the newest token of a login, and repeat no result of it', async () => {
-    const page = await relays().page();
-    const { refreshToken } = await page.logIn();
+    const { page, refreshToken } = await relays().loggedInPage();
     const { accessToken } = tokensOf(await page.refresh(refreshToken));
     const revoked = await requestToken(relays(), { token: refreshToken, client_id: 'app' }, [], {
       path: `${loginPath}/revoke`,
@@ -141,8 +136,8 @@ describe('three relays that share a memory', () => {
   });
 
   it('log nobody out while they are replaced one by one and two tabs refresh all the time', async () => {
-    const page = await relays().page();
-    let newest = await page.logIn();
+    const { page, ...first } = await relays().loggedInPage();
+    let newest = first;
     let isOver = false;
     const tab = async () => {
       while (!isOver) newest = tokensOf(await page.refresh(newest.refreshToken));
@@ -155,8 +150,7 @@ describe('three relays that share a memory', () => {
   });
 
   it('log nobody out while they read their configuration again', async () => {
-    const page = await relays().page();
-    const { refreshToken } = await page.logIn();
+    const { page, refreshToken } = await relays().loggedInPage();
     const inFlight = page.refresh(refreshToken);
     for (const { process: relay } of relays().each) process.kill(relay.pid, 'SIGHUP');
     tokensOf(await inFlight);
@@ -164,8 +158,7 @@ describe('three relays that share a memory', () => {
   });
 
   it('leave no token in the names or values of the server, and nothing without an end', async () => {
-    const page = await relays().page();
-    const before = await page.logIn();
+    const { page, ...before } = await relays().loggedInPage();
     const after = tokensOf(await page.refresh(before.refreshToken));
     const content = await relays().server.content();
     expect(content).to.not.equal([]);
@@ -180,22 +173,20 @@ describe('three relays that share a memory', () => {
   });
 
   it('never give one login what was left for another, even if the values are swapped', async () => {
-    const one = await relays().page();
-    const other = await relays().page();
-    const ofOne = await one.logIn();
-    const ofOther = await other.logIn();
+    const one = await relays().loggedInPage();
+    const other = await relays().loggedInPage();
     await relays().server.run(['FLUSHALL']);
-    const first = tokensOf(await one.refresh(ofOne.refreshToken));
-    const second = tokensOf(await other.refresh(ofOther.refreshToken));
+    const first = tokensOf(await one.page.refresh(one.refreshToken));
+    const second = tokensOf(await other.page.refresh(other.refreshToken));
     const left = (await relays().server.content()).filter(({ key }) => key.includes(':r:'));
     expect(left).to.have.lengthOf(2);
     await relays().server.run(
       ['SET', left[0]?.key ?? '', left[1]?.value ?? '', 'PX', '60000'],
       ['SET', left[1]?.key ?? '', left[0]?.value ?? '', 'PX', '60000'],
     );
-    for (const [page, { refreshToken }, { accessToken }] of [
-      [one, ofOne, second],
-      [other, ofOther, first],
+    for (const [{ page, refreshToken }, { accessToken }] of [
+      [one, second],
+      [other, first],
     ] as const) {
       for (const _ of relays().each) {
         expect(`${(await page.refresh(refreshToken)).body}`).to.not.include(accessToken);
@@ -208,8 +199,7 @@ describe('three relays with sessions that share a memory', () => {
   const relays = threeRelays(withSessions);
 
   it('refresh once for twenty tabs, and the session lives on', async () => {
-    const page = relays().sessionPage();
-    await page.logIn();
+    const page = await relays().sessionPage();
     const { cookie } = page;
     for (const answer of await Promise.all(tabs.map(() => page.refresh({ cookie }))))
       sessionOf(answer);
@@ -219,8 +209,7 @@ describe('three relays with sessions that share a memory', () => {
   });
 
   it('do not open a copy of the cookie after a logout, also after they were restarted', async () => {
-    const page = relays().sessionPage();
-    await page.logIn();
+    const page = await relays().sessionPage();
     const { cookie } = page;
     expect((await page.logOut()).status).to.equal(200);
     for (const _ of relays().each)
@@ -234,8 +223,7 @@ describe('three relays with sessions that share a memory', () => {
   });
 
   it('do not bring a session back by a refresh that was in flight elsewhere during the logout', async () => {
-    const page = relays().sessionPage();
-    await page.logIn();
+    const page = await relays().sessionPage();
     const { cookie } = page;
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     slowly(relays().provider, over);

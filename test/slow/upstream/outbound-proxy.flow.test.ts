@@ -47,23 +47,22 @@ describe('a relay behind an outbound proxy', () => {
     await certificate.remove();
   });
 
-  const trusting = () => ({ NODE_EXTRA_CA_CERTS: certificate.authorityFile });
+  const endpointsAt = (origin: string) => ({
+    'authorize-url': `${origin}/authorize`,
+    'token-url': `${origin}/token`,
+    'user-url': `${origin}/user`,
+    'token-request': 'body',
+  });
 
+  /** A relay that trusts the certificate, and uses the proxy for https unless told otherwise. */
   async function start(
-    origin: string,
-    env: Record<string, string>,
-    flags: Record<string, string> = {},
+    flags: Record<string, string>,
+    env: Record<string, string> = { HTTPS_PROXY: proxy.url },
   ): Promise<Relay> {
     return await startRelay({
       client: { clientId: 'client-1', clientSecret: canary('secret') },
-      flags: {
-        'authorize-url': `${origin}/authorize`,
-        'token-url': `${origin}/token`,
-        'user-url': `${origin}/user`,
-        'token-request': 'body',
-        ...flags,
-      },
-      env,
+      flags,
+      env: { NODE_EXTRA_CA_CERTS: certificate.authorityFile, ...env },
     });
   }
 
@@ -73,10 +72,7 @@ describe('a relay behind an outbound proxy', () => {
 
   describe('with a provider on https', () => {
     it('makes both calls through one keep-alive tunnel', async () => {
-      const relay = await start('https://provider.example', {
-        HTTPS_PROXY: proxy.url,
-        ...trusting(),
-      });
+      const relay = await start(endpointsAt('https://provider.example'));
       const logins = 10;
       for (let count = 0; count < logins; count += 1) {
         expect(expectUser(await relay.userOf(await logIn(relay)))).to.deep.equal(user);
@@ -87,10 +83,7 @@ describe('a relay behind an outbound proxy', () => {
     });
 
     it('discovers the provider through the proxy, too', async () => {
-      const client = { clientId: 'client-1', clientSecret: canary('secret') };
-      const flags = { issuer: 'https://provider.example' };
-      const env = { HTTPS_PROXY: proxy.url, ...trusting() };
-      const relay = await startRelay({ client, flags, env });
+      const relay = await start({ issuer: 'https://provider.example' });
       await relay.discoveryLine('discovered');
       expectUser(await relay.userOf('any'));
       expect(provider.asked).to.deep.equal([openIdPath, '/userinfo']);
@@ -98,10 +91,9 @@ describe('a relay behind an outbound proxy', () => {
     });
 
     it('does not use the proxy for a host in NO_PROXY', async () => {
-      const relay = await start(`https://localhost:${https.port}`, {
+      const relay = await start(endpointsAt(`https://localhost:${https.port}`), {
         HTTPS_PROXY: proxy.url,
         NO_PROXY: 'intranet.example,localhost',
-        ...trusting(),
       });
       expectUser(await relay.userOf('any'));
       expect(proxy.connections).to.equal(0);
@@ -110,9 +102,8 @@ describe('a relay behind an outbound proxy', () => {
     it('sends its credentials only to the proxy, also from a variable in lower case', async () => {
       proxy.credentials = 'relay:p@ss:w%rd';
       const authority = `relay:${encodeURIComponent('p@ss:w%rd')}`;
-      const relay = await start('https://provider.example', {
+      const relay = await start(endpointsAt('https://provider.example'), {
         https_proxy: proxy.url.replace('//', `//${authority}@`),
-        ...trusting(),
       });
       expectUser(await relay.userOf('any'));
       const [request] = provider.pageRequests;
@@ -121,24 +112,19 @@ describe('a relay behind an outbound proxy', () => {
       expect(relay.process.stdout).not.to.contain('p%40ss');
     });
 
-    for (const [what, prepare, env] of [
+    for (const [what, credentials, url] of [
       [
         'a proxy that wants to know who asks',
-        () => {
-          proxy.credentials = 'relay:password';
-        },
-        () => ({ HTTPS_PROXY: proxy.url.replace('//', '//relay:another@') }),
+        'relay:password',
+        () => proxy.url.replace('//', '//relay:another@'),
       ],
-      ['a proxy that does not know the provider', () => {}, () => ({ HTTPS_PROXY: proxy.url })],
-      [
-        'a proxy that is down',
-        () => {},
-        async () => ({ HTTPS_PROXY: `http://127.0.0.1:${await freePort()}` }),
-      ],
+      ['a proxy that does not know the provider', undefined, () => proxy.url],
+      ['a proxy that is down', undefined, async () => `http://127.0.0.1:${await freePort()}`],
     ] as const) {
       it(`answers 502 behind ${what}, and logs an error code`, async () => {
-        prepare();
-        const relay = await start('https://unknown.example', { ...(await env()), ...trusting() });
+        proxy.credentials = credentials;
+        const env = { HTTPS_PROXY: await url() };
+        const relay = await start(endpointsAt('https://unknown.example'), env);
         expectFailure(await relay.userOf('any'), 'provider_unreachable');
         expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
         const { provider } = await relay.requestLine('provider_unreachable');
@@ -151,8 +137,8 @@ describe('a relay behind an outbound proxy', () => {
 
     it('answers 504 behind a proxy that never answers, and stops on a signal', async () => {
       proxy.silent = true;
-      const env = { HTTPS_PROXY: proxy.url, ...trusting() };
-      const relay = await start('https://provider.example', env, { 'provider-timeout': '0.2' });
+      const flags = { ...endpointsAt('https://provider.example'), 'provider-timeout': '0.2' };
+      const relay = await start(flags);
       expectFailure(await relay.userOf('any'), 'provider_timeout');
       expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
       await relay.stop();
@@ -161,16 +147,14 @@ describe('a relay behind an outbound proxy', () => {
 
   it('does not use the proxy for a provider on http, which is on this machine', async () => {
     const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
-    const relay = await start(provider.origin, env);
+    const relay = await start(endpointsAt(provider.origin), env);
     expectUser(await relay.userOf(await logIn(relay)));
     expect(proxy.connections).to.equal(0);
   });
 });
 
 const wellBehaved = {
-  '/token': (response) => {
-    json({ access_token: canary('token'), token_type: 'Bearer' })(response);
-  },
+  '/token': (response) => json({ access_token: canary('token'), token_type: 'Bearer' })(response),
   '/user': json(user),
   '/userinfo': json(user),
   [openIdPath]: json(metadata('https://provider.example')),

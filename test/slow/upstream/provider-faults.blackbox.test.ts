@@ -43,6 +43,12 @@ describe('a provider that misbehaves', () => {
       await expectService(underTest());
     });
 
+    /** Makes the provider answer the calls of both endpoints so. */
+    function misbehave(behaviour: Behaviour, { provider } = underTest()): void {
+      provider.onToken = behaviour;
+      provider.onUser = behaviour;
+    }
+
     const unreachable: Record<string, Behaviour> = {
       'resets the connection': reset,
       'closes the connection': hangUp,
@@ -79,9 +85,7 @@ describe('a provider that misbehaves', () => {
     };
     for (const [name, behaviour] of Object.entries(unreachable)) {
       it(`and ${name}: 502`, async () => {
-        const { provider } = underTest();
-        provider.onToken = behaviour;
-        provider.onUser = behaviour;
+        misbehave(behaviour);
         expectError(await underTest().logIn(), 502);
         expectError(await underTest().lookUp(), 502);
       });
@@ -103,8 +107,7 @@ describe('a provider that misbehaves', () => {
       const behaviours = Object.values(late);
       const behave: Behaviour = (response, call) =>
         (behaviours[Number(call.credential)] ?? answer(500))(response, call);
-      provider.onToken = behave;
-      provider.onUser = behave;
+      misbehave(behave, impatient());
       const requests = behaviours.flatMap((_, index) => [
         impatient().logIn(`${index}`),
         impatient().lookUp(`Bearer ${index}`),
@@ -126,9 +129,7 @@ describe('a provider that misbehaves', () => {
     };
     for (const [name, behaviour] of Object.entries(garbled)) {
       it(`and ${name}: no token, no record`, async () => {
-        const { provider } = underTest();
-        provider.onToken = behaviour;
-        provider.onUser = behaviour;
+        misbehave(behaviour);
         const login = await underTest().logIn();
         // The relay may treat it as an unusable token or as an unusable answer.
         expectError(login, login.status === 400 ? 400 : 502);
@@ -137,12 +138,11 @@ describe('a provider that misbehaves', () => {
     }
 
     it('and switches protocols: that status counts, at once', async () => {
-      const { provider } = underTest();
-      const switching = rawBytes(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+      misbehave(
+        rawBytes(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+        ),
       );
-      provider.onToken = switching;
-      provider.onUser = switching;
       expectError(await underTest().logIn(), 400);
       expectError(await underTest().lookUp(), 401);
     });
@@ -157,8 +157,7 @@ describe('a provider that misbehaves', () => {
         answer(500, ''),
       ];
       for (const behaviour of bodies) {
-        underTest().provider.onToken = behaviour;
-        underTest().provider.onUser = behaviour;
+        misbehave(behaviour);
         const [login, lookUp] = await Promise.all([underTest().logIn(), underTest().lookUp()]);
         expectError(login, 400);
         expectError(lookUp, 401);

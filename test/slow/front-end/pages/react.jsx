@@ -6,14 +6,11 @@ import { createRoot } from 'react-dom/client';
 import { AuthContext, AuthProvider } from 'react-oauth2-code-pkce';
 
 function Page() {
-  const { token, error, logIn, logOut, refreshAccessToken } = useContext(AuthContext);
+  const { token, error, logIn, logOut } = useContext(AuthContext);
   return (
     <>
       <button type="button" onClick={() => logIn(crypto.randomUUID())}>
         Log in
-      </button>
-      <button type="button" onClick={() => refreshAccessToken()}>
-        Renew
       </button>
       <button type="button" onClick={() => logOut()}>
         Log out

@@ -8,13 +8,23 @@ import { Relays, slowly } from './relays.ts';
 
 const sixTabs = Array.from({ length: 6 });
 
-/** Runs three relays with a server of their own. */
+/**
+ * Runs three relays with a server of their own.
+ *
+ * @param words arguments of the server
+ * @param isAway whether the server is killed before the relays start
+ */
 export async function withServer(
   task: (relays: Relays, server: MemoryServer) => Promise<void>,
-  { words = [], flags = {} }: { words?: string[]; flags?: Flags } = {},
+  {
+    words = [],
+    flags = {},
+    isAway = false,
+  }: { words?: string[]; flags?: Flags; isAway?: boolean } = {},
 ): Promise<void> {
   const server = await MemoryServer.start(...words);
   try {
+    if (isAway) await server.kill();
     const relays = await Relays.start(3, { 'shared-memory': server.address, ...flags });
     slowly(relays.provider);
     try {
@@ -29,8 +39,7 @@ export async function withServer(
 
 /** Lets six tabs refresh at two relays. @returns the number of calls that they made */
 export async function refreshAtTwo(relays: Relays): Promise<number> {
-  const page = await relays.page();
-  const { refreshToken } = await page.logIn();
+  const { page, refreshToken } = await relays.loggedInPage();
   const before = relays.provider.credentials('refresh').length;
   const answers = await Promise.all(sixTabs.map(() => page.refresh(refreshToken)));
   for (const answer of answers) tokensOf(answer);
@@ -55,8 +64,7 @@ export async function insist(page: OAuthPage, refreshToken: string): Promise<Ans
 
 /** Logs in, and lets six tabs refresh once more than they have failed. */
 export async function contend(relays: Relays, meanwhile: () => void | Promise<void> = () => {}) {
-  const page = await relays.page();
-  const { refreshToken } = await page.logIn();
+  const { page, refreshToken } = await relays.loggedInPage();
   const before = relays.provider.credentials('refresh').length;
   const tabs = sixTabs.map(() => insist(page, refreshToken));
   await meanwhile();
@@ -69,11 +77,6 @@ export async function contend(relays: Relays, meanwhile: () => void | Promise<vo
 
 /** Logs in and refreshes at one relay after the other. */
 export async function alone(relays: Relays): Promise<void> {
-  const page = await relays.page();
-  const { refreshToken } = await page.logIn();
+  const { page, refreshToken } = await relays.loggedInPage();
   tokensOf(await page.refresh(refreshToken));
 }
-
-/** Waits. */
-export const pause = (milliseconds: number) =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -6,12 +6,11 @@ import type { Flags, LogLine } from '../../../harness/relay/relay-process.ts';
 import {
   baseUrl,
   frontendOrigin,
+  keyFile,
   listening,
   Relay,
   secretFile,
 } from '../../../harness/relay/relay-under-test.ts';
-
-const keyLine = 'the line of a key file with 32 characters or more';
 
 /** Relays for one provider, and a balancer that gives each request to the next one. */
 export class Relays {
@@ -33,7 +32,7 @@ export class Relays {
       'base-url': baseUrl,
       'client-id': provider.registration.clientId,
       'client-secret-file': await secretFile(provider.registration.clientSecret),
-      'key-file': await secretFile(keyLine),
+      'key-file': await keyFile(),
       'refused-exchanges': '0',
       ...provider.flags,
       ...flags,
@@ -87,14 +86,17 @@ export class Relays {
     await relay.process.stop('SIGKILL');
   }
 
-  /** A page whose every request goes to the next relay. */
-  async page(): Promise<OAuthPage> {
-    return new OAuthPage(this, this.provider, await newProofKey());
+  /** A page that has logged in, with its tokens. Each of its requests goes to the next relay. */
+  async loggedInPage() {
+    const page = new OAuthPage(this, this.provider, await newProofKey());
+    return { page, ...(await page.logIn()) };
   }
 
-  /** A page that holds no token. */
-  sessionPage(): SessionPage {
-    return new SessionPage(() => this, this.provider);
+  /** The same with a session instead of tokens. */
+  async sessionPage(): Promise<SessionPage> {
+    const page = new SessionPage(() => this, this.provider);
+    await page.logIn();
+    return page;
   }
 
   async stop(): Promise<void> {

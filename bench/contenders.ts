@@ -30,20 +30,18 @@ const fromSource = [node, ...runtimeOptions, source];
 /** A checkout of an earlier version, with its libraries installed. */
 const before = process.env['BEFORE'];
 const sessions = { 'token-delivery': 'session' };
-const refreshing = { 'state-check': 'always', 'refresh-tokens': 'bearer' };
+const checking = { 'state-check': 'always' };
+const refreshing = { ...checking, 'refresh-tokens': 'bearer' };
 const byCookie = { workloads: ['user-lookup'], sessions: true } as const;
 
 /** All measured programs, in the order of the report. */
 export const contenders: readonly Contender[] = [
-  relay('relay', source, fromSource, { 'state-check': 'always' }),
-  relay('relay, with metrics', source, fromSource, {
-    'state-check': 'always',
-    'metrics-port': '0',
-  }),
+  relay('relay', source, fromSource, checking),
+  relay('relay, with metrics', source, fromSource, { ...checking, 'metrics-port': '0' }),
   relay('relay, unprotected', source, fromSource, { 'state-check': 'off' }),
   { ...relay('relay, by cookie', source, fromSource, sessions), ...byCookie },
   { ...relay('relay, refreshing', source, fromSource, refreshing), workloads: ['refresh'] },
-  relay('relay binary', executable, [executable], { 'state-check': 'always' }),
+  relay('relay binary', executable, [executable], checking),
   relayOf('relay of a file, 1 front end', 1, 1),
   relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),
   ...(before === undefined ? [] : [earlier(before)]),
@@ -63,14 +61,7 @@ function program(
   needs: string,
   command: readonly string[],
 ): Contender {
-  return {
-    name,
-    workloads,
-    protection,
-    sessions: false,
-    needs,
-    command: () => command,
-  };
+  return { name, workloads, protection, sessions: false, needs, command: () => command };
 }
 
 function peer(name: string, file: string): Contender {
@@ -108,7 +99,7 @@ function earlier(checkout: string): Contender {
   const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const path = join(checkout, 'bin/login-relay.ts');
   const start = [node, ...runtimeOptions, path];
-  return { ...relay(`relay ${version}`, path, start, { 'state-check': 'always' }), workloads: all };
+  return { ...relay(`relay ${version}`, path, start, checking), workloads: all };
 }
 
 /** A relay from source with that many providers and front ends. */

@@ -73,3 +73,10 @@ export function during(seconds: number): () => boolean {
 function enter(workload: Workload, target: Target, count: number): Promise<Visitor[]> {
   return Promise.all(Array.from({ length: count }, () => workload(target)));
 }
+
+/** @param share 0 to 100 */
+export function percentile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const index = Math.min(sorted.length - 1, Math.floor((sorted.length * share) / 100));
+  return sorted[index] ?? Number.NaN;
+}

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { eventually } from '../test/harness/system/eventually.ts';
 import { type Contender, contenders } from './contenders.ts';
 import { HttpConnection } from './http-connection.ts';
-import { closedLoop, during, openLoop } from './load.ts';
+import { closedLoop, during, openLoop, percentile } from './load.ts';
 import { PinnedProcess } from './pinned-process.ts';
 import { registration } from './registration.ts';
 import { type Figures, table, writeReport } from './report.ts';
@@ -146,11 +146,4 @@ function relative({ cpu }: Running, running: readonly Running[]): string {
 function spread(numbers: readonly number[], digits: number): string {
   const [median, least, most] = [50, 0, 100].map((it) => percentile(numbers, it).toFixed(digits));
   return `**${median}** (${least}–${most})`;
-}
-
-/** @param share 0 to 100 */
-function percentile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const index = Math.min(sorted.length - 1, Math.floor((sorted.length * share) / 100));
-  return sorted[index] ?? Number.NaN;
 }

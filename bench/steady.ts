@@ -2,7 +2,7 @@
 // Fails if a collection stops the relay for more than 50 ms. Linux only; run it on core 1.
 // Usage: node bench/steady.ts [minutes]
 import { contenders } from './contenders.ts';
-import { closedLoop, during, openLoop } from './load.ts';
+import { closedLoop, during, openLoop, percentile } from './load.ts';
 import { PinnedProcess } from './pinned-process.ts';
 import { registration } from './registration.ts';
 import { workloads } from './workloads.ts';
@@ -35,8 +35,8 @@ for (let minute = 0; minute < minutes; minute += 1) {
 await relay.stop();
 await provider.stop();
 
-const share = (numbers: number[], percent: number) =>
-  numbers.sort((a, b) => a - b)[Math.floor(((numbers.length - 1) * percent) / 100)]?.toFixed(1);
+const share = (numbers: readonly number[], percent: number) =>
+  percentile(numbers, percent).toFixed(1);
 process.stdout.write(`${took.length} logins in ${minutes} minutes, ${(capacity / 2).toFixed(0)} per second, half of the capacity
 login, ms: p50 ${share(took, 50)}, p99 ${share(took, 99)}, longest ${share(took, 100)}
 ${pauses.length} collections, ms: p50 ${share(pauses, 50)}, p99 ${share(pauses, 99)}, longest ${share(pauses, 100)}

@@ -21,17 +21,11 @@ export interface Visitor {
 
 /** A kind of load. It makes a visitor. */
 export type Workload = (target: Target) => Promise<Visitor>;
-export type WorkloadName =
-  | 'start-login'
-  | 'named-start'
-  | 'complete-login'
-  | 'oauth-login'
-  | 'refresh'
-  | 'user-lookup';
+export type WorkloadName = keyof typeof workloads;
 
 let user = 0;
 
-export const workloads: Readonly<Record<WorkloadName, Workload>> = {
+export const workloads = {
   /** The start of a login: the redirect to the provider. */
   'start-login': (target) => starts(target, loginPath),
 
@@ -67,7 +61,7 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = {
       return { user, credential: `Authorization: Bearer ${accessTokenOf(user)}\r\n` };
     });
   },
-};
+} satisfies Readonly<Record<string, Workload>>;
 
 const loginPath = '/auth/provider';
 const verifier = 'v'.repeat(43);

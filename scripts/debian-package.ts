@@ -20,30 +20,34 @@ const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 const control = readFileSync('deploy/debian/control', 'utf8');
 const documentation = `usr/share/doc/${name}`;
 
-const files: Record<string, Buffer> = {
-  [`usr/bin/${name}`]: readFileSync(binary),
-  [`usr/lib/systemd/system/${name}.service`]: readFileSync(`deploy/systemd/${name}.service`),
-  [`usr/lib/systemd/system/${name}@.service`]: readFileSync(`deploy/systemd/${name}@.service`),
-  [`usr/lib/systemd/system/${name}.socket`]: readFileSync(`deploy/systemd/${name}.socket`),
-  [`usr/lib/sysusers.d/${name}.conf`]: readFileSync(`deploy/systemd/${name}.sysusers`),
-  [`usr/share/${name}/config.schema.json`]: readFileSync(
-    `${dist}/share/${name}/config.schema.json`,
-  ),
-  [`etc/${name}/config.yaml`]: readFileSync('deploy/config.yaml'),
-  [`${documentation}/examples/config.yaml`]: readFileSync('deploy/config.yaml'),
-  [`usr/share/man/man1/${name}.1.gz`]: compressed(readFileSync(`${dist}/share/man/man1/${name}.1`)),
+/** The files that are copied, by their places. Those whose names end in `.gz` are compressed. */
+const sources: Record<string, string> = {
+  [`usr/bin/${name}`]: binary,
+  [`usr/lib/systemd/system/${name}.service`]: `deploy/systemd/${name}.service`,
+  [`usr/lib/systemd/system/${name}@.service`]: `deploy/systemd/${name}@.service`,
+  [`usr/lib/systemd/system/${name}.socket`]: `deploy/systemd/${name}.socket`,
+  [`usr/lib/sysusers.d/${name}.conf`]: `deploy/systemd/${name}.sysusers`,
+  [`usr/share/${name}/config.schema.json`]: `${dist}/share/${name}/config.schema.json`,
+  [`etc/${name}/config.yaml`]: 'deploy/config.yaml',
+  [`${documentation}/examples/config.yaml`]: 'deploy/config.yaml',
+  [`usr/share/man/man1/${name}.1.gz`]: `${dist}/share/man/man1/${name}.1`,
   ...completion(`bash-completion/completions/${name}`),
   ...completion(`zsh/site-functions/_${name}`, `zsh/vendor-completions/_${name}`),
   ...completion(`fish/vendor_completions.d/${name}.fish`),
-  [`usr/share/lintian/overrides/${name}`]: readFileSync('deploy/debian/lintian-overrides'),
-  [`${documentation}/copyright`]: readFileSync('deploy/debian/copyright'),
-  [`${documentation}/THIRD-PARTY-LICENSES.txt.gz`]: compressed(
-    readFileSync(`${dist}/THIRD-PARTY-LICENSES.txt`),
-  ),
-  [`${documentation}/changelog.gz`]: compressed(readFileSync('CHANGELOG.md')),
+  [`usr/share/lintian/overrides/${name}`]: 'deploy/debian/lintian-overrides',
+  [`${documentation}/copyright`]: 'deploy/debian/copyright',
+  [`${documentation}/THIRD-PARTY-LICENSES.txt.gz`]: `${dist}/THIRD-PARTY-LICENSES.txt`,
+  [`${documentation}/changelog.gz`]: 'CHANGELOG.md',
+  ...examples('haproxy', 'nginx', 'caddy', 'prometheus', 'grafana', 'kubernetes'),
+};
+const copies = Object.entries(sources).map(([path, from]) => {
+  const content = readFileSync(from);
+  return [path, path.endsWith('.gz') ? compressed(content) : content] as const;
+});
+const files: Record<string, Buffer> = {
+  ...Object.fromEntries(copies),
   [`${documentation}/changelog.Debian.gz`]: compressed(Buffer.from(debianChangelog())),
   ...manuals(),
-  ...examples('haproxy', 'nginx', 'caddy', 'prometheus', 'grafana', 'kubernetes'),
 };
 const modes: Record<string, number> = {
   [`usr/bin/${name}`]: 0o755,
@@ -65,11 +69,11 @@ const result = join(dist, `${name}_${packageVersion}_${architecture}.deb`);
 execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, result]);
 rmSync(root, { recursive: true });
 
-function completion(from: string, to = from): Record<string, Buffer> {
-  return { [`usr/share/${to}`]: readFileSync(`${dist}/share/${from}`) };
+function completion(from: string, to = from): Record<string, string> {
+  return { [`usr/share/${to}`]: `${dist}/share/${from}` };
 }
 
-function examples(...folders: readonly string[]): Record<string, Buffer> {
+function examples(...folders: readonly string[]): Record<string, string> {
   const entries = folders.flatMap((folder) =>
     readdirSync(join('deploy', folder), { recursive: true, withFileTypes: true }),
   );
@@ -77,10 +81,7 @@ function examples(...folders: readonly string[]): Record<string, Buffer> {
     .filter((entry) => entry.isFile())
     .map((one) => join(one.parentPath, one.name));
   return Object.fromEntries(
-    paths.map((path) => [
-      `${documentation}/examples/${path.replace('deploy/', '')}`,
-      readFileSync(path),
-    ]),
+    paths.map((path) => [`${documentation}/examples/${path.replace('deploy/', '')}`, path]),
   );
 }
 

@@ -1,16 +1,7 @@
 import type { Answer } from '../client/request.ts';
 
-/** One `Set-Cookie` header, parsed strictly. */
-export interface SetCookie {
-  readonly name: string;
-  readonly value: string;
-  readonly maxAge: string | undefined;
-  /** The attributes as written, sorted. */
-  readonly attributes: readonly string[];
-}
-
-/** The cookies that an answer sets or clears, in their order. */
-export function setCookies({ headers }: Pick<Answer, 'headers'>): SetCookie[] {
+/** The cookies that an answer sets or clears, in their order, with their attributes as written, sorted. */
+export function setCookies({ headers }: Pick<Answer, 'headers'>) {
   return (headers['set-cookie'] ?? []).map((line) => {
     const [pair = '', ...attributes] = line.split('; ');
     const equals = pair.indexOf('=');

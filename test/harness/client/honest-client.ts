@@ -3,19 +3,15 @@ import { expectRedirect, expectUser } from '../expect/expectations.ts';
 import { loginPath, userPath } from '../relay/relay-under-test.ts';
 import { request } from './request.ts';
 
-/** The service to an honest client during a fault. */
-interface Service {
-  readonly served: number;
-  /** Milliseconds. */
-  readonly median: number;
-  readonly p99: number;
-}
-
-/** Sends starts and lookups, one after the other on new connections, until `other` is over. */
+/**
+ * Sends starts and lookups, one after the other on new connections, until `other` is over.
+ *
+ * @returns how well an honest client was served, as text
+ */
 export async function servedDuring(
   { port }: { readonly port: number },
   other: Promise<unknown>,
-): Promise<Service> {
+): Promise<string> {
   let over = false;
   other.finally(() => {
     over = true;
@@ -38,10 +34,6 @@ export async function servedDuring(
   expect(times).not.to.deep.equal([]);
   const sorted = times.toSorted((a, b) => a - b);
   const quantile = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? 0;
-  return { served: times.length, median: quantile(0.5), p99: quantile(0.99) };
-}
-
-/** The service as text. */
-export function described({ served, median, p99 }: Service): string {
-  return `${served} honest requests served, median ${median.toFixed(1)} ms, p99 ${p99.toFixed(0)} ms`;
+  const figures = `median ${quantile(0.5).toFixed(1)} ms, p99 ${quantile(0.99).toFixed(0)} ms`;
+  return `${times.length} honest requests served, ${figures}`;
 }

@@ -34,18 +34,13 @@ export interface Sending {
 
 /** Sends one request to this machine and reads the whole answer. Rejects if there is none. */
 export async function request(port: number, sending: Sending): Promise<Answer> {
-  const { method = 'GET', path, body, agent = false, host = '127.0.0.1' } = sending;
-  const { signal, maxHeaderSize, repeatable } = sending;
-  const headers = [['Host', sending.authority ?? `127.0.0.1:${port}`], ...(sending.headers ?? [])];
+  const { authority = `127.0.0.1:${port}`, headers = [], body, repeatable, ...options } = sending;
   const outgoing = httpRequest({
-    host,
+    host: '127.0.0.1',
+    ...options,
     port,
-    method,
-    path,
-    headers: headers.flat(),
-    agent,
-    ...(maxHeaderSize && { maxHeaderSize }),
-    ...(signal && { signal }),
+    agent: options.agent ?? false,
+    headers: [['Host', authority], ...headers].flat(),
   });
   outgoing.end(body);
   let response: IncomingMessage;
@@ -56,7 +51,7 @@ export async function request(port: number, sending: Sending): Promise<Answer> {
     });
   } catch (error) {
     const wasClosed = outgoing.reusedSocket && Object(error).code === 'ECONNRESET';
-    if (repeatable && wasClosed && !signal?.aborted) return await request(port, sending);
+    if (repeatable && wasClosed && !options.signal?.aborted) return await request(port, sending);
     throw error;
   }
   return {

@@ -1,22 +1,3 @@
-/** A steady flow of requests. */
-interface SteadyLoad {
-  /** Resolves once so many more requests have been answered, or lost. */
-  progress(requests: number): Promise<void>;
-  /** Stops sending, and waits for the answers. */
-  stop(): Promise<LoadResult>;
-}
-
-/** The result of a steady load. */
-interface LoadResult {
-  readonly answered: number;
-  /** The failures of the other requests. */
-  readonly lost: readonly string[];
-  /** The time of the slowest answer, in milliseconds. */
-  readonly slowest: number;
-  /** Answers a second. */
-  readonly rate: number;
-}
-
 // Fewer than the calls to the provider that a relay makes at once.
 const mostInFlight = 250;
 
@@ -27,9 +8,10 @@ const mostInFlight = 250;
  * @param rate requests a second
  * @param request rejects if it gets no answer, or an unexpected one
  */
-export function loadSteadily(rate: number, request: (index: number) => Promise<void>): SteadyLoad {
+export function loadSteadily(rate: number, request: (index: number) => Promise<void>) {
   const begun = performance.now();
   const requests: Promise<void>[] = [];
+  /** The failures of requests that got no answer, or an unexpected one. */
   const lost: string[] = [];
   const watchers = new Map<() => void, number>();
   let over = 0;
@@ -52,7 +34,9 @@ export function loadSteadily(rate: number, request: (index: number) => Promise<v
   }
 
   return {
-    progress: (more) => new Promise((resolve) => watchers.set(resolve, over + more)),
+    /** Resolves once so many more requests have been answered, or lost. */
+    progress: (more: number) => new Promise<void>((resolve) => watchers.set(resolve, over + more)),
+    /** Stops sending, and waits for the answers. `slowest` is in milliseconds, `rate` answers a second. */
     async stop() {
       clearInterval(timer);
       await Promise.all(requests);

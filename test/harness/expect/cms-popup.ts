@@ -3,15 +3,12 @@ import { expect } from 'chai';
 import type { Answer } from '../client/http-client.ts';
 import { expectPage } from './failure-page.ts';
 
-/** What the popup of a CMS posts, and to which origin. */
-export interface CmsMessages {
-  readonly origin: string;
-  readonly greeting: string;
-  readonly result: string;
-}
-
-/** The page in the popup of a CMS, which runs its own script and nothing else. */
-export function expectCmsPopup(answer: Answer, status: number): CmsMessages {
+/**
+ * The page in the popup of a CMS, which runs its own script and nothing else.
+ *
+ * @returns what it posts, and to which origin
+ */
+export function expectCmsPopup(answer: Answer, status: number) {
   const text = answer.body.toString();
   const { headers } = answer;
   expectPage(answer, status);
@@ -29,21 +26,22 @@ export function expectCmsPopup(answer: Answer, status: number): CmsMessages {
   expect(json, 'characters that HTML or a script knows').to.match(
     /^[\x20-\x25\x27-\x3b=\x3f-\x7e]+$/,
   );
-  return messagesIn(JSON.parse(json));
+  const messages = Object(JSON.parse(json));
+  expect(messages).to.have.all.keys('origin', 'greeting', 'result');
+  const { origin, greeting, result } = messages;
+  return { origin: `${origin}`, greeting: `${greeting}`, result: `${result}` };
 }
 
 /** The content of a result: what the CMS gets. */
-export function resultOf({ result }: CmsMessages, backend: string, outcome: string): unknown {
+export function resultOf(
+  { result }: { readonly result: string },
+  backend: string,
+  outcome: string,
+): unknown {
   // As Decap CMS reads it.
   const [, json = ''] = new RegExp(`^authorization:${backend}:${outcome}:(.+)$`).exec(result) ?? [];
   expect(json, result).not.to.equal('');
   return JSON.parse(json);
-}
-
-function messagesIn(value: unknown): CmsMessages {
-  expect(value).to.have.all.keys('origin', 'greeting', 'result');
-  const { origin, greeting, result } = Object(value);
-  return { origin: `${origin}`, greeting: `${greeting}`, result: `${result}` };
 }
 
 function source(text: string): string {

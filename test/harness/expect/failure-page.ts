@@ -2,16 +2,12 @@ import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Answer } from '../client/http-client.ts';
 
-/** The content of a failure page. */
-export interface FailurePage {
-  readonly heading: string;
-  readonly detail: string;
-  /** The addresses of its links, by their texts. */
-  readonly links: Readonly<Record<string, string>>;
-}
-
-/** A failure page of the relay, which loads and runs nothing. */
-export function expectFailurePage(answer: Answer, status: number): FailurePage {
+/**
+ * A failure page of the relay, which loads and runs nothing.
+ *
+ * @returns its content; `links` are the addresses by their texts
+ */
+export function expectFailurePage(answer: Answer, status: number) {
   const text = answer.body.toString();
   const { headers } = answer;
   expectPage(answer, status);

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { keysFromFile } from '../../../src/keys.ts';
 import { codeChallenge, idAndVerifierOf } from '../../../src/login/pkce.ts';
-import type { OAuthRequest } from '../../../src/login/state.ts';
-import { createStates } from '../../../src/login/state.ts';
+import { createStates, type OAuthRequest } from '../../../src/login/state.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { Login } from '../browser/fake-browser.ts';
 import { remember } from '../expect/canaries.ts';

@@ -9,9 +9,6 @@ import { baseUrl, keyFile, loginPath, userPath } from '../relay/relay-under-test
 
 /** The front end's origin: a sibling of the relay's. */
 export const sessionOrigin = 'https://app.relay.example';
-const sessionPath = '/auth/session';
-const refreshPath = '/auth/session/refresh';
-const logoutPath = '/auth/logout';
 /** The name of its cookie, without the number of a piece. */
 export const sessionCookie = '__Host-Http-lr_session_app';
 
@@ -98,15 +95,15 @@ export class SessionPage {
   }
 
   async describe(request?: SessionRequest): Promise<Answer> {
-    return await this.send(sessionPath, 'GET', request);
+    return await this.send('/auth/session', 'GET', request);
   }
 
   async refresh(request?: SessionRequest): Promise<Answer> {
-    return await this.send(refreshPath, 'POST', request);
+    return await this.send('/auth/session/refresh', 'POST', request);
   }
 
   async logOut(request?: SessionRequest): Promise<Answer> {
-    return await this.send(logoutPath, 'POST', request);
+    return await this.send('/auth/logout', 'POST', request);
   }
 
   async lookUp(request?: SessionRequest): Promise<Answer> {

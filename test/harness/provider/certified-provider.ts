@@ -25,20 +25,8 @@ export interface CertifiedProviderOptions {
   readonly port?: number;
 }
 
-/** The form of a token request: the names of its parts, without the values. */
-interface TokenRequest {
-  readonly authorization: string | undefined;
-  readonly parameters: readonly string[];
-}
-
 /** A certified OpenID provider with its own pages, on loopback. */
-export interface CertifiedProvider {
-  readonly issuer: string;
-  readonly tokenRequests: readonly TokenRequest[];
-  /** Set it to let the user endpoint answer 500. */
-  lookUpsFail: boolean;
-  close(): Promise<void>;
-}
+export type CertifiedProvider = Awaited<ReturnType<typeof startCertifiedProvider>>;
 
 /** The provider's record of the user `login`. */
 export function recordOf(login: string) {
@@ -53,15 +41,17 @@ export async function startCertifiedProvider({
   refreshes = false,
   groups = {},
   port: wanted = 0,
-}: CertifiedProviderOptions): Promise<CertifiedProvider> {
+}: CertifiedProviderOptions) {
   // It warns of its pages, its store and its error page, which are for development.
   const muted = [mock.method(console, 'warn', () => {}), mock.method(console, 'info', () => {})];
   const port = await openPort(wanted, 'a test');
   const issuer = `http://127.0.0.1:${port.port}`;
-  const tokenRequests: TokenRequest[] = [];
+  /** The token requests: the names of their parts, without the values. */
+  const tokenRequests: { authorization: string | undefined; parameters: string[] }[] = [];
   const running = {
     issuer,
     tokenRequests,
+    /** Set it to let the user endpoint answer 500. */
     lookUpsFail: false,
     async close() {
       await port.close();
@@ -91,12 +81,8 @@ export async function startCertifiedProvider({
     features: { revocation: { enabled: refreshes } },
     rotateRefreshToken: refreshes,
     ttl: {
-      AccessToken: 600,
-      AuthorizationCode: 60,
-      Grant: 600,
-      Interaction: 600,
-      RefreshToken: 600,
-      Session: 600,
+      ...{ AccessToken: 600, AuthorizationCode: 60, Grant: 600 },
+      ...{ Interaction: 600, RefreshToken: 600, Session: 600 },
     },
     findAccount: (_ctx, id) => ({
       accountId: id,

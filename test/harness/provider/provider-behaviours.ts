@@ -55,19 +55,15 @@ export function stall(status: number, begun = '{"'): Reply {
 
 /** Announces a longer body than it sends, then closes the connection. */
 export function truncated(status: number, body: string): Reply {
-  return (response) => {
-    response.writeHead(status, {
-      'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(body) + 1),
-    });
-    response.write(body, () => response.socket?.destroy());
-  };
+  return brokenOff(status, body, { 'Content-Length': Buffer.byteLength(body) + 1 });
 }
 
 /** Starts a chunked body and closes the connection before the last chunk. */
-export function truncatedChunks(status: number, body: string): Reply {
+export const truncatedChunks = brokenOff;
+
+function brokenOff(status: number, body: string, headers: OutgoingHttpHeaders = {}): Reply {
   return (response) => {
-    response.writeHead(status, { 'Content-Type': 'application/json' });
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
     response.write(body, () => response.socket?.destroy());
   };
 }

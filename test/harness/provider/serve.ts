@@ -24,14 +24,13 @@ export async function serveTls(pem: string, listener: RequestListener): Promise<
   return await listening(createTlsServer({ key: pem, cert: pem }, listener));
 }
 
-/** Serves TCP. */
-export async function serveTcp(onConnection: (socket: Socket) => void): Promise<Serving> {
-  return await listening(
-    createTcpServer((socket) => {
-      socket.on('error', () => {});
-      onConnection(socket);
-    }),
-  );
+/** Serves TCP, on any free port if none is given. */
+export async function serveTcp(onConnection: (socket: Socket) => void, port = 0): Promise<Serving> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  return await listening(server, port);
 }
 
 /** Serves the CONNECT requests of an HTTP proxy. */

@@ -38,6 +38,15 @@ export type Behaviour = (response: ServerResponse, call: Call) => void;
 /** A call as received. */
 type Reading = Omit<Call, 'connection' | 'requestOnConnection'>;
 
+/** What a call is read from. */
+interface Received {
+  readonly request: IncomingMessage;
+  readonly query: string;
+  readonly body: string;
+  readonly registration: ClientRegistration;
+  readonly challenges: ReadonlyMap<string, string>;
+}
+
 /** The call's endpoint and credential, or a sentence about its fault. */
 export function readCall(
   request: IncomingMessage,
@@ -52,15 +61,15 @@ export function readCall(
     if (strangeHeaders.test(name)) return `header ${name} is none of the provider's business`;
   }
   if (!request.headers['user-agent']) return 'User-Agent is missing';
-  const ofClient = [request, query.join('?'), body, registration, challenges] as const;
+  const received = { request, query: query.join('?'), body, registration, challenges };
   if (registration.refreshTokens && path === revocationPath) {
-    return readClientCall(...ofClient, revocation);
+    return readClientCall(received, revocation);
   }
   if (registration.refreshTokens && /(^|&)grant_type=refresh_token(&|$)/.test(body)) {
-    return readClientCall(...ofClient, refresh);
+    return readClientCall(received, refresh);
   }
-  if (path === tokenPath) return readTokenCall(...ofClient);
-  if (path === userPath) return readUserCall(request, query.join('?'), body);
+  if (path === tokenPath) return readTokenCall(received);
+  if (path === userPath) return readUserCall(received);
   return `no such path: ${path}`;
 }
 
@@ -91,14 +100,8 @@ const revocation: Kind = {
   optional: ['token_type_hint'],
 };
 
-function readTokenCall(
-  request: IncomingMessage,
-  query: string,
-  body: string,
-  registration: ClientRegistration,
-  challenges: ReadonlyMap<string, string>,
-): Reading | string {
-  const { redirectUri, tokenRequest, tokenParameters = {} } = registration;
+function readTokenCall(received: Received): Reading | string {
+  const { redirectUri, tokenRequest, tokenParameters = {} } = received.registration;
   const isQuery = tokenRequest === 'query';
   const exchange: Kind = {
     endpoint: 'token',
@@ -110,20 +113,16 @@ function readTokenCall(
     },
     optional: [],
   };
-  if (request.headers.accept !== 'application/json') {
-    return `token call with Accept: ${request.headers.accept}`;
-  }
-  return readClientCall(request, query, body, registration, challenges, exchange);
+  const { accept } = received.request.headers;
+  if (accept !== 'application/json') return `token call with Accept: ${accept}`;
+  return readClientCall(received, exchange);
 }
 
 function readClientCall(
-  request: IncomingMessage,
-  query: string,
-  body: string,
-  { clientId, clientSecret, tokenRequest }: ClientRegistration,
-  challenges: ReadonlyMap<string, string>,
+  { request, query, body, registration, challenges }: Received,
   { endpoint, subject, expected: ofKind, optional }: Kind,
 ): Reading | string {
+  const { clientId, clientSecret, tokenRequest } = registration;
   const isBasic = tokenRequest === 'basic' || tokenRequest === 'basic-raw';
   if (request.method !== 'POST') return `${endpoint} call with method ${request.method}`;
   const expected = new Map(Object.entries(ofKind));
@@ -175,7 +174,7 @@ function readClientCall(
   return { endpoint, credential, ...(codeVerifier && { codeVerifier }), ...(scope && { scope }) };
 }
 
-function readUserCall(request: IncomingMessage, query: string, body: string): Reading | string {
+function readUserCall({ request, query, body }: Received): Reading | string {
   if (request.method !== 'GET') return `user call with method ${request.method}`;
   if (query !== '') return 'user call with a query';
   if (body !== '' || request.headers['content-length'] || request.headers['transfer-encoding']) {

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -48,7 +48,7 @@ export class StrictProvider {
   readonly #sockets = new Map<Socket, Connection>();
   readonly #tokens = new Map<string, string>();
   readonly #challenges = new Map<string, string>();
-  readonly #watchers = new Set<() => void>();
+  readonly #arrivals = new EventEmitter();
 
   /** A provider that does not listen yet: `listener` serves its pages and endpoints. */
   constructor(registration: ClientRegistration, pages: Pages = {}) {
@@ -145,15 +145,7 @@ export class StrictProvider {
 
   /** Resolves once that many calls have arrived since the last `forget`. */
   async arrivals(count: number): Promise<void> {
-    if (this.calls.length >= count) return;
-    await new Promise<void>((resolve) => {
-      const watcher = () => {
-        if (this.calls.length < count) return;
-        this.#watchers.delete(watcher);
-        resolve();
-      };
-      this.#watchers.add(watcher);
-    });
+    while (this.calls.length < count) await once(this.#arrivals, 'call');
   }
 
   /** Forgets calls and violations, and resets its behaviour. Its pages stay. */
@@ -214,7 +206,7 @@ export class StrictProvider {
     const call = { ...reading, connection: connection.id, requestOnConnection };
     this.calls.push(call);
     remember(call.codeVerifier ?? '');
-    for (const watcher of this.#watchers) watcher();
+    this.#arrivals.emit('call');
     const behaviours = {
       token: this.onToken,
       user: this.onUser,

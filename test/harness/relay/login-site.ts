@@ -201,7 +201,7 @@ export class LoginSite {
       const { request, response } = exchange;
       if (response.getHeader('X-Request-Id') !== requestId) continue;
       this.#pending.delete(exchange);
-      this.#keep({
+      this.exchanges.push({
         url: new URL(request.url ?? '', this.relay),
         headers: request.headers,
         status: response.statusCode,
@@ -209,12 +209,8 @@ export class LoginSite {
         location: response.getHeader('Location')?.toString(),
         setCookies: [response.getHeader('Set-Cookie') ?? []].flat().map(String),
       });
+      this.#answered.emit('exchange');
     }
-  }
-
-  #keep(exchange: Exchange): void {
-    this.exchanges.push(exchange);
-    this.#answered.emit('exchange');
   }
 }
 

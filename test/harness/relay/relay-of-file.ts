@@ -1,11 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { readConfig } from '../../../src/config/config.ts';
 import { createMemory, openSharedMemory } from '../../../src/relay/memory.ts';
 import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
 import { FakeBrowser } from '../browser/fake-browser.ts';
 import { RefreshingProvider } from '../provider/refreshing-provider.ts';
+import { serve } from '../provider/serve.ts';
 import { startedOnce } from '../system/started-once.ts';
 import { baseUrl, callbackPath, keyLine } from './relay-under-test.ts';
 
@@ -39,14 +38,11 @@ export class RelayOfFile {
   at: number | undefined;
   /** Closes what was started. Requests in flight end with the relay that has taken them. */
   readonly #cleanUp: (() => unknown)[] = [];
-  readonly #server = createServer((request, response) => {
-    this.#turn += 1;
-    const relay = this.#relays[(this.at ?? this.#turn) % this.#relays.length];
-    return relay?.listener(request, response);
-  });
+  port = 0;
   #relays: Awaited<ReturnType<typeof createRelay>>[] = [];
   #memories: ReturnType<typeof createMemory>[] = [];
   #turn = 0;
+  #closeServer = async () => {};
 
   constructor(provider: RefreshingProvider) {
     this.provider = provider;
@@ -59,12 +55,14 @@ export class RelayOfFile {
     ) => Started,
   ): Promise<Started> {
     const started = new this(await RefreshingProvider.start());
-    await new Promise<void>((resolve) => started.#server.listen(0, '127.0.0.1', resolve));
+    const { port, close } = await serve((request, response) => {
+      started.#turn += 1;
+      const relay = started.#relays[(started.at ?? started.#turn) % started.#relays.length];
+      return relay?.listener(request, response);
+    });
+    started.port = port;
+    started.#closeServer = close;
     return started;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
   }
 
   /** Uses these settings, with nothing remembered. */
@@ -124,8 +122,7 @@ ${settings.frontEnds}
 
   async stop(): Promise<void> {
     for (const close of this.#cleanUp) await close();
-    this.#server.closeAllConnections();
-    this.#server.close();
+    await this.#closeServer();
     await this.provider.stop();
   }
 }

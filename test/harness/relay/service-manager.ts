@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ export class ServiceManager {
   readonly notifications: Notification[] = [];
   readonly #directory: string;
   readonly #server: Server;
-  readonly #watchers = new Set<() => void>();
+  readonly #arrivals = new EventEmitter();
 
   private constructor(directory: string) {
     this.#directory = directory;
@@ -37,7 +37,7 @@ export class ServiceManager {
       for await (const chunk of socket.setEncoding('utf8')) text += chunk;
       inspectForLeaks('a notification', text);
       this.notifications.push(JSON.parse(text));
-      for (const watcher of this.#watchers) watcher();
+      this.#arrivals.emit('notification');
     });
   }
 
@@ -67,15 +67,8 @@ export class ServiceManager {
 
   /** Resolves once so many messages of this kind have arrived. */
   async hears(pattern: RegExp, count = 1): Promise<void> {
-    const hasHeard = () =>
-      this.notifications.filter(({ message }) => pattern.test(message)).length >= count;
-    if (hasHeard()) return;
-    await new Promise<void>((resolve) => {
-      const watcher = () => {
-        if (hasHeard() && this.#watchers.delete(watcher)) resolve();
-      };
-      this.#watchers.add(watcher);
-    });
+    const heard = () => this.notifications.filter(({ message }) => pattern.test(message));
+    while (heard().length < count) await once(this.#arrivals, 'notification');
   }
 
   async stop(): Promise<void> {

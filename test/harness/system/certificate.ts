@@ -10,17 +10,7 @@ interface Validity {
 }
 
 /** A server's key and certificate, and the authority that a client must trust. */
-export interface Certificate {
-  readonly key: string;
-  readonly cert: string;
-  /** The authority, as PEM. */
-  readonly authority: string;
-  /** A PEM file for `NODE_EXTRA_CA_CERTS`. */
-  readonly authorityFile: string;
-  /** Another certificate by the same authority. */
-  another(names: readonly string[], validity?: Validity): Promise<{ key: string; cert: string }>;
-  remove(): Promise<void>;
-}
+export type Certificate = Awaited<ReturnType<typeof issueCertificate>>;
 
 const day = 86_400_000;
 const today: Validity = { from: new Date(Date.now() - day), until: new Date(Date.now() + day) };
@@ -36,7 +26,7 @@ export async function selfSignedCertificate(host: string, validity = today): Pro
 }
 
 /** Makes an unknown authority that certifies a server with these names. */
-export async function issueCertificate(...names: string[]): Promise<Certificate> {
+export async function issueCertificate(...names: string[]) {
   const authority = await certify(['authority.example'], { isAuthority: true });
   const ca = { key: authority.private, cert: authority.cert };
   const another = async (others: readonly string[], validity?: Validity) => {
@@ -49,8 +39,11 @@ export async function issueCertificate(...names: string[]): Promise<Certificate>
   await writeFile(authorityFile, authority.cert);
   return {
     ...server,
+    /** The authority, as PEM. */
     authority: ca.cert,
+    /** A PEM file for `NODE_EXTRA_CA_CERTS`. */
     authorityFile,
+    /** Another certificate by the same authority. */
     another,
     remove: () => rm(directory, { recursive: true }),
   };
@@ -76,18 +69,10 @@ function certify(
 }
 
 /** A certificate and its key in files, for a relay. */
-export interface CertificateFiles {
-  readonly cert: string;
-  readonly key: string;
-  /** The certificate authority that a client must trust, as PEM. */
-  readonly authority: string;
-  /** Replaces the certificate by another one for the same name. Returns the authority to trust from then on. */
-  renew(): Promise<string>;
-  remove(): Promise<void>;
-}
+export type CertificateFiles = Awaited<ReturnType<typeof certificateFiles>>;
 
 /** Issues a certificate for this name, and writes it to files in a new folder. */
-export async function certificateFiles(name: string): Promise<CertificateFiles> {
+export async function certificateFiles(name: string) {
   const folder = await mkdtemp(join(tmpdir(), 'login-relay-'));
   const cert = join(folder, 'cert.pem');
   const key = join(folder, 'key.pem');
@@ -106,7 +91,9 @@ export async function certificateFiles(name: string): Promise<CertificateFiles> 
   return {
     cert,
     key,
+    /** The certificate authority that a client must trust, as PEM. */
     authority,
+    /** Replaces the certificate by another one for the same name. Returns the authority to trust from then on. */
     renew: async () => await put(await issueCertificate(name)),
     remove: () => rm(folder, { recursive: true }),
   };

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { serveTcp } from '../provider/serve.ts';
 import { freePort } from './free-port.ts';
 
 /** A reply in RESP: text, a number, a list, nothing, or an error. */
@@ -14,8 +14,9 @@ export class MemoryServerHere {
   now = Date.now;
   readonly values = new Map<string, { text: string; end: number }>();
   readonly commands: string[] = [];
-  readonly #sockets = new Set<Socket>();
-  readonly #server = createServer((socket) => this.#serve(socket));
+  port = 0;
+  /** Closes the port and every connection. */
+  stop = async (): Promise<void> => {};
 
   static async start(): Promise<MemoryServerHere> {
     const server = new MemoryServerHere();
@@ -24,29 +25,16 @@ export class MemoryServerHere {
     return server;
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
   get address(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
   async listen(port: number): Promise<void> {
-    this.#server.listen(port, '127.0.0.1');
-    await once(this.#server, 'listening');
-  }
-
-  /** Closes the port and every connection. */
-  async stop(): Promise<void> {
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-    if (this.#server.listening) await once(this.#server, 'close');
+    this.port = port;
+    this.stop = (await serveTcp((socket) => this.#serve(socket), port)).close;
   }
 
   #serve(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {});
     let rest = '';
     socket.setEncoding('latin1').on('data', (text: string) => {
       rest += text;

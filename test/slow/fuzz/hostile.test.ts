@@ -8,7 +8,7 @@ import { startHostileProvider } from '../../../fuzz/hostile/hostile-provider.ts'
 import { startObligingProvider } from '../../../fuzz/hostile/obliging-provider.ts';
 import { endure } from '../../../fuzz/hostile/ordeal.ts';
 import { randomFor } from '../../../fuzz/hostile/random.ts';
-import { described, servedDuring } from '../../harness/client/honest-client.ts';
+import { servedDuring } from '../../harness/client/honest-client.ts';
 import { memoryOf } from '../../harness/system/processes.ts';
 
 const { REQUESTS, ANSWERS, COSTS, SEED, FIRST } = process.env;
@@ -47,7 +47,7 @@ describe('a relay among enemies', function () {
       `outcomes in the log ${counts(relay.outcomes)}`,
       `calls to the provider ${counts(provider.calls)}`,
       `at most ${memory} MiB of memory`,
-      described(served),
+      served,
     );
     const faults = [...report.faults, ...provider.faults].slice(0, 20);
     expect(faults, `seed ${seed}`).to.deep.equal([]);
@@ -83,10 +83,7 @@ describe('a relay among enemies', function () {
     const enduring = endure({ port: relay.port, targets, provider, answers, calls: 16, first });
     const served = await servedDuring(relay, enduring);
     const report = await enduring;
-    print(
-      `seed ${seed}: ${provider.answers} hostile answers ${counts(report.ends)}`,
-      described(served),
-    );
+    print(`seed ${seed}: ${provider.answers} hostile answers ${counts(report.ends)}`, served);
     expect(report.faults.slice(0, 20), `seed ${seed}`).to.deep.equal([]);
     expect(provider.answers).to.be.at.least(answers);
   });

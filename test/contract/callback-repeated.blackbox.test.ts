@@ -12,7 +12,15 @@ import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError } from '../harness/expect/expectations.ts';
 import { reset } from '../harness/provider/provider-behaviours.ts';
+import type { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { relayUnderTest, startRelay } from '../harness/relay/relay-under-test.ts';
+
+/** Holds the next exchanges. The promise resolves, once one has arrived, with a function that answers it. */
+function holdExchange(provider: StrictProvider): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<() => void>();
+  provider.onToken = (response, call) => resolve(() => provider.issueToken(response, call));
+  return promise;
+}
 
 describe('a callback that is opened more than once', () => {
   const underTest = relayUnderTest();
@@ -51,12 +59,9 @@ describe('a callback that is opened more than once', () => {
   it('gets the result of the first exchange if its client closed the connection before', async () => {
     const { provider } = underTest();
     const login = await browser.start();
-    const held = Promise.withResolvers<() => void>();
-    provider.onToken = (response, call) => {
-      held.resolve(() => provider.issueToken(response, call));
-    };
+    const held = holdExchange(provider);
     const left = await openAtOnce(bytesOf(login));
-    const proceed = await held.promise;
+    const proceed = await held;
     left.close();
     const reloaded = await openAtOnce(bytesOf(login));
     // Once the relay has answered this, it has read the repeated callback.
@@ -91,22 +96,14 @@ describe('a callback that waits for its turn and is opened again', () => {
   const underTest = relayUnderTest(flags);
   const headers: [string, string][] = [...navigation, ['X-Forwarded-For', '198.51.100.1']];
 
-  /** A login whose exchange is in flight until `proceed` is called. */
-  async function startHeldLogin(browser: FakeBrowser) {
-    const { provider } = underTest();
-    const held = Promise.withResolvers<() => void>();
-    provider.onToken = (response, call) => {
-      held.resolve(() => provider.issueToken(response, call));
-    };
-    const answered = browser.finish(await browser.start(), { headers });
-    const proceed = await held.promise;
-    provider.onToken = (response, call) => provider.issueToken(response, call);
-    return { answered, proceed };
-  }
-
   it('gets the token of the one exchange, as the first one does', async () => {
     const browser = new FakeBrowser(underTest);
-    const { answered, proceed } = await startHeldLogin(new FakeBrowser(underTest));
+    const { provider } = underTest();
+    const held = holdExchange(provider);
+    const other = new FakeBrowser(underTest);
+    const answered = other.finish(await other.start(), { headers });
+    const proceed = await held;
+    provider.onToken = (response, call) => provider.issueToken(response, call);
     const login = await browser.start();
     const opened = [browser.finish(login, { headers }), browser.finish(login, { headers })];
     // Once the relay has answered this, it has read both.
@@ -114,7 +111,7 @@ describe('a callback that waits for its turn and is opened again', () => {
     proceed();
     await answered;
     for (const answer of await Promise.all(opened)) expectLogin(underTest(), answer, login);
-    const codes = underTest().provider.credentials('token');
+    const codes = provider.credentials('token');
     expect(codes.filter((code) => code === login.code)).to.have.lengthOf(1);
   });
 });

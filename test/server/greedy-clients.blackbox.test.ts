@@ -21,6 +21,10 @@ describe('a greedy client', () => {
   const underTest = relayUnderTest({ 'max-connections': '20', 'metrics-port': '0' });
   const open = () => RawConnection.open(underTest().port);
 
+  /** Opens a connection, and sends a request with this first line and these headers. */
+  const ask = async (line: string, ...headers: string[]) =>
+    (await open()).say([`${line} HTTP/1.1`, 'Host: a', ...headers, '\r\n'].join('\r\n'));
+
   /** Sends chunks until the relay reads no more. Returns the number of bytes that it read. */
   async function pour({ socket, closed }: RawConnection): Promise<number> {
     const chunk = `${megabyte.toString(16)}\r\n${'x'.repeat(megabyte)}\r\n`;
@@ -32,8 +36,7 @@ describe('a greedy client', () => {
 
   for (const [name, header] of Object.entries(bodyHeaders)) {
     it(`gets an answer to a GET with a body ${name}, and the connection is closed`, async () => {
-      const connection = await open();
-      connection.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
+      const connection = await ask(`GET ${loginPath}`, header);
       expect(await pour(connection)).to.be.lessThan(64 * megabyte);
       expect(connection.heard).to.match(/^HTTP\/1\.1 307 .*\r\nConnection: close\r\n/s);
     });
@@ -42,10 +45,8 @@ describe('a greedy client', () => {
       const { provider } = underTest();
       const { promise: called, resolve } = Promise.withResolvers<() => void>();
       provider.onUser = (response, call) => resolve(() => userRecord(response, call));
-      const connection = await open();
-      connection.say(
-        `GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${canary('token')}\r\n${header}\r\n\r\n`,
-      );
+      const authorization = `Authorization: Bearer ${canary('token')}`;
+      const connection = await ask(`GET ${userPath}`, authorization, header);
       const poured = pour(connection);
       (await called)();
       expect(await poured).to.be.lessThan(64 * megabyte);
@@ -53,25 +54,21 @@ describe('a greedy client', () => {
     });
 
     it(`gets 405 to a POST with a body ${name}, and the connection is closed`, async () => {
-      const connection = await open();
-      connection.say(`POST ${callbackPath} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
+      const connection = await ask(`POST ${callbackPath}`, header);
       await pour(connection);
       expect(connection.heard).to.match(/^HTTP\/1\.1 405 .*\r\nConnection: close\r\n/s);
     });
   }
 
   it('gets an answer to a GET with a short body, and the connection is closed', async () => {
-    const connection = await open();
-    connection.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody`);
+    const connection = (await ask(`GET ${loginPath}`, 'Content-Length: 4')).say('body');
     await connection.closed;
     expect(connection.heard).to.match(/^HTTP\/1\.1 307 .*\r\nConnection: close\r\n/s);
   });
 
   it('gets an answer without 100 Continue if it sends Expect', async () => {
-    const connection = await open();
-    connection.say(
-      `POST ${userPath} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n`,
-    );
+    const length = 'Content-Length: 1000';
+    const connection = await ask(`POST ${userPath}`, 'Expect: 100-continue', length);
     await connection.closed;
     expect(connection.heard).to.match(/^HTTP\/1\.1 405 /);
   });
@@ -90,8 +87,7 @@ describe('a greedy client', () => {
 
   it('is counted under the limit that it exceeded', async () => {
     await (await open()).say(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`).closed;
-    const many = await open();
-    many.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(200)}\r\n`);
+    const many = await ask(`GET ${loginPath}`, ...Array(200).fill('a:'));
     await many.hear('HTTP/1.1 431 ');
     many.close();
     const text = await underTest().metrics();

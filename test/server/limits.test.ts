@@ -25,6 +25,7 @@ describe('a server within limits', () => {
     await Promise.all(cleanUp.splice(0).map((undo) => undo()));
     unreadable = [];
     hits = [];
+    responses.length = 0;
     arrived = 0;
     received = 0;
   });
@@ -43,8 +44,9 @@ describe('a server within limits', () => {
   const until = async (isSo: () => boolean) => {
     while (!isSo()) await new Promise(setImmediate);
   };
-  const seen = (requests: number) => until(() => arrived >= requests);
-  const bytesRead = (bytes: number) => until(() => received >= bytes);
+  const responses: ServerResponse[] = [];
+  /** Leaves all requests in flight. */
+  const hold: RequestListener = (_request, response) => responses.push(response);
 
   async function start(
     listener: RequestListener,
@@ -133,13 +135,7 @@ describe('a server within limits', () => {
       const connection = await open();
       connection.socket.pause();
       connection.say(request);
-      const hung = new Promise<void>((resolve) => {
-        const look = setInterval(() => {
-          if (hits.length > 0) resolve();
-        }, 5);
-        cleanUp.push(() => clearInterval(look));
-      });
-      await hung;
+      await until(() => hits.length > 0);
       connection.socket.resume();
       await connection.closed;
       expect(hits).to.deep.equal(['answer_time']);
@@ -174,12 +170,9 @@ describe('a server within limits', () => {
     });
 
     it('closes the new one if a request is in flight on every other', async () => {
-      const responses: ServerResponse[] = [];
-      const { server, open } = await start((_request, response) => responses.push(response), {
-        connections: 2,
-      });
+      const { server, open } = await start(hold, { connections: 2 });
       const busy = [(await open()).say(request), (await open()).say(`${request}${request}`)];
-      while (responses.length < 3) await new Promise(setImmediate);
+      await until(() => responses.length === 3);
       const refused = await open();
       await refused.closed;
       expect(refused.heard).to.equal('');
@@ -202,7 +195,7 @@ describe('a server within limits', () => {
       for (const [index, connection] of waiting.entries()) {
         connection.say(index % 2 ? `${upload(9000)}x` : unendingUpload);
       }
-      await seen(10);
+      await until(() => arrived === 10);
       for (let time = 0; time < 5; time += 1) {
         await (await open()).say(`${upload(4)}body`).hear('4 bytes');
       }
@@ -217,11 +210,11 @@ describe('a server within limits', () => {
       const [steady, dripping] = [await open(), await open()];
       steady.say(upload(100_000));
       dripping.say(upload(100_000));
-      await seen(2);
+      await until(() => arrived === 2);
       const idle = await open();
       dripping.say('x'.repeat(1000));
       steady.say('x'.repeat(20_000));
-      await bytesRead(21_000);
+      await until(() => received === 21_000);
       await (await open()).say(request).hear('0 bytes');
       await dripping.closed;
       await (await open()).say(request).hear('0 bytes');
@@ -231,13 +224,10 @@ describe('a server within limits', () => {
     });
 
     it('does not close one whose body has come, or waits here', async () => {
-      const responses: ServerResponse[] = [];
-      const { open } = await start((_incoming, response) => responses.push(response), {
-        connections: 2,
-      });
+      const { open } = await start(hold, { connections: 2 });
       const complete = (await open()).say(`${upload(4)}body`);
       const unread = (await open()).say(`${upload(9000)}x`);
-      while (responses.length < 2) await new Promise(setImmediate);
+      await until(() => responses.length === 2);
       responses[0]?.req.resume();
       await (await open()).closed;
       for (const response of responses) response.end('answered');
@@ -258,17 +248,14 @@ describe('a server within limits', () => {
   });
 
   it('does not mix a response in progress with the answer to malformed bytes after it', async () => {
-    let end = () => {};
-    const { open } = await start((_request, response) => {
-      response.write('begun');
-      end = () => response.end('ended');
-    });
-    const connection = await open();
-    connection.say(request);
+    const { open } = await start(hold);
+    const connection = (await open()).say(request);
+    await until(() => responses.length === 1);
+    responses[0]?.write('begun');
     await connection.hear('begun');
     connection.say('NONSENSE\r\n\r\n');
-    await new Promise((resolve) => setImmediate(resolve));
-    end();
+    await new Promise(setImmediate);
+    responses[0]?.end('ended');
     await connection.closed;
     expect(connection.heard).to.match(/begun.*ended\r\n0\r\n\r\nHTTP\/1\.1 400 /s);
   });
@@ -284,10 +271,9 @@ describe('a server within limits', () => {
   });
 
   it('closes all connections some time after its end, even with requests in flight', async () => {
-    const { promise: arrived, resolve } = Promise.withResolvers<void>();
-    const { server, open } = await start(() => resolve(), { stopTime: short });
+    const { server, open } = await start(hold, { stopTime: short });
     const connection = (await open()).say(request);
-    await arrived;
+    await until(() => responses.length === 1);
     await server.close();
     await connection.closed;
     expect(connection.heard).to.equal('');

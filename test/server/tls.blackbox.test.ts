@@ -26,25 +26,19 @@ describe('a relay that terminates TLS itself', () => {
     await files.remove();
   });
 
-  const trust = (options: ConnectionOptions = {}): ConnectionOptions => ({
-    host: '127.0.0.1',
-    port: underTest.port,
-    servername: host,
-    ca: authority,
-    ...options,
-  });
+  const trust = () => {
+    return { host: '127.0.0.1', port: underTest.port, servername: host, ca: authority };
+  };
 
   async function get(path: string): Promise<{ status: number | undefined; cookies: string[] }> {
-    const { port } = underTest;
-    const options = { host: '127.0.0.1', port, servername: host, ca: authority, path };
-    const sent = request({ ...options, agent: false }).end();
+    const sent = request({ ...trust(), path, agent: false }).end();
     const [response] = await once(sent, 'response');
     response.resume();
     return { status: response.statusCode, cookies: response.headers['set-cookie'] ?? [] };
   }
 
   async function shakeHands(options: ConnectionOptions = {}): Promise<TLSSocket> {
-    const socket = connect(trust(options));
+    const socket = connect({ ...trust(), ...options });
     // The relay may close it to make room for another.
     socket.on('error', () => {});
     await once(socket, 'secureConnect');
@@ -73,11 +67,8 @@ describe('a relay that terminates TLS itself', () => {
       socket.destroy();
     }
     // OpenSSL offers these versions only with a lower security level.
-    const ancient = {
-      minVersion: 'TLSv1',
-      maxVersion: 'TLSv1.1',
-      ciphers: 'ALL:@SECLEVEL=0',
-    } as const;
+    const ciphers = 'ALL:@SECLEVEL=0';
+    const ancient = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers } as const;
     expect(await codeOf(shakeHands(ancient))).to.equal('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
     const plain = await RawConnection.open(underTest.port);
     await plain.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`).closed;

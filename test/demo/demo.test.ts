@@ -38,11 +38,8 @@ async function tokenOf(issuer: string, clientId: string, origin: string): Promis
 describe('demo', () => {
   const start = (options: DemoOptions) => startDemo(options, pino({ enabled: false }));
 
-  async function withDemo(
-    use: (demo: Demo) => Promise<void>,
-    options: Partial<DemoOptions> = {},
-  ): Promise<void> {
-    const demo = await start({ port: 0, ...options });
+  async function withDemo(use: (demo: Demo) => Promise<void>, own?: DemoOptions['own']) {
+    const demo = await start({ port: 0, own });
     try {
       await use(demo);
     } finally {
@@ -80,18 +77,16 @@ describe('demo', () => {
     const origin = 'http://localhost:5173';
 
     it('logs its users in, as the contract says and with OAuth', async () => {
-      await withDemo(
-        async ({ relayUrl }) => {
-          const contract = new FakeBrowser(undefined, { frontEnd: origin });
-          const loginPage = await contract.visit(`${relayUrl}/auth/provider`);
-          const { url } = await contract.submit(loginPage, { name: 'Ada' });
-          expect(url.origin).to.equal(origin);
-          expect(url.searchParams.has('access_token')).to.equal(true);
+      const logIn = async ({ relayUrl }: Demo) => {
+        const contract = new FakeBrowser(undefined, { frontEnd: origin });
+        const loginPage = await contract.visit(`${relayUrl}/auth/provider`);
+        const { url } = await contract.submit(loginPage, { name: 'Ada' });
+        expect(url.origin).to.equal(origin);
+        expect(url.searchParams.has('access_token')).to.equal(true);
 
-          expect(await tokenOf(`${relayUrl}/auth/provider`, 'app', origin)).to.be.a('string');
-        },
-        { own: { origin, tokenDelivery: 'query' } },
-      );
+        expect(await tokenOf(`${relayUrl}/auth/provider`, 'app', origin)).to.be.a('string');
+      };
+      await withDemo(logIn, { origin, tokenDelivery: 'query' });
     });
 
     it('takes a delivery, and session only at the relay’s own site', () => {
@@ -170,13 +165,8 @@ describe('demo', () => {
 
       const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
       expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
-      const described = describeDemo({
-        relayUrl,
-        frontEndUrl,
-        providerUrl,
-        own: undefined,
-        movedOn: false,
-      });
+      const urls = { relayUrl, frontEndUrl, providerUrl };
+      const described = describeDemo({ ...urls, own: undefined, movedOn: false });
       expect(stdout.slice(0, described.length)).to.equal(described);
       const log = stdout.slice(described.length);
       expect(log)

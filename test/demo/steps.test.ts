@@ -6,25 +6,22 @@ import type { RequestRecord } from '../../src/observability/request-log.ts';
 const start = { route: '/auth/provider', status: 307, frontEnd: 'app' };
 const lookup = { route: '/api/user' };
 
-function record(more: Partial<RequestRecord>): RequestRecord {
-  return {
-    requestId: 'an-id',
-    clientAddress: undefined,
-    method: 'GET',
-    route: '/healthz',
-    registration: undefined,
-    frontEnd: undefined,
-    status: 200,
-    durationMs: 1,
-    outcome: 'ok',
-    provider: undefined,
-    providerError: undefined,
-    excused: undefined,
-    grant: undefined,
-    stack: undefined,
-    ...more,
-  };
-}
+const ordinary: RequestRecord = {
+  requestId: 'an-id',
+  clientAddress: undefined,
+  method: 'GET',
+  route: '/healthz',
+  registration: undefined,
+  frontEnd: undefined,
+  status: 200,
+  durationMs: 1,
+  outcome: 'ok',
+  provider: undefined,
+  providerError: undefined,
+  excused: undefined,
+  grant: undefined,
+  stack: undefined,
+};
 
 describe('the steps that the demo shows', () => {
   let steps: Steps;
@@ -32,6 +29,8 @@ describe('the steps that the demo shows', () => {
   beforeEach(() => {
     steps = createSteps();
   });
+
+  const observe = (more: Partial<RequestRecord>) => steps.observe({ ...ordinary, ...more });
 
   /** The texts of what a page has got, the latest last. */
   function follow() {
@@ -47,53 +46,48 @@ describe('the steps that the demo shows', () => {
     parsed(text).map(({ request }: { request: string }) => request);
 
   it('reach a page as they happen, after those that it has missed', () => {
-    steps.observe(record(start));
+    observe(start);
     const { got } = follow();
     expect(got.map(requests)).to.deep.equal([['GET /auth/provider']]);
-    steps.observe(record(lookup));
+    observe(lookup);
     expect(requests(got.at(-1))).to.deep.equal(['GET /auth/provider', 'GET /api/user']);
   });
 
   it('no longer go to a page that is closed', () => {
     const { got, close } = follow();
     close();
-    steps.observe(record(start));
+    observe(start);
     expect(got).to.have.length(1);
   });
 
   it('begin anew with each login', () => {
-    steps.observe(record(start));
-    steps.observe(record(lookup));
-    steps.observe(record(start));
+    observe(start);
+    observe(lookup);
+    observe(start);
     expect(requests(follow().got[0])).to.deep.equal(['GET /auth/provider']);
   });
 
   it('are 30 at most', () => {
-    for (let count = 0; count < 40; count += 1) steps.observe(record(lookup));
+    for (let count = 0; count < 40; count += 1) observe(lookup);
     expect(requests(follow().got[0])).to.have.length(30);
   });
 
   it('leave out preflights, probes, scripts and unknown addresses', () => {
-    steps.observe(record({ method: 'OPTIONS', route: null, status: 204 }));
-    for (const route of ['/healthz', '/client.js', null]) steps.observe(record({ route }));
+    observe({ method: 'OPTIONS', route: null, status: 204 });
+    for (const route of ['/healthz', '/client.js', null]) observe({ route });
     expect(parsed(follow().got[0])).to.deep.equal([]);
   });
 
   it('do not call it a failure that nobody is logged in, or that a page needs a nonce', () => {
-    steps.observe(record({ route: '/auth/session', status: 401, outcome: 'session_missing' }));
-    steps.observe(record({ route: '/auth/a/token', status: 400, outcome: 'nonce_required' }));
+    observe({ route: '/auth/session', status: 401, outcome: 'session_missing' });
+    observe({ route: '/auth/a/token', status: 400, outcome: 'nonce_required' });
     for (const step of parsed(follow().got[0])) expect(step).to.deep.include({ failed: false });
   });
 
   it('say what happened, for which front end, and what the provider answered', () => {
-    const provider = {
-      endpoint: 'user',
-      outcome: 'answered',
-      status: 401,
-      durationMs: 1,
-    } as const;
-    steps.observe(record({ ...start, route: '/auth/provider/:frontEnd' }));
-    steps.observe(record({ ...lookup, status: 401, outcome: 'token_invalid', provider }));
+    const provider = { endpoint: 'user', outcome: 'answered', status: 401, durationMs: 1 } as const;
+    observe({ ...start, route: '/auth/provider/:frontEnd' });
+    observe({ ...lookup, status: 401, outcome: 'token_invalid', provider });
     expect(parsed(follow().got[0])).to.deep.equal([
       {
         request: 'GET /auth/provider/app',

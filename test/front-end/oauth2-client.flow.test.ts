@@ -1,9 +1,14 @@
 import { generateCodeVerifier, OAuth2Client, type OAuth2Token } from '@badgateway/oauth2-client';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
-import { baseUrl, loginPath, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
+import {
+  baseUrl,
+  frontendOrigin,
+  loginPath,
+  type Relay,
+  useRelays,
+} from '../harness/relay/relay-under-test.ts';
 import { certifiedProvider, type LoginProvider, startRelayFor } from './support/login-providers.ts';
-import { redirectUri } from './support/oauth4webapi-page.ts';
 import { pageFetch } from './support/page-fetch.ts';
 
 describe('@badgateway/oauth2-client, without DPoP', () => {
@@ -29,11 +34,10 @@ describe('@badgateway/oauth2-client, without DPoP', () => {
 
   async function logIn(): Promise<OAuth2Token> {
     const codeVerifier = await generateCodeVerifier();
-    const login = { redirectUri, state: 'of-this-page', codeVerifier };
+    const login = { redirectUri: `${frontendOrigin}/`, state: 'of-this-page', codeVerifier };
     const url = new URL(await library.authorizationCode.getAuthorizeUri(login));
-    const browser = new FakeBrowser(target);
-    const landing = (await provider.logIn(browser, url)).href;
-    return await library.authorizationCode.getTokenFromCodeRedirect(landing, login);
+    const landing = await provider.logIn(new FakeBrowser(target), url);
+    return await library.authorizationCode.getTokenFromCodeRedirect(landing.href, login);
   }
 
   async function expectUser({ accessToken }: OAuth2Token): Promise<void> {

@@ -10,20 +10,10 @@ import {
 } from './support/login-providers.ts';
 import { OAuthPage } from './support/oauth4webapi-page.ts';
 
-interface Expectations {
-  readonly start: () => Promise<LoginProvider>;
-  /** Whether each refresh gives another access token. */
-  readonly renews: boolean;
-  readonly revokes: boolean;
-}
-
-const providers: Readonly<Record<string, Expectations>> = {
+/** Whether each refresh at a provider gives another access token, and whether it revokes tokens. */
+const providers = {
   'a provider without refresh tokens': { start: strictProvider, renews: false, revokes: false },
-  'oidc-provider, which rotates refresh tokens': {
-    start: certifiedProvider,
-    renews: true,
-    revokes: true,
-  },
+  'oidc-provider, which rotates them': { start: certifiedProvider, renews: true, revokes: true },
 };
 
 /** The error of the task. Fails if it throws none. */
@@ -37,10 +27,7 @@ async function thrownBy(task: Promise<unknown>): Promise<unknown> {
 async function expectInvalidGrant(task: Promise<unknown>): Promise<void> {
   const error = await thrownBy(task);
   if (!(error instanceof oauth.ResponseBodyError)) throw error;
-  expect({ error: error.error, status: error.status }).to.deep.equal({
-    error: 'invalid_grant',
-    status: 400,
-  });
+  expect([error.error, error.status]).to.deep.equal(['invalid_grant', 400]);
   expect(error.error_description).to.match(/\w+ \w+/);
 }
 

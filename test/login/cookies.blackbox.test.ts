@@ -14,6 +14,7 @@ import { loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts'
 
 const plainBaseUrl = 'http://127.0.0.1:8000';
 const secretForm = /^[\w-]{43}$/;
+const attributes = ['HttpOnly', 'Max-Age=600', 'Path=/', 'SameSite=Lax'];
 
 describe('the cookie of a login', () => {
   describe('of a relay with an https base URL', () => {
@@ -28,13 +29,7 @@ describe('the cookie of a login', () => {
       expect(others).to.deep.equal([]);
       expect(cookie?.name).to.match(/^__Host-Http-lr_login_[0-9a-f]{16}$/);
       expect(cookie?.value).to.match(secretForm);
-      expect(cookie?.attributes).to.deep.equal([
-        'HttpOnly',
-        'Max-Age=600',
-        'Path=/',
-        'SameSite=Lax',
-        'Secure',
-      ]);
+      expect(cookie?.attributes).to.deep.equal([...attributes, 'Secure']);
     });
 
     it('has a secret, of which no part is in the state', async () => {
@@ -51,13 +46,12 @@ describe('the cookie of a login', () => {
       const [finished, cleared, ...others] = setCookies(await browser.finish(login));
       expect(others).to.deep.equal([]);
       expect(finished?.name).to.equal('__Host-Http-lr_login_finished');
-      const attributes = ['Path=/', 'SameSite=Lax', 'Secure'];
-      expect(finished?.attributes).to.deep.equal(['HttpOnly', 'Max-Age=600', ...attributes]);
+      expect(finished?.attributes).to.deep.equal([...attributes, 'Secure']);
       expect(cleared).to.deep.equal({
         name: login.cookie.name,
         value: '',
         maxAge: '0',
-        attributes: ['HttpOnly', 'Max-Age=0', ...attributes],
+        attributes: ['HttpOnly', 'Max-Age=0', 'Path=/', 'SameSite=Lax', 'Secure'],
       });
     });
 
@@ -74,7 +68,8 @@ describe('the cookie of a login', () => {
         quoted: (secret) => `"${secret}"`,
         'half quoted': (secret) => `"${secret}`,
         'padded with =': (secret) => `${secret}=`,
-        'percent-encoded': (secret) => secret.replace(/./, (first) => `%${hex(first)}`),
+        'percent-encoded': (secret) =>
+          secret.replace(/./, (first) => `%${Buffer.from(first).toString('hex')}`),
         'encoded as base64': (secret) => Buffer.from(secret, 'base64url').toString('base64'),
         'encoded as hexadecimal': (secret) => Buffer.from(secret, 'base64url').toString('hex'),
         'encoded with its unused bits set': (secret) => `${secret.slice(0, -1)}${next(secret)}`,
@@ -112,17 +107,26 @@ describe('the cookie of a login', () => {
     /** Opens the callback with exactly this Cookie header, without the jar. */
     async function finishWith(login: Login, ...cookieHeaders: string[]): Promise<Answer> {
       return await underTest().send({
-        path: callback(pick(login)),
+        path: callback({ code: login.code, state: login.state }),
         headers: [
           ...navigation,
-          ...cookieHeaders.map((value): [string, string] => ['Cookie', value]),
+          ...cookieHeaders.map((value) => ['Cookie', value] as [string, string]),
         ],
       });
     }
 
-    /** A header with the name and the value of the cookie in place of NAME and VALUE. */
-    const filled = (form: string, { name, value }: Login['cookie']) =>
-      form.replaceAll('NAME', () => name).replaceAll('VALUE', () => value);
+    /** Starts a login, and opens its callback with its cookie in these forms. */
+    async function finishAs(...forms: string[]): Promise<{ login: Login; answered: Answer }> {
+      const login = await browser.start();
+      const { name, value } = login.cookie;
+      const headers = forms.map((form) =>
+        form
+          .replaceAll('NAME', () => name)
+          .replaceAll('ID', () => name.slice(-16))
+          .replaceAll('VALUE', () => value),
+      );
+      return { login, answered: await finishWith(login, ...headers) };
+    }
 
     for (const [kind, ...headers] of [
       ['with the same value', 'NAME=VALUE; NAME=VALUE'],
@@ -137,13 +141,10 @@ describe('the cookie of a login', () => {
       ['three times', 'NAME=VALUE; NAME=VALUE; NAME=VALUE'],
     ] as const) {
       it(`is refused if it is sent twice ${kind}`, async () => {
-        const login = await browser.start();
-        const sent = headers.map((form) => filled(form, login.cookie));
-        expectRefusal(underTest(), await finishWith(login, ...sent), 'cookie_invalid');
+        expectRefusal(underTest(), (await finishAs(...headers)).answered, 'cookie_invalid');
       });
     }
 
-    const renamed = (change: (name: string) => string) => change;
     for (const [kind, form] of [
       ['a name that starts with a no-break space', '\u{A0}NAME=VALUE'],
       ['a name that ends with a no-break space', 'NAME\u{A0}=VALUE'],
@@ -153,12 +154,9 @@ describe('the cookie of a login', () => {
       ['a name that starts with a line separator', `${utf8('\u{2028}')}NAME=VALUE`],
       ['a name that starts with a next-line control', '\u{85}NAME=VALUE'],
       ['a name that starts with an encoded space', '%20NAME=VALUE'],
-      ['a name that is percent-encoded', renamed((name) => name.replace('lr_', '%6cr_'))],
-      ['a name of another case', renamed((name) => name.toUpperCase())],
-      [
-        'a case that browsers do not protect',
-        renamed((name) => name.replace('__Host-Http', '__host-http')),
-      ],
+      ['a name that is percent-encoded', '__Host-Http-%6cr_login_ID=VALUE'],
+      ['a name of another case', '__HOST-HTTP-LR_LOGIN_ID=VALUE'],
+      ['a case that browsers do not protect', '__host-http-lr_login_ID=VALUE'],
       ['a quoted name', '"NAME"=VALUE'],
       ['inside the quoted value of another cookie', 'theme="NAME=VALUE"'],
       ['the value of another cookie', 'theme=NAME=VALUE'],
@@ -168,11 +166,7 @@ describe('the cookie of a login', () => {
       ['a cookie without a value', 'NAME'],
     ] as const) {
       it(`is not read from ${kind}`, async () => {
-        const login = await browser.start();
-        const { name, value } = login.cookie;
-        const header =
-          typeof form === 'string' ? filled(form, login.cookie) : `${form(name)}=${value}`;
-        expectRefusal(underTest(), await finishWith(login, header), 'state_unknown');
+        expectRefusal(underTest(), (await finishAs(form)).answered, 'state_unknown');
       });
     }
 
@@ -191,9 +185,8 @@ describe('the cookie of a login', () => {
       ['a second Cookie header', 'a=b', 'NAME=VALUE'],
     ] as const) {
       it(`is read beside ${kind}`, async () => {
-        const login = await browser.start();
-        const sent = headers.map((form) => filled(form, login.cookie));
-        expectLogin(underTest(), await finishWith(login, ...sent), login);
+        const { login, answered } = await finishAs(...headers);
+        expectLogin(underTest(), answered, login);
       });
     }
 
@@ -201,15 +194,8 @@ describe('the cookie of a login', () => {
       const login = await browser.start();
       const idPrefix = login.cookie.name.slice(-16);
       const { name, value } = login.cookie;
-      for (const finished of [
-        idPrefix,
-        '',
-        '.',
-        `${idPrefix}.`.repeat(100),
-        '"',
-        '%',
-        'x'.repeat(4000),
-      ]) {
+      const tooMany = `${idPrefix}.`.repeat(100);
+      for (const finished of [idPrefix, '', '.', tooMany, '"', '%', 'x'.repeat(4000)]) {
         const header = `__Host-Http-lr_login_finished=${finished}`;
         const refused = await finishWith(login, header);
         expectRefusal(underTest(), refused, 'state_finished', 'state_unknown');
@@ -236,7 +222,8 @@ describe('the cookie of a login', () => {
     describe('of 20 pending logins', () => {
       it('is kept, and each login finishes, in reverse order', async () => {
         const logins = await startMany(browser, 20);
-        expectOnlyLoginsKept(browser, logins);
+        const kept = [...browser.cookies.keys()].filter((name) => /_[0-9a-f]{16}$/.test(name));
+        expect(kept).to.deep.equal(logins.map(({ cookie }) => cookie.name));
         for (const login of logins.toReversed()) {
           expectLogin(underTest(), await browser.finish(login), login);
         }
@@ -250,8 +237,9 @@ describe('the cookie of a login', () => {
             oldest.cookie.name,
           ]);
         }
-        expectRefusal(underTest(), await browser.finish(at(logins, 4)), 'state_unknown');
-        const kept = at(logins, 5);
+        const [cleared, kept] = logins.slice(4);
+        if (!cleared || !kept) throw new Error('too few logins');
+        expectRefusal(underTest(), await browser.finish(cleared), 'state_unknown');
         expectLogin(underTest(), await browser.finish(kept), kept);
       });
 
@@ -295,12 +283,7 @@ describe('the cookie of a login', () => {
       expect(others).to.deep.equal([]);
       expect(cookie?.name).to.match(/^lr_login_[0-9a-f]{16}$/);
       expect(cookie?.value).to.match(secretForm);
-      expect(cookie?.attributes).to.deep.equal([
-        'HttpOnly',
-        'Max-Age=600',
-        'Path=/',
-        'SameSite=Lax',
-      ]);
+      expect(cookie?.attributes).to.deep.equal(attributes);
     });
 
     it('protects the login too: a foreign state is refused, and the own one is finished', async () => {
@@ -318,29 +301,10 @@ describe('the cookie of a login', () => {
   });
 });
 
-function pick({ code, state }: Login): { code: string; state: string } {
-  return { code, state };
-}
-
-function at<Item>(items: readonly Item[], index: number): Item {
-  const item = items[index];
-  if (item === undefined) throw new Error(`there is no item ${index}`);
-  return item;
-}
-
 async function startMany(browser: FakeBrowser, count: number): Promise<Login[]> {
   const logins: Login[] = [];
   while (logins.length < count) logins.push(await browser.start());
   return logins;
-}
-
-function expectOnlyLoginsKept(browser: FakeBrowser, logins: readonly Login[]): void {
-  const kept = [...browser.cookies.keys()].filter((name) => /_[0-9a-f]{16}$/.test(name));
-  expect(kept).to.deep.equal(logins.map(({ cookie }) => cookie.name));
-}
-
-function hex(character: string): string {
-  return Buffer.from(character).toString('hex');
 }
 
 /** The character after the last one in base64url's alphabet: the same bytes, encoded otherwise. */

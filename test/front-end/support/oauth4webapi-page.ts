@@ -5,7 +5,7 @@ import type { LoginProvider } from './login-providers.ts';
 import { type Fetch, pageFetch } from './page-fetch.ts';
 
 /** The only redirect URI of the front end, as the relay writes it. */
-export const redirectUri = `${frontendOrigin}/`;
+const redirectUri = `${frontendOrigin}/`;
 
 /** The front end as a client of the relay. */
 const client: oauth.Client = { client_id: 'app' };
@@ -24,11 +24,14 @@ export class OAuthPage {
   readonly server: oauth.AuthorizationServer;
   readonly #fetch: Fetch;
   readonly #options: oauth.TokenEndpointRequestOptions;
+  /** Who sends a request, to whom, and how the client authenticates. */
+  readonly #ends: readonly [oauth.AuthorizationServer, oauth.Client, oauth.ClientAuth];
 
   /** @param key the key of its tokens */
   private constructor(server: oauth.AuthorizationServer, fetch: Fetch, key: oauth.CryptoKeyPair) {
     this.server = server;
     this.#fetch = fetch;
+    this.#ends = [server, client, oauth.None()];
     // The handle remembers the nonce.
     this.#options = { [oauth.customFetch]: fetch, DPoP: oauth.DPoP(client, key) };
   }
@@ -65,15 +68,8 @@ export class OAuthPage {
   async finishLogin(landing: URL, { state, codeVerifier }: Pending): Promise<Tokens> {
     const parameters = oauth.validateAuthResponse(this.server, client, landing, state);
     return await withNonce(async () => {
-      const response = await oauth.authorizationCodeGrantRequest(
-        this.server,
-        client,
-        oauth.None(),
-        parameters,
-        redirectUri,
-        codeVerifier,
-        this.#options,
-      );
+      const grant = [parameters, redirectUri, codeVerifier, this.#options] as const;
+      const response = await oauth.authorizationCodeGrantRequest(...this.#ends, ...grant);
       return await oauth.processAuthorizationCodeResponse(this.server, client, response);
     });
   }
@@ -86,46 +82,25 @@ export class OAuthPage {
   }
 
   async refresh({ refresh_token: token = '' }: Tokens, scope?: string): Promise<Tokens> {
-    const options = {
-      ...this.#options,
-      ...(scope !== undefined && { additionalParameters: { scope } }),
-    };
+    const more = scope === undefined ? {} : { additionalParameters: { scope } };
+    const options = { ...this.#options, ...more };
     return await withNonce(async () => {
-      const response = await oauth.refreshTokenGrantRequest(
-        this.server,
-        client,
-        oauth.None(),
-        token,
-        options,
-      );
+      const response = await oauth.refreshTokenGrantRequest(...this.#ends, token, options);
       return await oauth.processRefreshTokenResponse(this.server, client, response);
     });
   }
 
   async revoke(token: string): Promise<void> {
-    const response = await oauth.revocationRequest(
-      this.server,
-      client,
-      oauth.None(),
-      token,
-      this.#options,
-    );
-    await oauth.processRevocationResponse(response);
+    const response = oauth.revocationRequest(...this.#ends, token, this.#options);
+    await oauth.processRevocationResponse(await response);
   }
 
   /** The status of a user lookup with the access token, which is the provider's bearer token. */
   async lookUp({ access_token: token }: Tokens): Promise<number> {
     const url = new URL('/api/user', baseUrl);
+    const request = [token, 'GET', url, undefined, undefined] as const;
     const options = { [oauth.customFetch]: this.#fetch };
-    const response = oauth.protectedResourceRequest(
-      token,
-      'GET',
-      url,
-      undefined,
-      undefined,
-      options,
-    );
-    return await response.then(
+    return await oauth.protectedResourceRequest(...request, options).then(
       ({ status }) => status,
       (error: unknown) => (error instanceof oauth.WWWAuthenticateChallengeError ? error.status : 0),
     );

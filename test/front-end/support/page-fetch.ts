@@ -20,7 +20,7 @@ const safeTypes = /^(application\/x-www-form-urlencoded|multipart\/form-data|tex
  * end: with the page's origin, after a preflight if one is needed, and without an answer that CORS
  * withholds.
  */
-export function pageFetch(relay: () => { readonly port: number }, origin = frontendOrigin): Fetch {
+export function pageFetch(relay: () => { readonly port: number }): Fetch {
   return async (url, { method = 'GET', headers: given = {}, body: content = null } = {}) => {
     const request = new Request(url, { method, headers: given, body: content });
     const { pathname, search } = new URL(request.url);
@@ -28,18 +28,18 @@ export function pageFetch(relay: () => { readonly port: number }, origin = front
     const headers = [...request.headers].filter(([name]) => name !== 'user-agent');
     if (needsPreflight(request)) {
       const names = headers.map(([name]) => name).filter((name) => !safeHeaders.includes(name));
+      const asked: [string, string][] =
+        names.length > 0 ? [['Access-Control-Request-Headers', names.join(',')]] : [];
       const preflight = await send(relay().port, {
         method: 'OPTIONS',
         path,
         headers: [
-          ['Origin', origin],
+          ['Origin', frontendOrigin],
           ['Access-Control-Request-Method', request.method],
-          ...(names.length > 0
-            ? [['Access-Control-Request-Headers', names.join(',')] as [string, string]]
-            : []),
+          ...asked,
         ],
       });
-      readable(preflight, origin);
+      readable(preflight);
       const allowed = `${preflight.headers['access-control-allow-headers']}`.toLowerCase();
       for (const name of names) {
         if (!allowed.split(',').includes(name)) throw new TypeError(`CORS forbids ${name}`);
@@ -50,10 +50,10 @@ export function pageFetch(relay: () => { readonly port: number }, origin = front
     const answer = await send(relay().port, {
       method: request.method,
       path,
-      headers: [['Origin', origin], ...headers],
+      headers: [['Origin', frontendOrigin], ...headers],
       body,
     });
-    return new Response(readable(answer, origin).body.toString(), {
+    return new Response(readable(answer).body.toString(), {
       status: answer.status,
       headers: Object.entries(answer.headers).map(([name, value]) => [name, `${value}`]),
     });
@@ -67,8 +67,9 @@ function needsPreflight({ method, headers }: Request): boolean {
 }
 
 /** The answer, if the page may read it. */
-function readable(answer: Answer, origin: string): Answer {
+function readable(answer: Answer): Answer {
   const allowed = answer.headers['access-control-allow-origin'];
-  if (allowed !== origin && allowed !== '*') throw new TypeError('CORS withholds the answer');
+  if (allowed !== frontendOrigin && allowed !== '*')
+    throw new TypeError('CORS withholds the answer');
   return answer;
 }

@@ -65,6 +65,7 @@ function meetingsOfGitHub(path: string, directory: string): Meeting[] {
   const team = `GET ${directory}orgs/example/teams/editors/memberships/Ada`;
   const emails = `GET ${directory}user/emails`;
   const ada = (answers?: Pages) => record(path, { login: 'Ada', id: 583231 }, answers);
+  const address = verified('ada@example.com');
   const active = json({ state: 'active', role: 'member' });
   const pending = json({ state: 'pending', role: 'member' });
   const withEmails = (...list: object[]) => ada({ [emails]: json(list) });
@@ -101,15 +102,8 @@ function meetingsOfGitHub(path: string, directory: string): Meeting[] {
       allow: { emails: ['Ada@Example.com'] },
       question: emails,
       yes: [
-        withEmails({ ...verified('ada@example.com'), primary: false }),
-        ada(
-          pagesOf(
-            `${directory}user/emails`,
-            'per_page=100',
-            verified('ada@example.com'),
-            verified('x@example.net'),
-          ),
-        ),
+        withEmails({ ...address, primary: false }),
+        ada(pagesOf(`${directory}user/emails`, 'per_page=100', address, verified('x@example.net'))),
       ],
       no: [
         withEmails({ ...verified('ada@example.com', false), primary: true }),
@@ -206,7 +200,6 @@ function meetingsOfClaims(path: string): Meeting[] {
         given({ email, email_verified: 1 }),
         // Which of them is verified?
         given({ email: ['x@example.net', email], email_verified: true }),
-        given({ email: '\u212A@example.com', email_verified: true }),
       ],
     },
     {

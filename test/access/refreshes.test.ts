@@ -106,8 +106,7 @@ describe('who may log in, at a refresh', () => {
       const page = relay().sessionPage();
       await page.logIn();
       const copy = { cookie: page.cookie };
-      relay().answer({ [membership]: stranger });
-      relay().advance(minute);
+      remove();
       expect((await page.refresh()).status).to.equal(401);
       relay().answer({ [membership]: member });
       relay().advance(2 * minute);
@@ -136,7 +135,10 @@ describe('who may log in, at a refresh', () => {
     relay().advance(hour - minute);
     expect((await page.lookUp()).status).to.equal(200);
     relay().advance(minute);
+    const calls = relay().provider.calls.length;
     expectTokenOver(await page.lookUp());
+    expect(sessionOf(await page.describe())).to.include({ expires_in: 0, renewable: true });
+    expect(relay().provider.calls).to.have.length(calls);
     expect((await page.refresh()).status).to.equal(401);
     expect((await page.lookUp()).status).to.equal(401);
   });

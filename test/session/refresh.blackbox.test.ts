@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import { expectFailure } from '../harness/expect/failures.ts';
 import {
   expectSessionFailure,
   SessionPage,
@@ -106,20 +105,5 @@ describe('the refresh of a session', () => {
     expect(setCookies(answer)[0]?.name).to.equal(sessionCookie);
     expect(Number(setCookies(answer)[0]?.maxAge)).to.be.within(28_700, 28_800);
     expect(provider.calls).to.deep.equal([]);
-  });
-
-  it('is needed once the access token has ended, which no call finds out', async () => {
-    provider.mood.expiresIn = 1;
-    await page.logIn();
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    provider.calls.length = 0;
-    const answer = await page.lookUp();
-    expectFailure(answer, 'session_token_expired');
-    expect(answer.headers['www-authenticate']).to.equal('Bearer error="invalid_token"');
-    expect(provider.calls).to.deep.equal([]);
-    expect(sessionOf(await page.describe())).to.include({ expires_in: 0, renewable: true });
-    provider.mood.expiresIn = 28_800;
-    sessionOf(await page.refresh());
-    expect((await page.lookUp()).status).to.equal(200);
   });
 });

@@ -79,6 +79,11 @@ ${registrations.join('')}front-ends:
     return page;
   }
 
+  /** Gives a page the cookies of another one, as if both were in one browser. */
+  function share(from: SessionPage, to: SessionPage): void {
+    for (const [name, value] of from.browser.cookies) to.browser.cookies.set(name, value);
+  }
+
   /** The only cookie of a front end. */
   function cookieIn(page: SessionPage, frontEnd: FrontEnd): string {
     return page.browser.cookies.get(cookieOf(frontEnd)) ?? '';
@@ -95,9 +100,7 @@ ${registrations.join('')}front-ends:
 
   it('keep their sessions when another one logs in and out', async () => {
     const other = new SessionPage(() => relay, providers.staff);
-    for (const [name, value] of (await logIn('app', 'github')).browser.cookies) {
-      other.browser.cookies.set(name, value);
-    }
+    share(await logIn('app', 'github'), other);
     await other.logIn('/auth/staff/wiki');
     expect(sessionOf(await other.describe())).to.include({ provider: 'github' });
     const wiki = { origin: origins.wiki };
@@ -143,8 +146,7 @@ ${registrations.join('')}front-ends:
 
   it('cannot use each other’s sessions from the origin of the relay, where pages send no Origin', async () => {
     const page = await logIn('home', 'staff');
-    const other = await logIn('app', 'github');
-    for (const [name, value] of other.browser.cookies) page.browser.cookies.set(name, value);
+    share(await logIn('app', 'github'), page);
     const sameOrigin = { origin: undefined, site: 'same-origin' };
     expect(sessionOf(await page.describe(sameOrigin))).to.include({ provider: 'staff' });
     expect((await page.lookUp(sameOrigin)).status).to.equal(200);
@@ -171,11 +173,7 @@ ${registrations.join('')}front-ends:
   it('can have long tokens, all in the same browser', async () => {
     providers.staff.onToken = json({ access_token: 'a'.repeat(7000), token_type: 'bearer' });
     const page = await logIn('app');
-    for (const frontEnd of ['shop', 'wiki', 'home'] as const) {
-      for (const [name, value] of (await logIn(frontEnd)).browser.cookies) {
-        page.browser.cookies.set(name, value);
-      }
-    }
+    for (const frontEnd of ['shop', 'wiki', 'home'] as const) share(await logIn(frontEnd), page);
     expect(page.cookie).to.have.length.above(32 * 1024);
     sessionOf(await page.describe());
     expect((await page.logOut()).status).to.equal(200);

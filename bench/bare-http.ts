@@ -39,14 +39,11 @@ function startLogin(response: ServerResponse): void {
   const { id, codeVerifier } = idAndVerifierOf(secret);
   const issuedAt = Math.floor(Date.now() / 1000);
   const state = states.seal({ id, issuedAt, frontEnd: 'app', request: {} });
-  const challenge = codeChallenge(codeVerifier);
-  redirect(
-    response,
-    `${authorization}&state=${state}&code_challenge=${challenge}&code_challenge_method=S256`,
-    [
-      `lr_login_${id.toString('hex', 0, 8)}=${secret.toString('base64url')}; Max-Age=600; ${attributes}`,
-    ],
-  );
+  const challenge = `code_challenge=${codeChallenge(codeVerifier)}&code_challenge_method=S256`;
+  const cookie = `lr_login_${id.toString('hex', 0, 8)}=${secret.toString('base64url')}`;
+  redirect(response, `${authorization}&state=${state}&${challenge}`, [
+    `${cookie}; Max-Age=600; ${attributes}`,
+  ]);
 }
 
 function finishLogin({ url = '', headers }: IncomingMessage, response: ServerResponse): void {

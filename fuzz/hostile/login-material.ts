@@ -12,14 +12,6 @@ import {
 } from './front-ends.ts';
 import type { Random } from './random.ts';
 
-/** State and cookie of a login in the browser that started it. */
-export interface LoginMaterial {
-  /** The path that the provider sends the browser to. */
-  readonly callback: string;
-  readonly state: string;
-  readonly cookie: string;
-}
-
 const returnTo = [
   'https://evil.example/',
   `${frontEnds.wiki.origin}.evil.example/`,
@@ -37,11 +29,9 @@ export function statesOf(providerOrigin: string): Readonly<Record<RegistrationNa
   return { provider: of('provider'), house: of('house') };
 }
 
-/** Makes logins like the relay. */
-export function createLogins(
-  states: Readonly<Record<RegistrationName, States>>,
-): (random: Random) => LoginMaterial {
-  return (random) => {
+/** Makes logins like the relay: state and cookie of the browser that started it, and the path of the callback. */
+export function createLogins(states: Readonly<Record<RegistrationName, States>>) {
+  return (random: Random) => {
     const registration = random.oneIn(3) ? 'house' : 'provider';
     const browserSecret = random.bytes(32);
     const { id } = idAndVerifierOf(browserSecret);

@@ -6,17 +6,17 @@ import { Secret } from '../../src/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
 import { sealCode, sealRefreshToken } from '../../test/harness/login/sealed-grants.ts';
 import { frontEnds, issuer, registrations, stateKey } from './front-ends.ts';
-import { createLogins, type LoginMaterial } from './login-material.ts';
+import { createLogins } from './login-material.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
 import type { Random } from './random.ts';
-import { createSessionMaterial, type SessionMaterial } from './session-material.ts';
+import { createSessionMaterial } from './session-material.ts';
 
 /** The parameters of a token request. */
 export type TokenRequest = Readonly<Record<string, string>>;
 
 /** Material of an attacker that only the relay can make. */
 export interface Material {
-  readonly login: (random: Random) => LoginMaterial;
+  readonly login: ReturnType<typeof createLogins>;
   /** Valid token requests, some of them with a proof. */
   readonly good: readonly [TokenRequest, ...TokenRequest[]];
   /** Token requests that it must refuse without a call to the token endpoint. */
@@ -25,7 +25,7 @@ export interface Material {
   readonly foreign: readonly [TokenRequest, ...TokenRequest[]];
   /** Proofs that the relay accepts once. */
   readonly proofs: readonly [string, ...string[]];
-  readonly sessions: SessionMaterial;
+  readonly sessions: ReturnType<ReturnType<typeof createSessionMaterial>>;
 }
 
 /** Makes the material of one connection. */

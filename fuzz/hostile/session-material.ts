@@ -24,29 +24,15 @@ export function sessionOf(
   };
 }
 
-/** Cookies of sessions, as a `Cookie` header has them, that only the relay can make. */
-export interface SessionMaterial {
-  /** The front end of `good` and `foreign`. */
-  readonly frontEnd: SessionFrontEndName;
-  readonly good: string;
-  /** A session that is good, but that no provider may see: for requests that do not come from the front end's page. */
-  readonly foreign: string;
-  /** A session that the relay must not open. */
-  readonly hopeless: string;
-}
-
 const prefix = '__Host-Http-lr_session_';
 
 /**
- * Makes sessions like the relay.
+ * Makes cookies of sessions like the relay, as a `Cookie` header has them.
  *
  * @param keys the relay's keys for sessions
  * @param providerOrigin the origin of the provider of `house`
  */
-export function createSessionMaterial(
-  keys: KeyRing,
-  providerOrigin: string,
-): (random: Random) => SessionMaterial {
+export function createSessionMaterial(keys: KeyRing, providerOrigin: string) {
   const seal = createSessionSeal(keys);
   let count = 0;
 
@@ -100,13 +86,15 @@ export function createSessionMaterial(
     ])();
   }
 
-  return (random) => {
+  return (random: Random) => {
     const frontEnd = random.pick<SessionFrontEndName>(['wiki', 'wiki', 'desk']);
     const foreign = contentOf(frontEnd, forbidden);
     return {
       frontEnd,
       good: cookieOf(frontEnd, goodContent(random, frontEnd)),
+      /** A good session that no provider may see: for requests that do not come from the front end's page. */
       foreign: cookieOf(frontEnd, foreign),
+      /** A session that the relay must not open. */
       hopeless: random.oneIn(8)
         ? cookieOf(frontEnd, foreign, 'https://former.relay.example')
         : cookieOf(frontEnd, hopelessContent(random, frontEnd)),

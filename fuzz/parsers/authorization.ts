@@ -20,9 +20,3 @@ export function checkAuthorization(values: readonly string[]): void {
   const { headers } = userRequest({ userUrl: 'https://id.example/user' }, token);
   assert.deepEqual(headers, { authorization: `Bearer ${token}` });
 }
-
-export function fuzz(data: Buffer): void {
-  const text = data.toString('latin1');
-  checkAuthorization([text]);
-  checkAuthorization(text.split('\n'));
-}

@@ -41,10 +41,6 @@ export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
   await checkMetadata(client);
 }
 
-export async function fuzz(data: Buffer): Promise<void> {
-  await checkProviderAnswer(data);
-}
-
 async function checkToken(endpoints: Endpoints, body: Uint8Array): Promise<void> {
   const token = await outcomeOf(endpoints.requestToken(grant, () => {}));
   assert.ok(!(token instanceof DiscoveryError));

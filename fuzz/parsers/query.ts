@@ -23,10 +23,6 @@ export function checkQuery(query: string): void {
   for (const issRequired of [false, true]) checkCode(parseQuery(query), issRequired);
 }
 
-export function fuzz(data: Buffer): void {
-  checkQuery(data.toString('latin1'));
-}
-
 // An exactly decodable query is decoded as in browsers.
 function checkDecoding(query: string): void {
   const parsed = Object.entries(parseQuery(query)).map(

@@ -12,10 +12,8 @@ const base = new URL('https://api.example:8443/v3/x/');
 const piece = fc.oneof(
   fc.constantFrom(
     ...['.', '..', '/', '//', '\\', '%', '%2e', '%2E%2e', '%2f', '%5c', '%25', '%252e', '%c0%af'],
-    ...[
-      ...['%00', '%0a', ';', '?', '#', '@', ':', 'a', 'b.c', '%e2%80%a5', '%ef%bc%8f', ' ', '\t'],
-      '&',
-    ],
+    ...['%00', '%0a', ';', '?', '#', '@', ':', 'a', 'b.c', '&', ' ', '\t'],
+    ...['%e2%80%a5', '%ef%bc%8f'],
     ...['evil.example', 'https:', '%20', '...', '%u002e', '*', '[', ']', '%ff', '\u2025', '\u00e9'],
   ),
   fc.string({ maxLength: 4, unit: 'binary' }),
@@ -36,38 +34,35 @@ function carelessly(path: string): string {
   return text;
 }
 
+/** Checks the URL of each request that is not refused. */
+function forAnyInput(check: (url: URL) => void): void {
+  const property = fc.property(rest, (input) => {
+    const url = proxiedUrl(prefix + input, prefix, base);
+    if (url !== undefined) check(url);
+  });
+  fc.assert(property, { numRuns });
+}
+
 describe('the path of a proxied request, for any input', () => {
   it('is below the URL, or refused', () => {
-    fc.assert(
-      fc.property(rest, (input) => {
-        const url = proxiedUrl(prefix + input, prefix, base);
-        if (url === undefined) return;
-        expect(url.origin).to.equal(base.origin);
-        expect(url.username + url.password + url.hash).to.equal('');
-        expect(url.pathname.startsWith(base.pathname)).to.equal(true);
-        // Parsing it again moves nothing.
-        expect(new URL(url.href).href).to.equal(url.href);
-      }),
-      { numRuns },
-    );
+    forAnyInput((url) => {
+      expect(url.origin).to.equal(base.origin);
+      expect(url.username + url.password + url.hash).to.equal('');
+      expect(url.pathname.startsWith(base.pathname)).to.equal(true);
+      // Parsing it again moves nothing.
+      expect(new URL(url.href).href).to.equal(url.href);
+    });
   });
 
   it('is below the URL for a server that decodes it again and again', () => {
-    fc.assert(
-      fc.property(rest, (input) => {
-        const url = proxiedUrl(prefix + input, prefix, base);
-        if (url === undefined) return;
-        const path = carelessly(url.pathname).normalize('NFKC').replaceAll('\\', '/');
-        const [, ...segments] = path
-          .split('/')
-          .map((segment) => segment.replace(/;.*/s, '').trim());
-        expect(segments.slice(0, 2)).to.deep.equal(['v3', 'x']);
-        expect(segments.slice(2, -1)).not.to.include.members(['']);
-        for (const segment of segments) expect(segment).not.to.match(/^\.+$/);
-        expect(path).not.to.match(/\p{Cc}/u);
-      }),
-      { numRuns },
-    );
+    forAnyInput((url) => {
+      const path = carelessly(url.pathname).normalize('NFKC').replaceAll('\\', '/');
+      const [, ...segments] = path.split('/').map((segment) => segment.replace(/;.*/s, '').trim());
+      expect(segments.slice(0, 2)).to.deep.equal(['v3', 'x']);
+      expect(segments.slice(2, -1)).not.to.include.members(['']);
+      for (const segment of segments) expect(segment).not.to.match(/^\.+$/);
+      expect(path).not.to.match(/\p{Cc}/u);
+    });
   });
 
   it('is never that of another prefix', () => {

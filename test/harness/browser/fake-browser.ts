@@ -115,7 +115,9 @@ export class FakeBrowser {
     for (let hops = 0; hops < 20; hops += 1) {
       this.detour(url);
       this.trail.push(new URL(url));
-      if (url.origin === (this.#options.frontEnd ?? frontendOrigin)) return emptyPage(url);
+      if (url.origin === (this.#options.frontEnd ?? frontendOrigin)) {
+        return { url, status: 200, headers: {}, rawHeaders: [], body: Buffer.alloc(0) };
+      }
       const answer = await this.open(url.href, next);
       const { location } = answer.headers;
       if (answer.status < 300 || answer.status > 399 || location === undefined) {
@@ -187,10 +189,6 @@ export function formWith(
 
 function attribute(tag: string, name: string): string {
   return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';
-}
-
-function emptyPage(url: URL): Page {
-  return { url, status: 200, headers: {}, rawHeaders: [], body: Buffer.alloc(0) };
 }
 
 /** The address of the callback that a provider leads to when it grants the request. */

@@ -36,6 +36,4 @@ export const variables = {
 export type FlagName = keyof typeof variables;
 
 /** The flag names, in the order of the contract. */
-export const flagNames = Object.keys(variables).filter(
-  (name): name is FlagName => name in variables,
-);
+export const flagNames = Object.keys(variables) as FlagName[];

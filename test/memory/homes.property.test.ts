@@ -18,11 +18,10 @@ const keys = [randomBytes(32)] as const;
 
 /** What a relay remembers with. */
 function memoriesOf(home: Home, run: string) {
-  const counters = createCounters(home, `counter ${run}`, 60);
   return {
     marks: createMarks(home, 'm', 100),
     once: createOnce(home, 'o', minute, 100, () => 'again'),
-    counters,
+    counters: createCounters(home, `counter ${run}`, 60),
     refreshes: createRefreshes(home),
   };
 }
@@ -63,11 +62,10 @@ class Provider {
   };
 }
 
-const small = fc.nat({ max: 3 });
 const step = fc.oneof(
   fc.record({
     kind: fc.constantFrom('mark', 'isMarked', 'unmark', 'count', 'once', 'fail'),
-    key: small,
+    key: fc.nat({ max: 3 }),
   }),
   /** Tabs that refresh at once with the same token: the newest one, or the one before. */
   fc.record({
@@ -80,14 +78,17 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** What the relays answer to a history. @param at the relay of each request */
-async function answersOf(
-  run: string,
-  history: readonly Step[],
-  fails: readonly number[],
-  at: (turn: number) => Memories,
-  othersWait: () => Promise<unknown>,
-): Promise<unknown[]> {
+interface Run {
+  run: string;
+  history: readonly Step[];
+  fails: readonly number[];
+  /** The relay of each request. */
+  at: (turn: number) => Memories;
+  othersWait: () => Promise<unknown>;
+}
+
+/** What the relays answer to a history. */
+async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<unknown[]> {
   const provider = new Provider(fails, othersWait);
   const tokens = [`${run} 0`];
   const owner = { registration: 'provider', frontEnd: 'app', scope: undefined };
@@ -168,21 +169,10 @@ function answerAlike(
             const run = randomBytes(8).toString('hex');
             const alone = memoriesOf({ now: Date.now }, run);
             const together = shared.map((one) => memoriesOf(one, run));
+            const atNext = (turn: number) => together[turn % relays] ?? alone;
             const [expected, given] = await Promise.all([
-              answersOf(
-                run,
-                history,
-                fails,
-                () => alone,
-                () => pause(0),
-              ),
-              answersOf(
-                run,
-                history,
-                fails,
-                (turn) => together[turn % relays] ?? alone,
-                roundTrips,
-              ),
+              answersOf({ run, history, fails, at: () => alone, othersWait: () => pause(0) }),
+              answersOf({ run, history, fails, at: atNext, othersWait: roundTrips }),
             ]);
             expect(given).to.deep.equal(expected);
           },

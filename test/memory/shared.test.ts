@@ -9,12 +9,7 @@ import { needsPrograms } from '../harness/system/needs.ts';
 import { sharedHome } from '../harness/system/shared-home.ts';
 
 const keys = [randomBytes(32)] as const;
-const refresh = {
-  registration: 'provider',
-  frontEnd: 'app',
-  refreshToken: 'first',
-  scope: undefined,
-};
+const refresh = { registration: 'a', frontEnd: 'app', refreshToken: 'first', scope: undefined };
 
 describe('a relay that shares a memory', () => {
   let server: MemoryServerHere;
@@ -70,11 +65,8 @@ describe('a relay that shares a memory', () => {
       const counters = createCounters(home, 'kind', 60);
       await counters.add('1', 1);
       const [{ key = '' } = {}] = (await real.content()).filter((one) => one.key.includes(':n:'));
-      for (const write of [
-        ['SET', key, 'no number'],
-        ['LPUSH', key, 'a list'],
-      ]) {
-        await real.run(['DEL', key], write);
+      for (const command of ['SET', 'LPUSH']) {
+        await real.run(['DEL', key], [command, key, 'no number']);
         await counters.add('1', 1);
         expect(home.shared?.isAway()).to.equal(false);
       }

@@ -5,7 +5,6 @@ import type { Provider } from '../../src/providers/provider.ts';
 import { metadata } from '../harness/provider/metadata.ts';
 
 const issuer = 'https://id.example';
-const here = 'http://127.0.0.1:9999';
 
 type Changes = Readonly<Record<string, unknown>>;
 type Source = Partial<MetadataContext>;
@@ -50,8 +49,7 @@ describe('the provider that metadata describe', () => {
   });
 
   it('has the defaults of the standards for minimal metadata', () => {
-    const defaults = { clientAuthentication: 'basic', pkce: true, issRequired: false };
-    expect(learn({})).to.include(defaults);
+    expect(learn({})).to.include({ clientAuthentication: 'basic', pkce: true, issRequired: false });
   });
 
   it('has the logout page, unless that cannot be used', () => {
@@ -185,10 +183,8 @@ describe('metadata cannot be used', () => {
   }
 
   it('with several things that the relay does not support, which it names', () => {
-    const { explanation } = failureOf({
-      require_pushed_authorization_requests: true,
-      response_types_supported: [],
-    });
+    const pushed = { require_pushed_authorization_requests: true };
+    const { explanation } = failureOf({ ...pushed, response_types_supported: [] });
     expect(explanation).to.match(/pushed authorization requests.*response type/);
   });
 
@@ -217,10 +213,9 @@ describe('metadata cannot be used', () => {
   }
 
   it('with an endpoint at a metadata address, even of an issuer on this machine', () => {
-    for (const host of [
-      ...['169.254.169.254', '[::ffff:169.254.169.254]', '0xa9fea9fe', '[fe80::1]'],
-      '[fd00:ec2::254]',
-    ]) {
+    const here = 'http://127.0.0.1:9999';
+    const hosts = ['169.254.169.254', '[::ffff:169.254.169.254]', '0xa9fea9fe', '[fe80::1]'];
+    for (const host of [...hosts, '[fd00:ec2::254]']) {
       const failure = failureOf({ token_endpoint: `https://${host}/` }, { issuer: here });
       expect(failure.reason).to.equal('endpoint_unusable');
       expect(failure.explanation).to.match(/link-local|metadata address/);

@@ -48,9 +48,7 @@ describe('return_to', () => {
     ...['https://user@app.example/', 'https://user:password@app.example/'],
     ...['https://:@app.example@evil.example/', 'http://app.example/', 'https://app.example:8443/'],
     ...['https://app.example./', 'https://sub.app.example/'],
-    `blob:${origin}/0c7a`,
-    `filesystem:${origin}/temporary/a`,
-    `view-source:${origin}/`,
+    ...[`blob:${origin}/0c7a`, `filesystem:${origin}/temporary/a`, `view-source:${origin}/`],
     ...['javascript:alert(1)//https://app.example/', 'java\nscript:alert(1)', 'data:text/html,a'],
     ...['about:blank', 'profile', './profile', '?a', '#a', 'app.example/profile', ' ', 'null'],
     `/${'x'.repeat(2048)}`,
@@ -62,12 +60,8 @@ describe('return_to', () => {
   }
 
   it('is refused if it is not text, or given twice', () => {
-    for (const query of [
-      'return_to=%ff',
-      'return_to=/%zz',
-      'return_to=/a&return_to=/b',
-      'return_to=&return_to=/b',
-    ]) {
+    const twice = ['return_to=/a&return_to=/b', 'return_to=&return_to=/b'];
+    for (const query of ['return_to=%ff', 'return_to=/%zz', ...twice]) {
       expect(ofQuery(query), query).to.equal('refused');
     }
   });
@@ -81,12 +75,8 @@ describe('return_to', () => {
   it(`leads to no other origin with ${redirectPayloads.length} payloads of open redirects`, () => {
     for (const payload of redirectPayloads) {
       for (const value of [
-        payload,
-        `/${payload}`,
-        `${origin}${payload}`,
-        `${origin}/${payload}`,
-        `https://${payload}app.example/`,
-        `https://app.example${payload}/`,
+        ...[payload, `/${payload}`, `${origin}${payload}`, `${origin}/${payload}`],
+        ...[`https://${payload}app.example/`, `https://app.example${payload}/`],
       ]) {
         const page = returnTo(value.toWellFormed());
         if (page === 'refused' || page === undefined) continue;

@@ -30,6 +30,7 @@ describe('a scope', () => {
 });
 
 describe('what is granted beyond a scope', () => {
+  const mail = 'https://graph.microsoft.com/Mail.Read';
   for (const [granted, configured, beyond] of [
     ['repo user', 'user', ['repo']],
     ['repo,user', 'user,gist', ['repo']],
@@ -37,11 +38,7 @@ describe('what is granted beyond a scope', () => {
     ['openid offline_access profile', 'profile', []],
     ['openid https://www.googleapis.com/auth/userinfo.email', 'openid email', []],
     ['https://graph.microsoft.com/User.Read', 'user.read', []],
-    [
-      'https://graph.microsoft.com/Mail.Read',
-      'user.read',
-      ['https://graph.microsoft.com/Mail.Read'],
-    ],
+    [mail, 'user.read', [mail]],
     ['anything', undefined, []],
     [undefined, 'user', []],
   ] as const) {

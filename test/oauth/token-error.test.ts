@@ -5,19 +5,17 @@ function errorOf(status: number, body: unknown) {
   return tokenError({ status, body: Buffer.from(JSON.stringify(body)) });
 }
 
+/** What Doorkeeper, which GitLab uses, and LinkedIn say: they name every possible cause. */
+const doorkeeper =
+  'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.';
+const linkedIn =
+  'Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired.';
+
 describe('a token response without a token', () => {
   const answers: Record<string, [status: number, body: object][]> = {
     code_refused: [
       [400, { error: 'invalid_grant' }],
-      // Doorkeeper, which GitLab uses, lists every possible cause.
-      [
-        400,
-        {
-          error: 'invalid_grant',
-          error_description:
-            'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
-        },
-      ],
+      [400, { error: 'invalid_grant', error_description: doorkeeper }],
       [200, { error: 'bad_verification_code' }],
       [200, { ok: false, error: 'invalid_code' }],
       [200, { ok: false, error: 'code_already_used' }],
@@ -56,15 +54,7 @@ describe('a token response without a token', () => {
       [400, { error: 'invalid_request' }],
       [400, { error: 'of_its_own' }],
       [404, { message: 'Not Found' }],
-      // LinkedIn names every possible cause at once.
-      [
-        400,
-        {
-          error: 'invalid_request',
-          error_description:
-            'Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired.',
-        },
-      ],
+      [400, { error: 'invalid_request', error_description: linkedIn }],
     ],
     token_missing: [
       [200, {}],
@@ -76,11 +66,9 @@ describe('a token response without a token', () => {
     for (const [status, body] of bodies) {
       it(`is ${outcome} for ${status} ${JSON.stringify(body)}`, () => {
         const error = errorOf(status, body);
-        expect(error.code).to.equal(outcome);
-        expect(error.status).to.equal(400);
-        const condition =
-          status === 200 ? 'The access token is empty: ' : 'Token retrieval failed: ';
-        expect(error.detail).to.match(new RegExp(`^${condition}`));
+        expect(error).to.include({ code: outcome, status: 400 });
+        const condition = status === 200 ? 'The access token is empty' : 'Token retrieval failed';
+        expect(error.detail).to.match(new RegExp(`^${condition}: `));
       });
     }
   }
@@ -97,17 +85,10 @@ describe('a token response without a token', () => {
   });
 
   it('never causes a crash, whatever the body contains', () => {
-    for (const body of [
-      null,
-      [],
-      'text',
-      { error_description: {} },
-      { message: ['constructor'] },
-    ]) {
-      expect(errorOf(400, body).code).to.equal('token_refused');
-    }
-    for (const message of ['constructor', '__proto__', 'toString', { toString: 1 }]) {
-      expect(errorOf(400, { message }).code).to.equal('token_refused');
+    const messages = [['constructor'], 'constructor', '__proto__', 'toString', { toString: 1 }];
+    const bodies = [null, [], 'text', { error_description: {} }];
+    for (const body of [...bodies, ...messages.map((message) => ({ message }))]) {
+      expect(errorOf(400, body).code, JSON.stringify(body)).to.equal('token_refused');
     }
   });
 });

@@ -15,56 +15,28 @@ const [github, slack, twitch] = ['github', 'slack', 'twitch'].map(preset);
 
 describe('a token response', () => {
   const token = { access_token: 'token' };
+  const minimal = {
+    ...{ accessToken: 'token', tokenType: undefined, expiresIn: undefined, scope: undefined },
+    ...{ refreshToken: undefined, refreshExpiresIn: undefined },
+  };
 
   it('is read as RFC 6749 defines it', () => {
-    const fields = {
-      ...token,
-      token_type: 'Bearer',
-      expires_in: 3600,
-      refresh_token: 'refresh',
-      scope: 'openid profile',
-    };
-    expect(parse(fields)).to.deep.equal({
-      accessToken: 'token',
-      tokenType: 'Bearer',
-      expiresIn: 3600,
-      refreshToken: 'refresh',
-      refreshExpiresIn: undefined,
-      scope: 'openid profile',
-    });
+    const scope = 'openid profile';
+    const fields = { token_type: 'Bearer', expires_in: 3600, refresh_token: 'refresh', scope };
+    const read = { tokenType: 'Bearer', expiresIn: 3600, refreshToken: 'refresh', scope };
+    expect(parse({ ...token, ...fields })).to.deep.equal({ ...minimal, ...read });
   });
 
   it('needs only an access token', () => {
-    expect(parse(token)).to.deep.equal({
-      accessToken: 'token',
-      tokenType: undefined,
-      expiresIn: undefined,
-      refreshToken: undefined,
-      refreshExpiresIn: undefined,
-      scope: undefined,
-    });
+    expect(parse(token)).to.deep.equal(minimal);
   });
 
   it('can have times as numbers or as text, in whole seconds', () => {
-    const times: [given: unknown, read: number | undefined][] = [
-      [28_800, 28_800],
-      ['28800', 28_800],
-      [3599.9, 3599],
-      [0, undefined],
-      ['0', undefined],
-      [0.5, undefined],
-      [-1, undefined],
-      [1e12, undefined],
-      ['-1', undefined],
-      ['1e3', undefined],
-      ['', undefined],
-      ['9'.repeat(13), undefined],
-      [null, undefined],
-      [true, undefined],
-      [[60], undefined],
-    ];
-    for (const [given, read] of times) {
-      expect(parse({ ...token, expires_in: given }).expiresIn, `${given}`).to.equal(read);
+    const read = (expires_in: unknown) => parse({ ...token, expires_in }).expiresIn;
+    expect([28_800, '28800', 3599.9].map(read)).to.deep.equal([28_800, 28_800, 3599]);
+    const texts = ['0', '-1', '1e3', '', '9'.repeat(13)];
+    for (const unusable of [0, 0.5, -1, 1e12, ...texts, null, true, [60]]) {
+      expect(read(unusable), JSON.stringify(unusable)).to.equal(undefined);
     }
   });
 
@@ -77,18 +49,10 @@ describe('a token response', () => {
   });
 
   it('of GitHub has the end of the refresh token, and separates scopes with commas', () => {
-    const fields = {
-      ...token,
-      expires_in: 28_800,
-      refresh_token: 'ghr_1',
-      refresh_token_expires_in: 15_897_600,
-      scope: 'gist,read:user',
-    };
-    expect(parse(fields, github)).to.include({
-      expiresIn: 28_800,
-      refreshExpiresIn: 15_897_600,
-      scope: 'gist read:user',
-    });
+    const times = { expires_in: 28_800, refresh_token_expires_in: 15_897_600 };
+    const fields = { ...token, ...times, refresh_token: 'ghr_1', scope: 'gist,read:user' };
+    const read = { expiresIn: 28_800, refreshExpiresIn: 15_897_600, scope: 'gist read:user' };
+    expect(parse(fields, github)).to.include(read);
     expect(parse({ ...token, scope: '' }, github).scope).to.equal(undefined);
   });
 
@@ -119,15 +83,11 @@ describe('a token response', () => {
       expiresIn: 43_200,
       scope: 'identity.basic identity.avatar',
     });
-    expect(parse({ ...token, authed_user }, slack)).to.deep.include({
-      accessToken: 'token',
-      refreshToken: undefined,
-    });
+    expect(parse({ ...token, authed_user }, slack)).to.deep.equal(minimal);
   });
 
   it('has no token if that is in another nested object, or in a nested text', () => {
-    const nested = { authed_user: token };
-    expect(() => parse(nested)).to.throw(RelayError, 'token_missing');
+    expect(() => parse({ authed_user: token })).to.throw(RelayError, 'token_missing');
     expect(() => parse({ authed_user: 'token' }, slack)).to.throw(RelayError, 'token_missing');
     expect(() => parse({ authed_user: [token] }, slack)).to.throw(RelayError, 'token_missing');
   });

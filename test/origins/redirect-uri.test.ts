@@ -4,10 +4,11 @@ import { findRedirectUri } from '../../src/origins/redirect-uri.ts';
 import { redirectUri } from '../../src/origins/schemas.ts';
 import { plainPayloads, redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
+const page = '/signed-in?theme=dark';
 const texts = [
-  'https://app.example/signed-in?theme=dark',
-  'https://*.preview.app.example/signed-in?theme=dark',
-  'http://localhost:*/signed-in?theme=dark',
+  `https://app.example${page}`,
+  `https://*.preview.app.example${page}`,
+  `http://localhost:*${page}`,
 ];
 const registered = texts.map((text) => v.parse(redirectUri, text));
 const find = (given: string) => findRedirectUri(given, registered);
@@ -19,51 +20,41 @@ const isRegistered =
 /** Places for a payload in an address. */
 const around: Readonly<Record<string, (payload: string) => string>> = {
   'the whole address': (payload) => payload,
-  'the label': (payload) => `https://${payload}.preview.app.example/signed-in?theme=dark`,
-  'the end of the label': (payload) =>
-    `https://a${payload}.preview.app.example/signed-in?theme=dark`,
-  'the start of the label': (payload) =>
-    `https://${payload}a.preview.app.example/signed-in?theme=dark`,
-  'the port': (payload) => `http://localhost:${payload}/signed-in?theme=dark`,
-  'the end of the port': (payload) => `http://localhost:3000${payload}/signed-in?theme=dark`,
-  'the user name': (payload) => `https://${payload}@a.preview.app.example/signed-in?theme=dark`,
-  'the end of the host': (payload) =>
-    `https://a.preview.app.example${payload}/signed-in?theme=dark`,
+  'the label': (payload) => `https://${payload}.preview.app.example${page}`,
+  'the end of the label': (payload) => `https://a${payload}.preview.app.example${page}`,
+  'the start of the label': (payload) => `https://${payload}a.preview.app.example${page}`,
+  'the port': (payload) => `http://localhost:${payload}${page}`,
+  'the end of the port': (payload) => `http://localhost:3000${payload}${page}`,
+  'the user name': (payload) => `https://${payload}@a.preview.app.example${page}`,
+  'the end of the host': (payload) => `https://a.preview.app.example${payload}${page}`,
   'the path': (payload) => `https://a.preview.app.example/${payload}`,
-  'the query': (payload) => `https://a.preview.app.example/signed-in?theme=dark${payload}`,
-  'the scheme': (payload) => `${payload}://a.preview.app.example/signed-in?theme=dark`,
-  'a scheme before': (payload) => `${payload}https://a.preview.app.example/signed-in?theme=dark`,
+  'the query': (payload) => `https://a.preview.app.example${page}${payload}`,
+  'the scheme': (payload) => `${payload}://a.preview.app.example${page}`,
+  'a scheme before': (payload) => `${payload}https://a.preview.app.example${page}`,
 };
 
 describe('a redirect URI', () => {
   it('is registered with the * of its origin', () => {
     expect(registered).to.deep.equal(texts);
-    expect(find('https://app.example/signed-in?theme=dark')).to.equal(texts[0]);
-    for (const given of [
-      'https://pull-7.preview.app.example/signed-in?theme=dark',
-      'http://localhost:5173/signed-in?theme=dark',
-      'http://localhost/signed-in?theme=dark',
+    expect(find(`https://app.example${page}`)).to.equal(texts[0]);
+    for (const place of [
+      ...['https://pull-7.preview.app.example', 'http://localhost:5173', 'http://localhost'],
     ]) {
-      expect(find(given)).to.equal(given);
+      expect(find(place + page)).to.equal(place + page);
     }
   });
 
   it('has a * that stands for no more than a label or a port', () => {
     for (const given of [
       ...texts.slice(1),
-      'https://preview.app.example/signed-in?theme=dark',
-      'https://a.b.preview.app.example/signed-in?theme=dark',
-      'https://a_b.preview.app.example/signed-in?theme=dark',
-      'https://a.preview.app.example:8443/signed-in?theme=dark',
-      'https://a.preview.app.example/',
-      'https://a.preview.app.example/signed-in',
-      'https://a.preview.app.example/signed-in?theme=dark#',
+      `https://preview.app.example${page}`,
+      ...[`https://a.b.preview.app.example${page}`, `https://a_b.preview.app.example${page}`],
+      ...[`https://a.preview.app.example:8443${page}`, `https://a.preview.app.example${page}#`],
+      ...['https://a.preview.app.example/', 'https://a.preview.app.example/signed-in'],
       'https://a.preview.app.example/Signed-in?theme=dark',
-      'https://a:b@a.preview.app.example/signed-in?theme=dark',
-      'blob:https://a.preview.app.example/signed-in?theme=dark',
-      'http://a.preview.app.example/signed-in?theme=dark',
-      'https://localhost:5173/signed-in?theme=dark',
-      'http://127.0.0.1:5173/signed-in?theme=dark',
+      ...[`https://a:b@a.preview.app.example${page}`, `blob:https://a.preview.app.example${page}`],
+      ...[`http://a.preview.app.example${page}`, `https://localhost:5173${page}`],
+      `http://127.0.0.1:5173${page}`,
     ]) {
       expect(find(given), given).to.equal(undefined);
     }
@@ -71,23 +62,21 @@ describe('a redirect URI', () => {
 
   it('is answered as it is registered, however the request spells it', () => {
     for (const spelling of [
-      'HTTPS://PULL-7.Preview.app.example:443/signed-in?theme=dark',
+      `HTTPS://PULL-7.Preview.app.example:443${page}`,
       'https:\\\\pull-7.preview.app.example\\signed-in?theme=dark',
       ' https://pull-7.preview.app.ex\nample/sig\tned-in?theme=\rdark\0',
-      'https://:@pull-7.preview.app.example/x/../signed-in?theme=dark',
-      'https://%70ull-7\uff0epreview.app.example/signed-in?theme=dark',
+      `https://:@pull-7.preview.app.example/x/..${page}`,
+      `https://%70ull-7\uff0epreview.app.example${page}`,
     ]) {
       expect(find(spelling), JSON.stringify(spelling)).to.equal(
-        'https://pull-7.preview.app.example/signed-in?theme=dark',
+        `https://pull-7.preview.app.example${page}`,
       );
     }
   });
 
   it('may have a * of its own in its path or query', () => {
     const odd = v.parse(redirectUri, 'https://app.example/a*b?*');
-    expect(findRedirectUri('https://app.example/a*b?*', [odd])).to.equal(
-      'https://app.example/a*b?*',
-    );
+    expect(findRedirectUri(odd, [odd])).to.equal(odd);
     expect(findRedirectUri('https://app.example/aXb?*', [odd])).to.equal(undefined);
   });
 

@@ -1,7 +1,7 @@
 import type { PageRequest, Pages } from '../../harness/provider/pages.ts';
 import { answer, html, json } from '../../harness/provider/provider-behaviours.ts';
 import type { Client } from '../../harness/relay/relay-under-test.ts';
-import { documented, Grants, redirectBack } from './documented-provider.ts';
+import { documented, Grants, isFrom, redirectBack } from './documented-provider.ts';
 
 /** The record of the one user; identifiers are larger than numbers can be. */
 export const discordUser = `{"id":"90071992547409931","username":"ada","discriminator":"0","global_name":"Ada Lovelace","avatar":null,"public_flags":64}`;
@@ -32,10 +32,7 @@ export function discord(client: Client): Pages {
       if (headers['content-type'] !== 'application/x-www-form-urlencoded') {
         return json(invalidForm, 400);
       }
-      const inForm =
-        form.get('client_id') === client.clientId &&
-        form.get('client_secret') === client.clientSecret;
-      if (!inForm && headers.authorization !== basic()) {
+      if (!isFrom(client, form) && headers.authorization !== basic()) {
         return json({ error: 'invalid_client' }, 401);
       }
       if (form.get('grant_type') !== 'authorization_code') {

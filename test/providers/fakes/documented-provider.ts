@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canary } from '../../harness/expect/canaries.ts';
 import type { PageRequest, Pages } from '../../harness/provider/pages.ts';
 import { type Reply, redirect } from '../../harness/provider/provider-behaviours.ts';
-import { redirectUri } from '../../harness/relay/relay-under-test.ts';
+import { type Client, redirectUri } from '../../harness/relay/relay-under-test.ts';
 
 /** The endpoints of a provider as its documentation describes them, as pages of the strict provider. */
 export function documented(
@@ -27,8 +27,11 @@ export function redirectBack(
   return redirect(url.href);
 }
 
-/** Why a code cannot be exchanged. */
-export type GrantFault = 'unknown_code' | 'other_redirect_uri' | 'wrong_verifier';
+/** Whether a token request has the identifier and the secret of the client. */
+export function isFrom(client: Client, parameters: URLSearchParams): boolean {
+  const hasSecret = parameters.get('client_secret') === client.clientSecret;
+  return hasSecret && parameters.get('client_id') === client.clientId;
+}
 
 /** The codes and tokens of a provider. */
 export class Grants {
@@ -42,19 +45,19 @@ export class Grants {
     return code;
   }
 
-  /** Spends the code of a token request. The result is a token, or the failure. */
-  redeem(parameters: URLSearchParams): { token: string } | { fault: GrantFault } {
+  /** Spends the code of a token request. The result is a token, or why there is none. */
+  redeem(parameters: URLSearchParams) {
     const code = parameters.get('code') ?? '';
     const request = this.#codes.get(code);
-    if (request === undefined) return { fault: 'unknown_code' };
+    if (request === undefined) return { fault: 'unknown_code' } as const;
     this.#codes.delete(code);
     if (request.get('redirect_uri') !== parameters.get('redirect_uri')) {
-      return { fault: 'other_redirect_uri' };
+      return { fault: 'other_redirect_uri' } as const;
     }
     const challenge = request.get('code_challenge');
     const verifier = parameters.get('code_verifier') ?? '';
     if (challenge !== null && hash('sha256', verifier, 'base64url') !== challenge) {
-      return { fault: 'wrong_verifier' };
+      return { fault: 'wrong_verifier' } as const;
     }
     return { token: this.issueToken() };
   }

@@ -2,7 +2,7 @@ import { canary } from '../../harness/expect/canaries.ts';
 import type { PageRequest, Pages } from '../../harness/provider/pages.ts';
 import { answer, html, json, type Reply } from '../../harness/provider/provider-behaviours.ts';
 import type { Client } from '../../harness/relay/relay-under-test.ts';
-import { documented, type GrantFault, Grants, redirectBack } from './documented-provider.ts';
+import { documented, Grants, isFrom, redirectBack } from './documented-provider.ts';
 
 /** The record of the one user, as the REST API writes it. */
 export const githubUser = `{"login":"ada","id":9007199254740993,"avatar_url":"https://avatars.githubusercontent.com/u/1?v=4","html_url":"https://github.com/ada","name":null,"site_admin":false}`;
@@ -48,25 +48,27 @@ export function github(client: Client, { tokensEnd = true } = {}): Pages {
     grants.revoke(old);
     return tokens(grants.issueToken());
   };
+  const exchanged = (parameters: URLSearchParams) => {
+    if (!isFrom(client, parameters)) {
+      return failure('incorrect_client_credentials', 'No such client, or not its secret.');
+    }
+    if (parameters.get('grant_type') === 'refresh_token') {
+      return refreshed(parameters.get('refresh_token') ?? '');
+    }
+    const { token, fault } = grants.redeem(parameters);
+    if (token !== undefined) return tokens(token);
+    return fault === 'other_redirect_uri'
+      ? failure('redirect_uri_mismatch', 'Not the registered callback URL.')
+      : failure('bad_verification_code', 'No such code, or too late.');
+  };
   return documented({
     'GET /login/oauth/authorize': ({ query }) =>
       query.get('client_id') === client.clientId
-        ? redirectBack(query, {
-            code: grants.issue(query),
-            iss: 'https://github.com/login/oauth',
-          })
+        ? redirectBack(query, { code: grants.issue(query), iss: 'https://github.com/login/oauth' })
         : html(404, 'Not Found'),
     'POST /login/oauth/access_token'(request) {
       const parameters = new URLSearchParams([...request.query, ...request.form]);
-      const refused = clientRefusal(client, parameters);
-      if (refused) return inTheFormAskedFor(request, refused);
-      if (parameters.get('grant_type') === 'refresh_token') {
-        const token = parameters.get('refresh_token') ?? '';
-        return inTheFormAskedFor(request, refreshed(token));
-      }
-      const grant = grants.redeem(parameters);
-      if ('token' in grant) return inTheFormAskedFor(request, tokens(grant.token));
-      return inTheFormAskedFor(request, codeRefusal(grant.fault));
+      return inTheFormAskedFor(request, exchanged(parameters));
     },
     [`DELETE /applications/${client.clientId}/token`]({ headers, body }) {
       const credentials = Buffer.from(`${client.clientId}:${client.clientSecret}`);
@@ -88,21 +90,6 @@ export function github(client: Client, { tokensEnd = true } = {}): Pages {
         : json({ message: 'Bad credentials', status: '401' }, 401);
     },
   });
-}
-
-function clientRefusal(client: Client, parameters: URLSearchParams) {
-  const isClient =
-    parameters.get('client_id') === client.clientId &&
-    parameters.get('client_secret') === client.clientSecret;
-  return isClient
-    ? undefined
-    : failure('incorrect_client_credentials', 'No such client, or not its secret.');
-}
-
-function codeRefusal(fault: GrantFault): Record<string, string> {
-  return fault === 'other_redirect_uri'
-    ? failure('redirect_uri_mismatch', 'Not the registered callback URL.')
-    : failure('bad_verification_code', 'No such code, or too late.');
 }
 
 function failure(error: string, error_description: string): Record<string, string> {

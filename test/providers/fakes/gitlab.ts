@@ -1,7 +1,7 @@
 import type { Pages } from '../../harness/provider/pages.ts';
 import { answer, html, json } from '../../harness/provider/provider-behaviours.ts';
 import type { Client } from '../../harness/relay/relay-under-test.ts';
-import { documented, Grants, redirectBack } from './documented-provider.ts';
+import { documented, Grants, isFrom, redirectBack } from './documented-provider.ts';
 
 /** The record of the one user, as the REST API writes it. */
 export const gitlabUser = `{"id":7,"username":"ada","name":"Ada Lovelace","state":"active","avatar_url":null,"web_url":"https://gitlab.com/ada"}`;
@@ -17,17 +17,13 @@ export function gitlab(client: Client): Pages {
     'GET /oauth/authorize'({ query }) {
       if (query.get('client_id') !== client.clientId) return html(401, 'Unknown client.');
       if (query.get('response_type') !== 'code') return html(400, 'Unsupported response type.');
-      if (query.get('scope') !== 'read_user') {
+      if (query.get('scope') !== 'read_user')
         return redirectBack(query, { error: 'invalid_scope' });
-      }
       return redirectBack(query, { code: grants.issue(query) });
     },
     'POST /oauth/token'({ query, form }) {
       const parameters = new URLSearchParams([...query, ...form]);
-      if (
-        parameters.get('client_id') !== client.clientId ||
-        parameters.get('client_secret') !== client.clientSecret
-      ) {
+      if (!isFrom(client, parameters)) {
         return json({ error: 'invalid_client', error_description: 'No such client.' }, 401);
       }
       if (parameters.get('grant_type') !== 'authorization_code') {

@@ -1,7 +1,7 @@
 import type { Pages } from '../../harness/provider/pages.ts';
 import { answer, html, json } from '../../harness/provider/provider-behaviours.ts';
 import type { Client } from '../../harness/relay/relay-under-test.ts';
-import { documented, Grants, redirectBack } from './documented-provider.ts';
+import { documented, Grants, isFrom, redirectBack } from './documented-provider.ts';
 
 /** The record of the one user. */
 export const googleUser = `{\n  "sub": "10769150350006150715113082367",\n  "name": "Ada Lovelace",\n  "given_name": "Ada",\n  "family_name": "Lovelace",\n  "picture": "https://lh3.googleusercontent.com/a/x=s96-c"\n}`;
@@ -28,10 +28,7 @@ export function google(client: Client): Pages {
       });
     },
     'POST /token'({ form }) {
-      if (
-        form.get('client_id') !== client.clientId ||
-        form.get('client_secret') !== client.clientSecret
-      ) {
+      if (!isFrom(client, form)) {
         return json({ error: 'invalid_client', error_description: 'Unauthorized' }, 401);
       }
       if (form.get('grant_type') !== 'authorization_code') {

@@ -34,12 +34,8 @@ export function slack(client: Client): Pages {
         const redirect = grant.fault === 'other_redirect_uri';
         return refused(redirect ? 'bad_redirect_uri' : 'invalid_code');
       }
-      return json({
-        ok: true,
-        access_token: grant.token,
-        token_type: 'Bearer',
-        id_token: 'of.no.use',
-      });
+      const token = { access_token: grant.token, token_type: 'Bearer', id_token: 'of.no.use' };
+      return json({ ok: true, ...token });
     },
     'GET /api/openid.connect.userInfo': (request) =>
       grants.knows(request) ? answer(200, slackUser) : refused('invalid_auth'),

@@ -10,8 +10,11 @@ const setting = '--token-delivery (TOKEN_DELIVERY)';
 describe('--token-delivery cms', () => {
   it('always checks the state, and needs nothing else at GitHub', () => {
     const { config, warnings } = read(cms());
-    const expected = { tokenDelivery: 'cms', stateCheck: 'always', redirectUris: [] };
-    expect(config).to.deep.include(expected);
+    expect(config).to.deep.include({
+      tokenDelivery: 'cms',
+      stateCheck: 'always',
+      redirectUris: [],
+    });
     expect(warnings).to.deep.equal([]);
   });
 

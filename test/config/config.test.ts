@@ -4,6 +4,26 @@ import { faults, type Given, known, minimal, onlyFault, read, readWhole } from '
 
 const config = (given: Given) => read(given).config;
 
+const onProxy = { BASE_URL: 'https://relay.example', REFRESH_TOKENS: 'off' };
+const noLimit = { ...onProxy, REFUSED_EXCHANGES: '0' };
+const warned: Record<string, [environment: Record<string, string>, warning?: RegExp]> = {
+  'PKCE without a state': [{ PROVIDER_PKCE: 'on', STATE_CHECK: 'off' }, /^--pkce .* no effect/],
+  'a limit that counts a proxy': [{ ...noLimit, RATE_LIMIT: '6' }, /^--rate-limit .* one/],
+  'proxies without effect': [
+    { TRUSTED_PROXIES: '::1', REFUSED_EXCHANGES: '0' },
+    /^--trusted-proxies/,
+  ],
+  'a metrics host without a port': [{ METRICS_HOST: '::' }, /^--metrics-host .* no effect without/],
+  'a key without a state': [{ KEY_FILE: '/key', STATE_CHECK: 'off' }, /^--key-file .* no effect/],
+  'a log of proxies': [{ ...noLimit, LOG_CLIENT_ADDRESS: 'cut' }, /^--log-client-address/],
+  'refusals it cannot count': [onProxy, /^--refused-exchanges .* no effect.*--trusted-proxies/],
+  'nothing at a known proxy': [{ ...onProxy, TRUSTED_PROXIES: '::1', LOG_CLIENT_ADDRESS: 'cut' }],
+  'nothing without a proxy': [{ BASE_URL: 'http://localhost:8000' }],
+  'nothing without a limit': [noLimit],
+  'nothing with what it misses': [{ METRICS_HOST: '::', METRICS_PORT: '90', KEY_FILE: '/key' }],
+  'nothing with a Unix socket': [{ RATE_LIMIT: '60', TRUSTED_PROXIES: 'unix, 10.0.0.0/8' }],
+};
+
 describe('the configuration', () => {
   it('needs an origin, a client identifier and a secret, and has a default for the rest', () => {
     const { clientSecret, provider, ...rest } = config({});
@@ -162,36 +182,6 @@ describe('the configuration', () => {
     expect(config({ flags: { port: '0', baseUrl: 'http://localhost:1' } }).port).to.equal(0);
   });
 
-  const onProxy = { BASE_URL: 'https://relay.example', REFRESH_TOKENS: 'off' };
-  const noLimit = { ...onProxy, REFUSED_EXCHANGES: '0' };
-  const warned: Record<string, [environment: Record<string, string>, warning?: RegExp]> = {
-    'PKCE without a state': [{ PROVIDER_PKCE: 'on', STATE_CHECK: 'off' }, /^--pkce .* no effect/],
-    'a limit that counts a proxy': [{ ...noLimit, RATE_LIMIT: '6' }, /^--rate-limit .* one/],
-    'trusted proxies without effect': [
-      { TRUSTED_PROXIES: '::1', REFUSED_EXCHANGES: '0' },
-      /^--trusted-proxies/,
-    ],
-    'a metrics host without a port': [
-      { METRICS_HOST: '::' },
-      /^--metrics-host .* no effect without/,
-    ],
-    'a key file without a state': [
-      { KEY_FILE: '/key', STATE_CHECK: 'off' },
-      /^--key-file .* no effect/,
-    ],
-    'a log of proxies': [{ ...noLimit, LOG_CLIENT_ADDRESS: 'cut' }, /^--log-client-address/],
-    'refusals that it cannot count': [
-      onProxy,
-      /^--refused-exchanges .* no effect.*--trusted-proxies/,
-    ],
-    'nothing with a trusted proxy': [
-      { ...onProxy, TRUSTED_PROXIES: '::1', LOG_CLIENT_ADDRESS: 'cut' },
-    ],
-    'nothing without a proxy': [{ BASE_URL: 'http://localhost:8000' }],
-    'nothing without a limit': [noLimit],
-    'nothing with what it misses': [{ METRICS_HOST: '::', METRICS_PORT: '90', KEY_FILE: '/key' }],
-    'nothing with a Unix socket': [{ RATE_LIMIT: '60', TRUSTED_PROXIES: 'unix, 10.0.0.0/8' }],
-  };
   for (const [what, [environment, warning]] of Object.entries(warned)) {
     it(`warns of ${what}`, () => {
       const files = { '/key': { text: 'k'.repeat(32) } };

@@ -22,6 +22,100 @@ front-ends:
   blog: { origin: https://blog.example.com, providers: [github], scope: repo user }
 `;
 
+const nineOf = (alias: string) => Array(9).fill(alias).join();
+const bomb = Array.from(
+  { length: 13 },
+  (_, level) => `x${level}: &x${level} [${nineOf(`*x${level - 1}`)}]`,
+).join('\n');
+const emptyEntries = (count: number) =>
+  Array.from({ length: count }, (_, n) => `  a${n}: {}\n`).join('');
+
+const nesting = 'has the wrong indentation, or a bracket before it is not closed';
+const keyType = 'is a key that is not a string: put it in quotes';
+
+const tricks: Record<string, [text: string, ...faults: string[]]> = {
+  'a tab as indentation': ['providers:\n\ta: {}\n', '2:1 is indented with a tab: use spaces'],
+  'a tab as indentation, before right lines': [
+    'front-ends:\n  app:\n\torigin: https://a.example\n    token-delivery: code\n',
+    '3:1 is indented with a tab: use spaces',
+  ],
+  'wrong indentation, before right lines': [
+    'front-ends:\n  app:\n    origin: https://a.example\n   token-delivery: code\n    scope: a\n',
+    `4:1 ${nesting}`,
+  ],
+  'a tab in a map in braces': ['host: {\n\ta: {} }\n', '2:2 is indented with a tab: use spaces'],
+  'a repeated key': ['port: 1\nhost: a\nport: 2\n', '3:1 repeats a key of line 1'],
+  'a repeated name': ['providers:\n  a: {}\n  "a": {}\n', '3:3 repeats a key of line 2'],
+  'a key that is a number': ['8000: a', `1:1 ${keyType}`],
+  'a key that is a list': ['? [a]\n: b', `1:3 ${keyType}`],
+  'a key without a name': [': b', `1:1 ${keyType}`],
+  'a tag': ['host: !!binary aGk=', '1:7 has a tag: the file must have none'],
+  'a tag of a program': ['host: !env HOST', '1:7 has a tag: the file must have none'],
+  'two documents': ['{}\n---\n{}\n', '2:1 starts a second document: a file must have only one'],
+  'an alias of nothing': ['host: *a', '1:1 host has no value'],
+  'a merge key': [
+    'providers:\n  a: &a { client-id: a }\n  b: { <<: *a }\n',
+    '3:8 providers.b.<< is unknown',
+  ],
+  'a list of settings': ['- port: 1', '1:1 is not a map of settings, such as port: 8000'],
+  'one text': ['port', '1:1 is not a map of settings, such as port: 8000'],
+  'a bracket that stays open': ['host: [a\n', `2:1 ${nesting}`],
+  'bytes that are not UTF-8': ['host: \uFFFD', '1:1 is not UTF-8'],
+  'more than 256 KiB': [`# ${'x'.repeat(256 * 1024)}`, '1:1 is larger than 256 KiB'],
+  'an alias bomb': [bomb.replace(/\[.*?\]/, '[a]'), '13:17 has more than 100 aliases'],
+  'too many providers': [
+    `providers:\n${emptyEntries(101)}`,
+    '102:3 providers has more than 100 entries',
+  ],
+  'too many front ends': [
+    `front-ends:\n${emptyEntries(1001)}`,
+    '1002:3 front-ends has more than 1000 entries',
+  ],
+  'no providers': ['providers:\n', '1:1 providers is not a map of names, each with its settings'],
+  'an empty map of providers': ['providers: {}\n', '1:1 providers has no entries'],
+  'an empty provider': ['providers:\n  a:\n', '2:3 providers.a is not a map of settings'],
+  'a name that is no word of a path': [
+    'providers: { a/b: { scope: } }',
+    '1:14 providers has a name that must be 1 to 64 letters, digits, hyphens or underscores',
+    '1:21 providers: scope has no value',
+  ],
+  'a front end with the name of an endpoint': [
+    'front-ends: { callback: {} }',
+    '1:15 front-ends.callback has the name of an endpoint: choose another name',
+  ],
+  'a map in place of a text': ['host: { a: b }', '1:1 host must be one value, not a map'],
+  'a list of lists': [
+    'trusted-proxies: [a, [b]]',
+    '1:1 trusted-proxies number 2 must be one value, not a list',
+  ],
+  'an empty list': ['trusted-proxies: []', '1:1 trusted-proxies is an empty list'],
+  'an empty text': ["host: ''", '1:1 host has no value'],
+  'nothing in place of a text': ['host: ~', '1:1 host has no value'],
+  'a secret in place of the path of a key file': [
+    'key-file: hunter2hunter2',
+    '1:1 key-file must be a path with a slash, such as ./key',
+  ],
+  'a setting of a provider at the top': [
+    'client-id: a',
+    '1:1 client-id belongs to a provider: move it into an entry of providers',
+  ],
+  'a setting of the relay in a front end': [
+    'front-ends: { a: { port: 1 } }',
+    '1:20 front-ends.a.port belongs to the whole relay: move it to the top of the file, without indentation',
+  ],
+  'a path name': ['path-name: a', '1:1 path-name is what the name of an entry of providers gives'],
+  'a flag in place of its key': [
+    'front-ends: { a: { redirect-uri: https://a.example } }',
+    '1:20 front-ends.a.redirect-uri is unknown: did you mean redirect-uris?',
+  ],
+  'an unknown word': ['colour: red', '1:1 colour is unknown'],
+  'a close key with a control character': [
+    '"port\\u0007": 1',
+    '1:1 a key is unknown: did you mean port?',
+  ],
+  'a secret in place of a key': ['hunter2Hunter2: a', '1:1 a key is unknown'],
+};
+
 describe('the configuration file', () => {
   it('has settings of the relay, and entries of providers and front ends in order', () => {
     const { relay, providers, frontEnds } = settingsOfFile(team);
@@ -123,105 +217,6 @@ front-ends:
     expect(frontEnds?.map(({ values }) => values)).to.deep.equal([app, app, shop]);
   });
 
-  const nineOf = (alias: string) => Array(9).fill(alias).join();
-  const bomb = Array.from(
-    { length: 13 },
-    (_, level) => `x${level}: &x${level} [${nineOf(`*x${level - 1}`)}]`,
-  ).join('\n');
-  const emptyEntries = (count: number) =>
-    Array.from({ length: count }, (_, n) => `  a${n}: {}\n`).join('');
-
-  const nesting = 'has the wrong indentation, or a bracket before it is not closed';
-  const keyType = 'is a key that is not a string: put it in quotes';
-
-  const tricks: Record<string, [text: string, ...faults: string[]]> = {
-    'a tab as indentation': ['providers:\n\ta: {}\n', '2:1 is indented with a tab: use spaces'],
-    'a tab as indentation, before right lines': [
-      'front-ends:\n  app:\n\torigin: https://a.example\n    token-delivery: code\n',
-      '3:1 is indented with a tab: use spaces',
-    ],
-    'wrong indentation, before right lines': [
-      'front-ends:\n  app:\n    origin: https://a.example\n   token-delivery: code\n    scope: a\n',
-      `4:1 ${nesting}`,
-    ],
-    'a tab in a map in braces': ['host: {\n\ta: {} }\n', '2:2 is indented with a tab: use spaces'],
-    'a repeated key': ['port: 1\nhost: a\nport: 2\n', '3:1 repeats a key of line 1'],
-    'a repeated name': ['providers:\n  a: {}\n  "a": {}\n', '3:3 repeats a key of line 2'],
-    'a key that is a number': ['8000: a', `1:1 ${keyType}`],
-    'a key that is a list': ['? [a]\n: b', `1:3 ${keyType}`],
-    'a key without a name': [': b', `1:1 ${keyType}`],
-    'a tag': ['host: !!binary aGk=', '1:7 has a tag: the file must have none'],
-    'a tag of a program': ['host: !env HOST', '1:7 has a tag: the file must have none'],
-    'two documents': [
-      'port: 1\n---\nport: 2\n',
-      '2:1 starts a second document: a file must have only one',
-    ],
-    'an alias of nothing': ['host: *a', '1:1 host has no value'],
-    'a merge key': [
-      'providers:\n  a: &a { client-id: a }\n  b: { <<: *a }\n',
-      '3:8 providers.b.<< is unknown',
-    ],
-    'a list of settings': ['- port: 1', '1:1 is not a map of settings, such as port: 8000'],
-    'one text': ['port', '1:1 is not a map of settings, such as port: 8000'],
-    'a bracket that stays open': ['host: [a\n', `2:1 ${nesting}`],
-    'bytes that are not UTF-8': ['host: \uFFFD', '1:1 is not UTF-8'],
-    'more than 256 KiB': [`# ${'x'.repeat(256 * 1024)}`, '1:1 is larger than 256 KiB'],
-    'an alias bomb': [bomb.replace(/\[.*?\]/, '[a]'), '13:17 has more than 100 aliases'],
-    'too many providers': [
-      `providers:\n${emptyEntries(101)}`,
-      '102:3 providers has more than 100 entries',
-    ],
-    'too many front ends': [
-      `front-ends:\n${emptyEntries(1001)}`,
-      '1002:3 front-ends has more than 1000 entries',
-    ],
-    'no providers': ['providers:\n', '1:1 providers is not a map of names, each with its settings'],
-    'an empty map of providers': ['providers: {}\n', '1:1 providers has no entries'],
-    'an empty provider': ['providers:\n  a:\n', '2:3 providers.a is not a map of settings'],
-    'a name that is no word of a path': [
-      'providers: { a/b: { scope: } }',
-      '1:14 providers has a name that must be 1 to 64 letters, digits, hyphens or underscores',
-      '1:21 providers: scope has no value',
-    ],
-    'a front end with the name of an endpoint': [
-      'front-ends: { callback: {} }',
-      '1:15 front-ends.callback has the name of an endpoint: choose another name',
-    ],
-    'a map in place of a text': ['host: { a: b }', '1:1 host must be one value, not a map'],
-    'a list of lists': [
-      'trusted-proxies: [a, [b]]',
-      '1:1 trusted-proxies number 2 must be one value, not a list',
-    ],
-    'an empty list': ['trusted-proxies: []', '1:1 trusted-proxies is an empty list'],
-    'an empty text': ["host: ''", '1:1 host has no value'],
-    'nothing in place of a text': ['host: ~', '1:1 host has no value'],
-    'a secret in place of the path of a key file': [
-      'key-file: hunter2hunter2',
-      '1:1 key-file must be a path with a slash, such as ./key',
-    ],
-    'a setting of a provider at the top': [
-      'client-id: a',
-      '1:1 client-id belongs to a provider: move it into an entry of providers',
-    ],
-    'a setting of the relay in a front end': [
-      'front-ends: { a: { port: 1 } }',
-      '1:20 front-ends.a.port belongs to the whole relay: move it to the top of the file, without indentation',
-    ],
-    'a path name': [
-      'path-name: a',
-      '1:1 path-name is what the name of an entry of providers gives',
-    ],
-    'a flag in place of its key': [
-      'front-ends: { a: { redirect-uri: https://a.example } }',
-      '1:20 front-ends.a.redirect-uri is unknown: did you mean redirect-uris?',
-    ],
-    'an unknown word': ['colour: red', '1:1 colour is unknown'],
-    'a close key with a control character': [
-      '"port\\u0007": 1',
-      '1:1 a key is unknown: did you mean port?',
-    ],
-    'a secret in place of a key': ['hunter2Hunter2: a', '1:1 a key is unknown'],
-  };
   for (const [trick, [text, ...faults]] of Object.entries(tricks)) {
     it(`refuses ${trick}`, () => {
       expect(parsedFile(text).faults).to.deep.equal(faults.map((fault) => `config.yaml:${fault}`));

@@ -45,11 +45,8 @@ describe('the key file', () => {
   });
 
   it('is in the systemd state directory if the credential is missing or blank', () => {
-    const environment = {
-      ...minimal,
-      CREDENTIALS_DIRECTORY: '/cred',
-      STATE_DIRECTORY: '/var/lib/login-relay:/var/lib/other',
-    };
+    const STATE_DIRECTORY = '/var/lib/login-relay:/var/lib/other';
+    const environment = { ...minimal, CREDENTIALS_DIRECTORY: '/cred', STATE_DIRECTORY };
     for (const credential of [{}, { '/cred/key': { text: '\n' } }]) {
       const files = { ...credential, '/var/lib/login-relay/key': { text: secret } };
       expect(secretsOf({ environment, files })).to.deep.equal([secret]);

@@ -9,12 +9,8 @@ import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
 import { metadata } from '../harness/provider/metadata.ts';
 import { read } from './support/read.ts';
 
-const usual = {
-  origin: 'https://app.example',
-  clientId: 'client-1',
-  clientSecret: 'secret-1',
-  baseUrl: 'https://relay.example',
-};
+const places = { origin: 'https://app.example', baseUrl: 'https://relay.example' };
+const usual = { ...places, clientId: 'client-1', clientSecret: 'secret-1' };
 
 type Targets = NonNullable<ReturnType<typeof targetsWith>>;
 

@@ -64,10 +64,9 @@ describe('the client secret', () => {
     const bad: Given[] = [
       { flags: { clientSecret: 'a', clientSecretFile: '/file' } },
       { environment: { ...minimal, PROVIDER_CLIENT_SECRET_FILE: '/file' } },
-      { flags: { clientSecretFile: '/empty' } },
-      { flags: { clientSecretFile: '/newline' } },
-      { flags: { clientSecretFile: '/lines' } },
-      { flags: { clientSecretFile: '/missing' } },
+      ...[...Object.keys(unusable), '/missing'].map((path) => ({
+        flags: { clientSecretFile: path },
+      })),
       { environment: { ...bare, CREDENTIALS_DIRECTORY: '/missing' } },
       {},
     ];

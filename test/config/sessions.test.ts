@@ -3,21 +3,16 @@ import type { OptionName } from '../../src/config/settings/settings.ts';
 import { faults, type Given, onlyFault, read, readFileConfig } from './support/read.ts';
 
 const key = { '/key': { text: 'k'.repeat(40) } };
-const onHttps = {
-  tokenDelivery: 'session',
-  origin: 'https://app.example.com',
-  baseUrl: 'https://login.example.com',
-  keyFile: '/key',
-};
-const onThisMachine = { tokenDelivery: 'session', origin: 'http://localhost:5173' };
+const tokenDelivery = 'session';
+const places = { origin: 'https://app.example.com', baseUrl: 'https://login.example.com' };
+const onHttps = { tokenDelivery, ...places, keyFile: '/key' };
 
 const given = (flags: Partial<Record<OptionName, string>>): Given => ({ flags, files: key });
 
 describe('--token-delivery session', () => {
   it('needs nothing else on this machine', () => {
-    const { config, warnings } = read(given(onThisMachine));
-    const session = { tokenDelivery: 'session', stateCheck: 'always', redirectUris: [] };
-    expect(config).to.deep.include(session);
+    const { config, warnings } = read(given({ tokenDelivery, origin: 'http://localhost:5173' }));
+    expect(config).to.deep.include({ tokenDelivery, stateCheck: 'always', redirectUris: [] });
     expect(warnings).to.deep.equal([]);
   });
 

@@ -22,12 +22,7 @@ describe('--shared-memory', () => {
     ['rediss://relay@memory.example', 'server', ['memory.example:6379'], ''],
     ['redis://[::1]:7000', 'server', ['::1:7000'], ''],
     ['unix:/run/valkey/socket', 'socket', [], '/run/valkey/socket'],
-    [
-      'redis+sentinel://localhost,127.0.0.1:26380/main',
-      'sentinel',
-      ['localhost:26379', '127.0.0.1:26380'],
-      'main',
-    ],
+    ['redis+sentinel://localhost,[::1]:1/main', 'sentinel', ['localhost:26379', '::1:1'], 'main'],
     ['rediss+cluster://a.example:1,b.example', 'cluster', ['a.example:1', 'b.example:6379'], ''],
   ] as const) {
     it(`takes ${address}`, () => {

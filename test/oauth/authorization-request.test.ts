@@ -50,9 +50,8 @@ describe('the authorization request', () => {
 
     it('has the narrower scope that the login requests', () => {
       const options = { scope: 'openid', refresh: true };
-      const { scope } = asked({ scope: 'openid profile' }, options);
-      expect(scope).to.equal('openid offline_access');
-      expect(asked({ scope: 'a b' }, { scope: 'b' })).to.include({ scope: 'b' });
+      expect(asked({ scope: 'openid profile' }, options).scope).to.equal('openid offline_access');
+      expect(asked({ scope: 'a b' }, { scope: 'b' }).scope).to.equal('b');
     });
   });
 

@@ -11,18 +11,13 @@ const filled = (url: string) =>
 
 describe('the presets', () => {
   for (const preset of presets) {
-    const { name, authorizeUrl, tokenUrl, userUrl, revocation, issuer, cms } = preset;
-    const endpoints = [authorizeUrl, tokenUrl, userUrl];
+    const { name, revocation, issuer, cms } = preset;
+    const endpoints = [preset.authorizeUrl, preset.tokenUrl, preset.userUrl];
 
     it(`have https addresses whose placeholders they declare, and use: ${name}`, () => {
-      const others = [
-        preset.documentation,
-        revocation?.url,
-        preset.logoutUrl,
-        issuer,
-        cms?.apiRoot,
-      ];
-      for (const url of [...endpoints, ...others.filter((one) => one !== undefined)]) {
+      const others = [revocation?.url, preset.logoutUrl, issuer, cms?.apiRoot];
+      const urls = [...endpoints, preset.documentation, ...others];
+      for (const url of urls.filter((one) => one !== undefined)) {
         const result = v.safeParse(providerUrl, filled(url));
         expect(result.success && result.output.protocol, url).to.equal('https:');
         expect(filled(url)).to.not.match(/[{}]/);

@@ -6,8 +6,6 @@ import { documented, Grants, isFrom, redirectBack } from './documented-provider.
 /** The record of the one user; identifiers are larger than numbers can be. */
 export const discordUser = `{"id":"90071992547409931","username":"ada","discriminator":"0","global_name":"Ada Lovelace","avatar":null,"public_flags":64}`;
 
-const invalidForm = { code: 50035, message: 'Invalid Form Body', errors: {} };
-
 /**
  * Discord: token requests only as forms, and a User-Agent in a special form.
  *
@@ -30,7 +28,7 @@ export function discord(client: Client): Pages {
       const { headers, form } = request;
       if (!isBot(request)) return cloudflare;
       if (headers['content-type'] !== 'application/x-www-form-urlencoded') {
-        return json(invalidForm, 400);
+        return json({ code: 50035, message: 'Invalid Form Body', errors: {} }, 400);
       }
       if (!isFrom(client, form) && headers.authorization !== basic()) {
         return json({ error: 'invalid_client' }, 401);

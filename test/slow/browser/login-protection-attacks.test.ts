@@ -108,14 +108,20 @@ describe('login forgery in Chromium', () => {
     await attacker.getByRole('heading', { name: 'Mallory' }).waitFor();
   }
 
-  /** The attacker's code alone, and with the attacker's own state. `via` distinguishes them. */
-  function attackUrls(callback: URL, via: string): [URL, URL] {
-    const withState = new URL(callback);
-    withState.searchParams.set('via', `${via}, with a state`);
-    const bare = new URL(callback.origin + callback.pathname);
-    bare.searchParams.set('code', callback.searchParams.get('code') ?? '');
-    bare.searchParams.set('via', via);
-    return [bare, withState];
+  /** Each vector with the attacker's code alone, and with the attacker's own state. `via` distinguishes them. */
+  function attacksBy(vectors: Readonly<Record<string, Vector>>, callback: URL) {
+    return Object.entries(vectors).flatMap(([name, pageFor]) => {
+      const withState = new URL(callback);
+      withState.searchParams.set('via', `${name}, with a state`);
+      const bare = new URL(callback.origin + callback.pathname);
+      bare.searchParams.set('code', callback.searchParams.get('code') ?? '');
+      bare.searchParams.set('via', name);
+      const [missing, foreign] = outcomesOf(name);
+      return [
+        { name, url: bare, html: pageFor(bare), expected: missing },
+        { name, url: withState, html: pageFor(withState), expected: foreign },
+      ];
+    });
   }
 
   const arrived = (url: URL): Promise<Exchange> =>
@@ -127,20 +133,17 @@ describe('login forgery in Chromium', () => {
     const own = await attackersCallback();
     const pending = await loginInFlight(await openPage());
     const victim = await pending.context().newPage();
-    for (const [name, pageFor] of Object.entries(navigations)) {
-      for (const [index, url] of attackUrls(own.callback, name).entries()) {
-        await victim.goto(site().attacker + site().publish(pageFor(url)));
-        await victim.locator('#bait').click();
-        const { outcome, location, headers } = await arrived(url);
-        const { 'sec-fetch-site': from, 'sec-fetch-mode': mode } = headers;
-        expect({ name, outcome, location, from, mode }).to.deep.equal({
-          name,
-          outcome: outcomesOf(name)[index],
-          location: undefined,
-          from: 'cross-site',
-          mode: 'navigate',
-        });
-      }
+    for (const { name, url, html, expected } of attacksBy(navigations, own.callback)) {
+      await victim.goto(site().attacker + site().publish(html));
+      await victim.locator('#bait').click();
+      const { outcome, location, headers } = await arrived(url);
+      const { 'sec-fetch-site': from, 'sec-fetch-mode': mode } = headers;
+      expect({ outcome, location, from, mode }, name).to.deep.equal({
+        outcome: expected,
+        location: undefined,
+        from: 'cross-site',
+        mode: 'navigate',
+      });
     }
     await expectHarmless(victim, pending, own);
   });
@@ -149,26 +152,15 @@ describe('login forgery in Chromium', () => {
     const own = await attackersCallback();
     const pending = await loginInFlight(await openPage());
     const victim = await pending.context().newPage();
-    const attacks = Object.entries(subresources).flatMap(([name, pageFor]) =>
-      attackUrls(own.callback, name).map((url, index) => ({
-        url,
-        html: pageFor(url),
-        expected: {
-          name,
-          outcome: outcomesOf(name)[index],
-          location: undefined,
-          cookie: undefined,
-        },
-      })),
-    );
-    const html = attacks.map((attack) => attack.html).join('\n');
-    await victim.goto(
-      site().attacker + site().publish(`<meta name="referrer" content="no-referrer">${html}`),
-    );
-    for (const { url, expected } of attacks) {
+    const attacks = attacksBy(subresources, own.callback);
+    const all = attacks.map(({ html }) => html).join('\n');
+    const page = site().publish(`<meta name="referrer" content="no-referrer">${all}`);
+    await victim.goto(site().attacker + page);
+    for (const { name, url, expected } of attacks) {
       const { outcome, location, headers } = await arrived(url);
-      const { name } = expected;
-      expect({ name, outcome, location, cookie: headers.cookie }).to.deep.equal(expected);
+      const { cookie } = headers;
+      const harmless = { outcome: expected, location: undefined, cookie: undefined };
+      expect({ outcome, location, cookie }, name).to.deep.equal(harmless);
     }
     await expectHarmless(victim, pending, own);
   });

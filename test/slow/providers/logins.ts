@@ -1,25 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page, Response } from 'playwright-core';
-import type { Answer } from '../../harness/client/http-client.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import type { Rig } from './rig.ts';
 import { createWorld, type World } from './world.ts';
 
-/** The requirements of a login. */
-export interface LoginSetup {
-  readonly openPage: () => Promise<Page>;
-  readonly world: () => World;
-  readonly clientSecret: string;
-}
-
 /** Logs in at the server, and also tests failing logins. */
-export function describeLogins(rig: Rig, setup: LoginSetup): void {
-  const { openPage, world, clientSecret } = setup;
-
+export function describeLogins(
+  rig: Rig,
+  world: () => World,
+  openPage: () => Promise<Page>,
+  clientSecret: string,
+): void {
   it('logs a person in, and looks up their record', async () => {
     const token = await tokenOf(await openPage(), world());
-    expect(expectUser(await lookUp(token, world()))).to.include(rig.user);
+    const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
+    expect(expectUser(await world().send({ path: '/api/user', headers }))).to.include(rig.user);
   });
 
   it('reports a refused consent as cancelled', async () => {
@@ -56,12 +52,6 @@ async function tokenOf(page: Page, world: World): Promise<string> {
   const token = new URL(page.url()).searchParams.get('access_token') ?? '';
   expect(token).not.to.equal('');
   return token;
-}
-
-/** Looks up the user of the token. */
-async function lookUp(token: string, world: World): Promise<Answer> {
-  const headers: [string, string][] = [['Authorization', `Bearer ${token}`]];
-  return await world.send({ path: '/api/user', headers });
 }
 
 /** Starts a login, acts at the server, and returns the relay's answer to the callback. */

@@ -7,8 +7,7 @@ import { authlib } from './authlib.ts';
 import { describeChecks } from './checks.ts';
 import { djangoOauthToolkit } from './django-oauth-toolkit.ts';
 import { describeLogins } from './logins.ts';
-import type { Rig } from './rig.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
 // OpenID Connect, and OAuth without it. The third server, oidc-provider, is in certified-provider.flow.test.ts.
 const rigs = [djangoOauthToolkit, authlib];
@@ -29,8 +28,15 @@ describe('real servers', () => {
     for (const kind of secretKinds) {
       describe(`${rig.name} (${rig.variant}), with ${kind.name}`, () => {
         const clientSecret = kind.make();
-        const world = useWorld(rig, clientSecret);
-        describeLogins(rig, { openPage, world, clientSecret });
+        before('the packages are installed', function () {
+          needPackages(this, rig.packages);
+        });
+        const world = startedOnce(
+          'the server and the relay',
+          () => createWorld(rig, clientSecret),
+          (one) => one.close(),
+        );
+        describeLogins(rig, world, openPage, clientSecret);
         describe('check', () => describeChecks(rig, world));
       });
     }
@@ -43,18 +49,6 @@ function awkwardSecret(): string {
     const secret = randomBytes(24).toString('base64');
     if (secret.includes('+') && secret.includes('/')) return secret;
   }
-}
-
-/** A separate world for the enclosing suite. */
-function useWorld(rig: Rig, clientSecret: string): () => World {
-  before(function () {
-    needPackages(this, rig.packages);
-  });
-  return startedOnce(
-    'the server and the relay',
-    () => createWorld(rig, clientSecret),
-    (world) => world.close(),
-  );
 }
 
 /** Skips the suite if one of these Debian packages is not installed; on CI it fails. */

@@ -1,16 +1,10 @@
 import type { Page } from 'playwright-core';
+import type { ClientRegistration } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
-
-/** The relay as registered at a server. */
-interface Registration {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUri: string;
-}
 
 /** How a server is started. */
 export interface Setup {
-  readonly registration: Registration;
+  readonly registration: Pick<ClientRegistration, 'clientId' | 'clientSecret' | 'redirectUri'>;
   /** How long an authorization code is valid, in seconds. */
   readonly codeSeconds: number;
 }

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { type Answer, type Sending, send } from '../../harness/client/http-client.ts';
+import { type Sending, send } from '../../harness/client/http-client.ts';
 import { serve } from '../../harness/provider/serve.ts';
 import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { Workspace } from '../../harness/system/workspace.ts';
 import { Checkup } from './check.ts';
-import type { Rig, RunningServer } from './rig.ts';
+import type { Rig } from './rig.ts';
 
 /** The differences from the right configuration. */
 export interface Mistake {
@@ -14,28 +14,10 @@ export interface Mistake {
 }
 
 /** A server, a relay that is registered there, and a front end. */
-export interface World {
-  readonly server: RunningServer;
-  readonly relay: RelayProcess;
-  /** The address that starts a login. */
-  readonly loginUrl: string;
-  readonly callbackUrl: string;
-  /** The address that a login ends at. */
-  readonly frontEnd: string;
-  /** A request to the relay. */
-  send(sending: Sending): Promise<Answer>;
-  /** Runs `login-relay check` with the relay's configuration and the mistake. */
-  check(mistake?: Mistake): Promise<Checkup>;
-  /** Stops everything. Neither the relay nor a check may have printed the client secret. */
-  close(): Promise<void>;
-}
+export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** Starts all of it. */
-export async function createWorld(
-  rig: Rig,
-  clientSecret: string,
-  { codeSeconds = 60 } = {},
-): Promise<World> {
+export async function createWorld(rig: Rig, clientSecret: string, { codeSeconds = 60 } = {}) {
   const [port, frontEndPort] = [await freePort(), await freePort()];
   const [baseUrl, frontEnd] = [`http://localhost:${port}`, `http://localhost:${frontEndPort}`];
   const callbackUrl = `${baseUrl}/auth/provider/callback`;
@@ -56,6 +38,7 @@ export async function createWorld(
   };
   const relay = new RelayProcess({ flags: { port: `${port}`, ...rightFlags } });
   const printed: string[] = [];
+  /** Stops everything. Neither the relay nor a check may have printed the client secret. */
   const close = async () => {
     const { stdout, stderr } = await relay.stop();
     await frontEndServer.close();
@@ -77,8 +60,9 @@ export async function createWorld(
     loginUrl: `${baseUrl}/auth/provider`,
     callbackUrl,
     frontEnd,
-    send: (sending) => send(port, sending),
-    async check({ flags = {}, clientSecret: wrongSecret } = {}) {
+    send: (sending: Sending) => send(port, sending),
+    /** Runs `login-relay check` with the relay's configuration and the mistake. */
+    async check({ flags = {}, clientSecret: wrongSecret }: Mistake = {}) {
       const secretFlags: Flags =
         wrongSecret === undefined
           ? {}

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { send } from '../../harness/client/http-client.ts';
 import { LoginTraffic } from '../../harness/client/login-traffic.ts';
@@ -9,39 +10,86 @@ import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import {
   baseUrl,
   callbackPath,
+  frontendOrigin,
   loginPath,
   registration,
 } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
-import type { BootedSystem } from './booted-system.ts';
-import { config, InstalledService } from './installed-service.ts';
+import { BootedSystem } from './booted-system.ts';
 
 const restarts = 20;
 const key = 'the-key-of-this-very-service-00001';
 const requestsPerSecond = 200;
+const config = '/etc/login-relay/config.yaml';
+
+const executable = process.env['LOGIN_RELAY'];
+const project = new URL('../../..', import.meta.url).pathname;
+const installRelay = executable
+  ? `install /opt/login-relay/${executable.slice(project.length)} /usr/local/bin/login-relay`
+  : `printf '#!/bin/sh\\nexec /opt/login-relay/scripts/node /opt/login-relay/bin/login-relay.ts "$@"\\n' |
+      install /dev/stdin /usr/local/bin/login-relay`;
+
+/** The commands of the manual that install the service, for root. They print nothing. */
+function manualCommands(): string {
+  const manual = readFileSync(new URL('../../../docs/install.md', import.meta.url), 'utf8');
+  const [commands] = /^sudo useradd [^`]*/m.exec(manual) ?? expect.fail('no such commands');
+  return `sudo() { "$@"; }\n${commands.replaceAll('| sudo tee ', '| tee >/dev/null ')}`;
+}
+
 /** The service that `login-relay systemd` prints, in a system with systemd. */
 describe('the service', () => {
-  let service: InstalledService;
   let system: BootedSystem;
   let provider: StrictProvider;
   let port = 0;
 
   before(async () => {
     provider = await StrictProvider.start(registration());
-    service = await InstalledService.boot(provider);
-    ({ system, port } = service);
+    system = await BootedSystem.boot();
+    port = await freePort();
+    system.run(`
+      ${installRelay}
+      ${manualCommands()}
+      sed -i s/127.0.0.1:8000/127.0.0.1:${port}/ /etc/systemd/system/login-relay.socket
+      echo ${provider.registration.clientSecret} |
+        install -m 640 /dev/stdin /etc/login-relay/client-secret
+      systemctl daemon-reload
+    `);
+    configure(settings());
+    system.run('systemctl enable --now login-relay');
   });
 
   after(async () => {
-    await service?.stop();
+    await system?.stop();
     await provider?.stop();
   });
+
+  /** The settings of a relay at the provider. */
+  const settings = () => ({
+    'base-url': baseUrl,
+    'key-file': '/var/lib/login-relay/key',
+    providers: {
+      provider: {
+        'client-id': provider.registration.clientId,
+        'client-secret-file': './client-secret',
+        'authorize-url': provider.authorizeUrl,
+        'token-url': provider.tokenUrl,
+        'user-url': provider.userUrl,
+        'token-request': 'query',
+      },
+    },
+    'front-ends': { app: { origin: frontendOrigin } },
+  });
+  // JSON is YAML.
+  const configure = (changed: object) => system.run(`echo '${JSON.stringify(changed)}' >${config}`);
+  const mainProcess = () =>
+    system.run('systemctl show --property MainPID --value login-relay').trim();
+  const journal = () => system.run('journalctl --no-pager --output cat --unit login-relay');
 
   it('is ready when it answers, in its sandbox', async () => {
     const health = system.run(`login-relay health --port ${port}`);
     expect(health).to.equal(`ready at http://127.0.0.1:${port}\n`);
     expectToken(await send(port, { path: `${callbackPath}?code=${canary('code')}` }));
-    const status = system.run(`cat /proc/${service.mainProcess()}/status`);
+    const status = system.run(`cat /proc/${mainProcess()}/status`);
     expect(status)
       .to.match(/^Seccomp:\t2$/m)
       .and.match(/^NoNewPrivs:\t1$/m);
@@ -51,30 +99,30 @@ describe('the service', () => {
   });
 
   it('reads the configuration file again on a reload, in the same process', async () => {
-    const before = service.mainProcess();
-    service.configure({
-      ...service.settings(),
+    const before = mainProcess();
+    configure({
+      ...settings(),
       'front-ends': { other: { origin: 'https://other.example' } },
     });
     system.run('systemctl reload login-relay');
-    while (!service.journal().includes(`"changed":["${config}"]`)) await new Promise(setImmediate);
+    while (!journal().includes(`"changed":["${config}"]`)) await new Promise(setImmediate);
     const landing = async () => {
       const path = `${callbackPath}?code=${canary('code')}`;
       return expectRedirect(await send(port, { path })).origin;
     };
     expect(await landing()).to.equal('https://other.example');
-    service.configure({ ...service.settings(), 'front-ends': {} });
+    configure({ ...settings(), 'front-ends': {} });
     system.run('systemctl reload login-relay');
-    while (!service.journal().includes('not reloaded')) await new Promise(setImmediate);
+    while (!journal().includes('not reloaded')) await new Promise(setImmediate);
     expect(await landing()).to.equal('https://other.example');
     expect(system.run('systemctl is-active login-relay')).to.equal('active\n');
-    expect(service.mainProcess()).to.equal(before);
-    service.configure(service.settings());
+    expect(mainProcess()).to.equal(before);
+    configure(settings());
     system.run('systemctl restart login-relay');
   });
 
   it(`loses no request in ${restarts} restarts at ${requestsPerSecond} requests a second`, async () => {
-    const before = service.journal().split('"stopping"').length;
+    const before = journal().split('"stopping"').length;
     const traffic = new LoginTraffic(() => ({ port, provider }));
     const load = loadSteadily(requestsPerSecond, traffic.request);
     for (let restart = 0; restart < restarts; restart += 1) {
@@ -88,7 +136,7 @@ describe('the service', () => {
     const figures = `${answered} answered, ${Math.round(rate)}/s, slowest ${Math.round(slowest)} ms`;
     process.stdout.write(`    ${figures}, ${lost.length} lost\n`);
     expect(lost).to.deep.equal([]);
-    const after = service.journal().split('"stopping"').length;
+    const after = journal().split('"stopping"').length;
     expect(after - before).to.equal(restarts);
   });
 
@@ -100,12 +148,12 @@ describe('the service', () => {
       systemctl restart login-relay
     `);
     for (const signal of ['KILL', 'STOP']) {
-      const before = service.mainProcess();
+      const before = mainProcess();
       system.run(`kill -${signal} ${before}`);
       expectRedirect(await send(port, { path: loginPath }));
-      expect(service.mainProcess()).to.not.equal(before);
+      expect(mainProcess()).to.not.equal(before);
     }
-    expect(service.journal()).to.contain('Watchdog timeout');
+    expect(journal()).to.contain('Watchdog timeout');
   });
 
   it('runs on several ports from one template, each with its own settings', async () => {
@@ -168,14 +216,14 @@ describe('the service', () => {
     const cookie: [string, string] = ['Cookie', `${login.cookie.name}=${login.cookie.value}`];
     expectError(await send(port, { path, headers: [cookie] }), 400);
     system.run(`echo ${key} | install -m 640 /dev/stdin /etc/login-relay/key`);
-    service.configure({ ...service.settings(), 'key-file': './key' });
+    configure({ ...settings(), 'key-file': './key' });
     system.run('systemctl reload login-relay');
-    while (!service.journal().includes('"/etc/login-relay/key"')) await new Promise(setImmediate);
+    while (!journal().includes('"/etc/login-relay/key"')) await new Promise(setImmediate);
     expectToken(await send(port, { path, headers: [cookie] }));
   });
 
   it('shows no secret, code or token in journal, arguments, environment or title', () => {
-    const pid = service.mainProcess();
+    const pid = mainProcess();
     for (const path of ['cmdline', 'environ', 'comm', 'status']) {
       expect([...canariesIn(system.run(`tr '\\0' ' ' </proc/${pid}/${path}`))], path).to.deep.equal(
         [],

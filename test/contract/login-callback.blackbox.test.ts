@@ -162,21 +162,21 @@ describe('login callback', () => {
 
     it('has a different detail for each condition', async () => {
       const { provider } = underTest();
-      const details = [
-        expectError(await callback(''), 400),
-        expectError(await callback('?code=one&code=two'), 400),
-        expectError(await callback(`?code=${'c'.repeat(4097)}`), 400),
-        expectError(await callback('?code=%ff'), 400),
-        expectError(await callback('?error=access_denied'), 400),
-        expectError(await callback('?error=server_error'), 400),
-        expectError(await callback('?error=uncommon_error'), 400),
-      ];
-      provider.onToken = answer(500);
-      details.push(expectError(await callback('?code=one'), 400));
-      provider.onToken = json({});
-      details.push(expectError(await callback('?code=one'), 400));
-      provider.onToken = reset;
-      details.push(expectError(await callback('?code=one'), 502));
+      const details: string[] = [];
+      for (const query of [
+        ...['', '?code=one&code=two', `?code=${'c'.repeat(4097)}`, '?code=%ff'],
+        ...['?error=access_denied', '?error=server_error', '?error=uncommon_error'],
+      ]) {
+        details.push(expectError(await callback(query), 400));
+      }
+      for (const [behaviour, status] of [
+        [answer(500), 400],
+        [json({}), 400],
+        [reset, 502],
+      ] as const) {
+        provider.onToken = behaviour;
+        details.push(expectError(await callback('?code=one'), status));
+      }
       impatient().provider.onToken = silence;
       details.push(expectError(await impatient().logIn(), 504));
       expect(details).to.deep.equal([...new Set(details)]);

@@ -8,6 +8,8 @@ const projectFile = (path: string) =>
 
 describe('/client.js', () => {
   const underTest = relayUnderTest();
+  const getWith = (name: string, value: string, path = '/client.js') =>
+    underTest().send({ path, headers: [[name, value]] });
 
   it('is the browser client, for an hour, and /client.d.ts has its types', async () => {
     const module = await underTest().get('/client.js');
@@ -24,22 +26,17 @@ describe('/client.js', () => {
   });
 
   it('has a package beside it, which is not compressed once more', async () => {
-    const headers: [string, string][] = [['Accept-Encoding', 'gzip']];
-    const {
-      status,
-      headers: sent,
-      body,
-    } = await underTest().send({ path: '/client.tgz', headers });
+    const { status, headers, body } = await getWith('Accept-Encoding', 'gzip', '/client.tgz');
     expect(status).to.equal(200);
-    expect(sent['content-type']).to.equal('application/gzip');
-    expect(sent).not.to.have.property('content-encoding');
+    expect(headers['content-type']).to.equal('application/gzip');
+    expect(headers).not.to.have.property('content-encoding');
     expect(body).to.deep.equal(readFileSync(new URL('../../client/client.tgz', import.meta.url)));
   });
 
   for (const origin of [frontendOrigin, 'https://anywhere.example.com', undefined]) {
     it(`can be imported by a page of ${origin ?? 'its own origin'}`, async () => {
-      const headers: [string, string][] = origin === undefined ? [] : [['Origin', origin]];
-      const module = await underTest().send({ path: '/client.js', headers });
+      const fetched = origin ? getWith('Origin', origin) : underTest().get('/client.js');
+      const module = await fetched;
       expect(module.status).to.equal(200);
       expect(module.headers['access-control-allow-origin']).to.equal('*');
       expect(module.headers).not.to.have.property('access-control-allow-credentials');
@@ -49,13 +46,11 @@ describe('/client.js', () => {
   }
 
   it('is compressed for those who accept Brotli, under another ETag', async () => {
-    const fetchFor = (encodings: string) =>
-      underTest().send({ path: '/client.js', headers: [['Accept-Encoding', encodings]] });
-    const { headers, body } = await fetchFor('gzip, deflate, br, zstd');
+    const { headers, body } = await getWith('Accept-Encoding', 'gzip, deflate, br, zstd');
     expect(headers).to.include({ 'content-encoding': 'br', vary: 'Accept-Encoding' });
     expect(brotliDecompressSync(body).toString()).to.equal(projectFile('client/client.js'));
     for (const encodings of ['gzip', 'br;q=0, *;q=0.5', 'identity']) {
-      const plain = await fetchFor(encodings);
+      const plain = await getWith('Accept-Encoding', encodings);
       expect(plain.headers).not.to.have.property('content-encoding');
       expect(plain.headers.etag).not.to.equal(headers.etag);
       expect(`${plain.body}`).to.equal(projectFile('client/client.js'));
@@ -64,13 +59,11 @@ describe('/client.js', () => {
 
   it('answers 304 to a browser that has it', async () => {
     const { etag = '' } = (await underTest().get('/client.js')).headers;
-    const headers: [string, string][] = [['If-None-Match', etag]];
-    const again = await underTest().send({ path: '/client.js', headers });
+    const again = await getWith('If-None-Match', etag);
     expect(again.status).to.equal(304);
     expect(again.headers.etag).to.equal(etag);
     expect(again.body).to.have.lengthOf(0);
-    const other: [string, string][] = [['If-None-Match', '"other"']];
-    expect((await underTest().send({ path: '/client.js', headers: other })).status).to.equal(200);
+    expect((await getWith('If-None-Match', '"other"')).status).to.equal(200);
   });
 
   it('answers HEAD without the text, and allows no other method', async () => {

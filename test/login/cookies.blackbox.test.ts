@@ -201,11 +201,8 @@ describe('the cookie of a login', () => {
         expectRefusal(underTest(), refused, 'state_finished', 'state_unknown');
       }
       // The memory only decides the wording of a failure. A login that can be finished is finished.
-      const answered = await finishWith(
-        login,
-        `__Host-Http-lr_login_finished=${idPrefix}; ${name}=${value}`,
-      );
-      expectLogin(underTest(), answered, login);
+      const both = `__Host-Http-lr_login_finished=${idPrefix}; ${name}=${value}`;
+      expectLogin(underTest(), await finishWith(login, both), login);
     });
 
     it('works beside a damaged memory of finished logins', async () => {
@@ -233,9 +230,8 @@ describe('the cookie of a login', () => {
         const logins = await startMany(browser, 20);
         for (const [index, oldest] of logins.slice(0, 5).entries()) {
           const started = await browser.open(loginPath);
-          expect(clearedCookies(started), `start ${index + 21}`).to.deep.equal([
-            oldest.cookie.name,
-          ]);
+          const names = clearedCookies(started);
+          expect(names, `start ${index + 21}`).to.deep.equal([oldest.cookie.name]);
         }
         const [cleared, kept] = logins.slice(4);
         if (!cleared || !kept) throw new Error('too few logins');
@@ -248,10 +244,8 @@ describe('the cookie of a login', () => {
           return `__Host-Http-lr_login_${index.toString(16).padStart(16, '0')}`;
         });
         const cookies: [string, string] = ['Cookie', madeUp.map((name) => `${name}=`).join('; ')];
-        const started = await underTest().send({
-          path: loginPath,
-          headers: [...navigation, cookies],
-        });
+        const headers = [...navigation, cookies];
+        const started = await underTest().send({ path: loginPath, headers });
         expectRedirect(started);
         expect(clearedCookies(started)).to.deep.equal(madeUp.slice(0, 20));
         expect(setCookies(started)).to.have.lengthOf(21);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type IncomingMessage, request } from 'node:http';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -24,7 +24,7 @@ interface Running {
   readonly relay: RelayProcess;
   readonly provider: StrictProvider;
   /** The status that a client with this address gets through a proxy on the socket. */
-  ask(path: string, client: string): Promise<number | undefined>;
+  ask(path: string, client: string): Promise<number>;
 }
 
 /** A relay that listens on a Unix socket, behind a proxy. */
@@ -32,10 +32,10 @@ async function withRelay(flags: Flags, act: (running: Running) => Promise<void>)
   const provider = await StrictProvider.start(registration());
   const folder = await mkdtemp(join(tmpdir(), 'login-relay-'));
   const socketPath = join(folder, 'socket');
-  async function ask(path: string, client: string): Promise<number | undefined> {
+  async function ask(path: string, client: string): Promise<number> {
     const headers = { 'X-Forwarded-For': client, Authorization: `Bearer ${canary('token')}` };
     const sent = request({ socketPath, path, headers, agent: false }).end();
-    const [response]: [IncomingMessage] = (await once(sent, 'response')) as [IncomingMessage];
+    const [response] = await once(sent, 'response');
     response.resume();
     return response.statusCode;
   }
@@ -59,11 +59,10 @@ const { describe } = needsPrograms('systemd-socket-activate');
 describe('a relay on a Unix socket', () => {
   it('counts each client separately if it trusts proxies on the socket', async () => {
     await withRelay({ 'rate-limit': '2', 'trusted-proxies': 'unix' }, async ({ relay, ask }) => {
-      const three = async (client: string) => [
-        await ask(userPath, client),
-        await ask(userPath, client),
-        await ask(userPath, client),
-      ];
+      const three = async (client: string) => {
+        const one = () => ask(userPath, client);
+        return [await one(), await one(), await one()];
+      };
       expect(await three('192.0.2.1')).to.deep.equal([200, 200, 429]);
       // One address in 65,536 shares the counter of another one.
       const others = [await three('192.0.2.2'), await three('192.0.2.3')];

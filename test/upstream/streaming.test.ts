@@ -21,6 +21,7 @@ describe('a streamed call', () => {
   let client: UpstreamClient;
   let listener: RequestListener;
   let requests: number;
+  let sent: number;
   let seen: (UpstreamCall & { readonly isSent: boolean })[];
 
   beforeEach(async () => {
@@ -50,6 +51,23 @@ describe('a streamed call', () => {
     };
     return by.stream(request, (call, isSent) => seen.push({ ...call, isSent }));
   }
+
+  /** Writes so many bytes, as fast as they are read, and counts them. */
+  const pour = (whole: number): RequestListener => {
+    const chunk = Buffer.alloc(64 * 1024);
+    sent = 0;
+    return (_, response) => {
+      const write = () => {
+        while (sent < whole && !response.destroyed) {
+          sent += chunk.length;
+          if (!response.write(chunk)) return;
+        }
+        response.end();
+      };
+      response.on('drain', write);
+      write();
+    };
+  };
 
   const upload = (content: Readable, length?: number) => ({ content, length });
 
@@ -173,14 +191,7 @@ describe('a streamed call', () => {
   });
 
   it('ends at a limit of size', async () => {
-    const chunk = Buffer.alloc(1024 * 1024);
-    listener = (_, response) => {
-      const write = () => {
-        while (!response.destroyed && response.write(chunk));
-      };
-      response.on('drain', write);
-      write();
-    };
+    listener = pour(Number.POSITIVE_INFINITY);
     const { body } = await stream();
     let size = 0;
     body.on('data', (data: Buffer) => {
@@ -229,19 +240,7 @@ describe('a streamed call', () => {
 
     it('waits for a slow reader, and reads no more than the buffers hold', async () => {
       const whole = 64 * 1024 * 1024;
-      let sent = 0;
-      listener = (_, response) => {
-        const chunk = Buffer.alloc(64 * 1024);
-        const write = () => {
-          while (sent < whole) {
-            sent += chunk.length;
-            if (!response.write(chunk)) return;
-          }
-          response.end();
-        };
-        response.on('drain', write);
-        write();
-      };
+      listener = pour(whole);
       const { body } = await stream({}, hasty);
       await wait(3_000);
       // The sockets of the system hold some megabytes.

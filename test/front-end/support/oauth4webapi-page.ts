@@ -1,6 +1,11 @@
 import * as oauth from 'oauth4webapi';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
-import { baseUrl, frontendOrigin, loginPath } from '../../harness/relay/relay-under-test.ts';
+import {
+  baseUrl,
+  frontendOrigin,
+  loginPath,
+  type Relay,
+} from '../../harness/relay/relay-under-test.ts';
 import type { LoginProvider } from './login-providers.ts';
 import { type Fetch, pageFetch } from './page-fetch.ts';
 
@@ -37,7 +42,7 @@ export class OAuthPage {
   }
 
   /** Opens the page: it discovers the relay's endpoints, and makes a key. */
-  static async open(relay: () => { readonly port: number }): Promise<OAuthPage> {
+  static async open(relay: () => Relay): Promise<OAuthPage> {
     const fetch = pageFetch(relay);
     const issuer = new URL(baseUrl + loginPath);
     const response = await oauth.discoveryRequest(issuer, {
@@ -75,7 +80,7 @@ export class OAuthPage {
   }
 
   /** Logs in from the first redirect to the tokens. */
-  async logIn(relay: () => { readonly port: number }, provider: LoginProvider): Promise<Tokens> {
+  async logIn(relay: () => Relay, provider: LoginProvider): Promise<Tokens> {
     const pending = await this.startLogin();
     const landing = await provider.logIn(new FakeBrowser(relay), pending.url);
     return await this.finishLogin(landing, pending);

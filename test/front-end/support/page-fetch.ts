@@ -1,5 +1,5 @@
-import { type Answer, send } from '../../harness/client/http-client.ts';
-import { frontendOrigin } from '../../harness/relay/relay-under-test.ts';
+import type { Answer } from '../../harness/client/http-client.ts';
+import { frontendOrigin, type Relay } from '../../harness/relay/relay-under-test.ts';
 
 /** A request of a library to `fetch`. */
 interface Asked {
@@ -20,7 +20,7 @@ const safeTypes = /^(application\/x-www-form-urlencoded|multipart\/form-data|tex
  * end: with the page's origin, after a preflight if one is needed, and without an answer that CORS
  * withholds.
  */
-export function pageFetch(relay: () => { readonly port: number }): Fetch {
+export function pageFetch(relay: () => Relay): Fetch {
   return async (url, { method = 'GET', headers: given = {}, body: content = null } = {}) => {
     const request = new Request(url, { method, headers: given, body: content });
     const { pathname, search } = new URL(request.url);
@@ -28,17 +28,8 @@ export function pageFetch(relay: () => { readonly port: number }): Fetch {
     const headers = [...request.headers].filter(([name]) => name !== 'user-agent');
     if (needsPreflight(request)) {
       const names = headers.map(([name]) => name).filter((name) => !safeHeaders.includes(name));
-      const asked: [string, string][] =
-        names.length > 0 ? [['Access-Control-Request-Headers', names.join(',')]] : [];
-      const preflight = await send(relay().port, {
-        method: 'OPTIONS',
-        path,
-        headers: [
-          ['Origin', frontendOrigin],
-          ['Access-Control-Request-Method', request.method],
-          ...asked,
-        ],
-      });
+      const asked = names.length > 0 ? names.join(',') : undefined;
+      const preflight = await relay().preflight(path, frontendOrigin, asked, request.method);
       readable(preflight);
       const allowed = `${preflight.headers['access-control-allow-headers']}`.toLowerCase();
       for (const name of names) {
@@ -47,7 +38,7 @@ export function pageFetch(relay: () => { readonly port: number }): Fetch {
     }
     const body = await request.text();
     if (body !== '') headers.push(['Content-Length', `${Buffer.byteLength(body)}`]);
-    const answer = await send(relay().port, {
+    const answer = await relay().send({
       method: request.method,
       path,
       headers: [['Origin', frontendOrigin], ...headers],

@@ -183,40 +183,13 @@ describe('login callback', () => {
     });
   });
 
-  describe('with a front-end page and a fragment', () => {
-    const underTest = relayUnderTest({
-      'frontend-url': 'https://app.example/project/page?tab=a%20b',
-      'token-delivery': 'fragment',
-    });
-
-    it('hands the token over in the fragment of that page, and nowhere else', async () => {
-      const code = canary('code');
-      const location = expectRedirect(await underTest().logIn(code));
-      expect(`${location.origin}${location.pathname}`).to.equal('https://app.example/project/page');
-      expect(Object.fromEntries(location.searchParams)).to.deep.equal({ tab: 'a b' });
-      expect(Object.fromEntries(new URLSearchParams(location.hash.slice(1)))).to.deep.equal({
-        access_token: underTest().provider.tokenFor(code),
-      });
-    });
+  describe('with the token in the fragment', () => {
+    const underTest = relayUnderTest({ 'token-delivery': 'fragment' });
 
     it('encodes the token there', async () => {
       underTest().provider.onToken = json({ access_token: visible.join('') });
       const { hash } = expectRedirect(await underTest().logIn());
       expect(new URLSearchParams(hash.slice(1)).get('access_token')).to.equal(visible.join(''));
-    });
-  });
-
-  describe('with a front-end page', () => {
-    const underTest = relayUnderTest({ 'frontend-url': 'https://app.example/project/?tab=a%26b' });
-
-    it('keeps the query of that page', async () => {
-      const code = canary('code');
-      const location = expectRedirect(await underTest().logIn(code));
-      expect(`${location.origin}${location.pathname}`).to.equal('https://app.example/project/');
-      expect(Object.fromEntries(location.searchParams)).to.deep.equal({
-        tab: 'a&b',
-        access_token: underTest().provider.tokenFor(code),
-      });
     });
   });
 });

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
-import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectRedirect } from '../harness/expect/expectations.ts';
 import { baseUrl, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 const otherHost = /^login started under another host name/;
@@ -18,18 +17,6 @@ describe('a login that starts under another name of the relay', () => {
     await underTest().process.logLine(({ msg }) => otherHost.test(`${msg}`));
     const { time: _, msg: __, ...line } = warnings()[0] ?? {};
     expect(line).to.deep.equal({ level: 'warn', host: '127.0.0.1:8000', baseUrl });
-  });
-
-  it('fails at the callback, whose detail names the base URL', async () => {
-    const elsewhere = new FakeBrowser(underTest);
-    const login = await elsewhere.start();
-    const answered = await new FakeBrowser(underTest).finish(login, {
-      headers: navigationWith('Sec-Fetch-Site', 'cross-site'),
-    });
-    expect(expectError(answered, 400)).to.equal(
-      `This browser did not start this login at ${baseUrl}, or has forgotten it. Start the login again.`,
-    );
-    expect(underTest().provider.calls).to.deep.equal([]);
   });
 });
 

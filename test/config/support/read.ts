@@ -83,9 +83,9 @@ export function faults(given: Given): readonly string[] {
 
 /** The fault of a configuration that has no other. */
 export function onlyFault(given: Given): string {
-  const [fault = '', ...others] = faults(given);
-  expect(others).to.deep.equal([]);
-  return fault;
+  const all = faults(given);
+  expect(all, all.join('\n')).to.have.lengthOf(1);
+  return all.join();
 }
 
 /** The provider of a configuration whose endpoints are known without discovery. */

@@ -2,7 +2,7 @@ import type { RelayError } from '../errors.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
-import { redirect } from '../http/response-headers.ts';
+import { redirect } from '../http/redirect.ts';
 import type { OAuthRequest } from '../login/state.ts';
 import { optional, withParameters } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import { RelayError } from '../errors.ts';
 import { createCounters, type Home } from '../memory/home.ts';
+import { clientsBehind } from './client-address.ts';
 
 /** Counts a request of a client. */
 export type CountRequest = ReturnType<typeof createRequestCount>;
@@ -21,12 +21,13 @@ export function createRequestCount(home: Home, kind: string, seconds: number) {
   };
 }
 
-/** Answers 429 to a client that sends more than `perMinute` requests in a minute. @param keyOf tells clients apart */
+/** Answers 429 to a client that sends more than `perMinute` requests in a minute. */
 export function rateLimit(
   perMinute: number,
-  keyOf: (request: IncomingMessage) => string,
+  trustedProxies: readonly string[],
   home: Home,
 ): Middleware {
+  const { keyOf } = clientsBehind(trustedProxies);
   const count = createRequestCount(home, 'requests', 60);
   return async (ctx, next) => {
     await count(keyOf(ctx.req), perMinute);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Context, Handler } from './context.ts';
+import type { Handler } from './context.ts';
 
 /** The headers of every response. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
@@ -18,15 +18,4 @@ export function responseHeaders(relay: { readonly stopping: boolean }): Handler 
     await next();
     if (relay.stopping) ctx.set('Connection', 'close');
   };
-}
-
-/**
- * Redirects with an empty body: `ctx.redirect` would write the target into it. A form is not sent on.
- *
- * @see RFC 9700 §4.12
- */
-export function redirect(ctx: Context, target: string): void {
-  ctx.body = null;
-  ctx.status = ctx.method === 'POST' ? 303 : 307;
-  ctx.set('Location', target);
 }

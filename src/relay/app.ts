@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { RelayError } from '../errors.ts';
 import { ignoreBody } from '../http/body.ts';
-import { clientsBehind, loggedAddresses } from '../http/client-address.ts';
+import { loggedAddresses } from '../http/client-address.ts';
 import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { answerSessionFailures, errorResponder } from '../http/error-responder.ts';
@@ -45,9 +45,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, logger, memory, served, observers, readiness, sessionAccess } = dependencies;
   const { frontEnds, baseUrl, registrationsAreNamed, rateLimit: perMinute } = config;
   const limited =
-    perMinute === undefined
-      ? []
-      : [rateLimit(perMinute, clientsBehind(config.trustedProxies).keyOf, memory.home)];
+    perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
   const apiPaths = createApiPaths(config, sessionAccess, limited);
   const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;

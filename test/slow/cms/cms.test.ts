@@ -99,8 +99,7 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
   describe(`${cms} as it is published`, () => {
     const { site, openAdmin } = useCms(cms);
 
-    it('logs in, and shows the posts', async function () {
-      this.timeout('60s');
+    it('logs in, and shows the posts', async () => {
       const page = await openAdmin();
       const popup = await openPopup(page, cms);
       const addresses: string[] = [];
@@ -115,8 +114,7 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
       expect(site().log).not.to.contain(token);
     });
 
-    it('shows why a login failed, and its button works again each time', async function () {
-      this.timeout('60s');
+    it('shows why a login failed, and its button works again each time', async () => {
       const page = await openAdmin();
       for (const [what, { reason, act }] of Object.entries(failures)) {
         const popup = await openPopup(page, cms);
@@ -132,8 +130,7 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
       await post(page).waitFor();
     });
 
-    it('logs in two tabs at once', async function () {
-      this.timeout('60s');
+    it('logs in two tabs at once', async () => {
       const first = await openAdmin();
       const second = await openAdmin(await first.context().newPage());
       const popups = [await openPopup(first, cms), await openPopup(second, cms)] as const;
@@ -158,8 +155,7 @@ describe('Sveltia CMS whose tokens end', () => {
     return page;
   }
 
-  it('goes on editing while five of them end', async function () {
-    this.timeout('90s');
+  it('goes on editing while five of them end', async () => {
     const page = await logIn();
     const { github } = site();
     for (const count of [1, 2, 3, 4, 5]) {
@@ -174,8 +170,7 @@ describe('Sveltia CMS whose tokens end', () => {
     for (const token of github.tokens) expect(site().log).not.to.contain(token);
   });
 
-  it('makes one refresh at the provider if ten tabs ask at once', async function () {
-    this.timeout('120s');
+  it('makes one refresh at the provider if ten tabs ask at once', async () => {
     const page = await logIn();
     const { github } = site();
     await page.goto('about:blank');
@@ -189,7 +184,7 @@ describe('Sveltia CMS whose tokens end', () => {
       expect(github.refusals).to.equal(ended + tabs.length);
     });
     await Promise.all(tabs.map((tab) => tab.goto(site().admin)));
-    await Promise.all(tabs.map((tab) => post(tab).waitFor({ timeout: 60_000 })));
+    await Promise.all(tabs.map((tab) => post(tab).waitFor()));
     expect(github.refreshes).to.equal(before.provider + 1);
     expect(refreshes()).to.equal(before.relay + tabs.length);
   });
@@ -198,8 +193,7 @@ describe('Sveltia CMS whose tokens end', () => {
 describe('Decap CMS whose token ends', () => {
   const { site, openAdmin } = useCms('Decap CMS');
 
-  it('refuses to save, and offers the text after a reload and a login', async function () {
-    this.timeout('90s');
+  it('refuses to save, and offers the text after a reload and a login', async () => {
     const page = await openAdmin();
     await authorize(await openPopup(page, 'Decap CMS'));
     await editTitle(page, 'Hello', 'Hello 2');

@@ -167,13 +167,14 @@ describe('a relay under load for long', () => {
     const after = taken.filter(({ requests }) => requests >= done * warmUp);
     const slope = memorySlope(after);
     if (process.env['LOOKUPS']) {
-      report([
+      const lines = [
         JSON.stringify(counts),
         `failures that were not injected: ${failures.length}`,
         `event-loop delay at most ${Math.max(...taken.map((one) => one.eventLoopDelay))} ms`,
         `slope of resident memory after warm-up: ${slope.toFixed(2)} MiB in 100,000 requests`,
         `descriptors: ${descriptorsBefore} at the start, ${descriptors()} at the end`,
-      ]);
+      ];
+      process.stdout.write(lines.map((line) => `    ${line}\n`).join(''));
     }
     expect(failures.slice(0, 20)).to.deep.equal([]);
     expect(counts).to.include({ lookups, logins, injected: Math.floor(total / every) });
@@ -191,8 +192,4 @@ function memorySlope(points: readonly Sample[]): number {
   const covariance = mean((point) => (point.requests - meanX) * (point.residentMemory - meanY));
   const variance = mean((point) => (point.requests - meanX) ** 2);
   return (covariance / variance) * 100_000;
-}
-
-function report(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `    ${line}\n`).join(''));
 }

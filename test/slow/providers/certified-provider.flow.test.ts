@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FakeBrowser, type Page } from '../../harness/browser/fake-browser.ts';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import {
@@ -9,12 +9,7 @@ import {
   signIn,
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
-import {
-  type Client,
-  loginPath,
-  type Relay,
-  useRelays,
-} from '../../harness/relay/relay-under-test.ts';
+import { loginPath, type Relay, useRelays } from '../../harness/relay/relay-under-test.ts';
 
 const newClient = () => ({ clientId: 'client-1', clientSecret: canary('secret') });
 
@@ -26,25 +21,19 @@ describe('oidc-provider, found by discovery', () => {
   let provider: CertifiedProvider;
   let relay: Relay;
 
-  /** Starts provider and relay. The default configuration is the registered client. */
+  /** Starts a provider, and a relay that is its client. */
   async function start(
     options: CertifiedProviderOptions,
-    flags: Record<string, string> | ((issuer: string) => Record<string, string>) = {},
-    client: Client = options.client,
+    flags: Record<string, string> = {},
   ): Promise<void> {
     provider = await startCertifiedProvider(options);
     const { issuer } = provider;
-    const more = typeof flags === 'function' ? flags(issuer) : flags;
-    relay = await startRelay({ client, flags: { issuer, ...more } });
-  }
-
-  async function logIn(browser: FakeBrowser, login = 'ada'): Promise<Page> {
-    return await signIn(browser, await browser.visit(loginPath), login);
+    relay = await startRelay({ client: options.client, flags: { issuer, ...flags } });
   }
 
   /** Logs in and looks the user up with the token. */
   async function expectLogin(browser: FakeBrowser): Promise<void> {
-    const { url } = await logIn(browser);
+    const { url } = await signIn(browser, await browser.visit(loginPath), 'ada');
     expect([...url.searchParams.keys()]).to.deep.equal(['access_token']);
     const answer = await relay.userOf(url.searchParams.get('access_token') ?? '');
     expect(expectUser(answer)).to.deep.equal(recordOf('ada'));

@@ -11,6 +11,7 @@ const { describe } = needsRoot('ldd', 'chroot', 'find');
 describe('the image', () => {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-image-'));
   const root = join(directory, 'root');
+  const compose = readFileSync(`${projectRoot}/deploy/docker/compose.yaml`, 'utf8');
 
   // The runtime replaces the binary here. Both are linked with the same libraries.
   before('its content is gathered', () => {
@@ -43,14 +44,12 @@ describe('the image', () => {
     expect(final)
       .to.match(/^FROM scratch$/m)
       .and.match(/^USER 65532:65532$/m);
-    const compose = readFileSync(`${projectRoot}/deploy/docker/compose.yaml`, 'utf8');
     expect(compose).to.match(/^ {4}read_only: true$/m);
     expect(compose).to.match(/^ {4}cap_drop:\n {6}- ALL$/m);
     expect(compose).to.match(/^ {6}- no-new-privileges:true$/m);
   });
 
   it('has more time to stop than requests in flight have to finish', () => {
-    const compose = readFileSync(`${projectRoot}/deploy/docker/compose.yaml`, 'utf8');
     const installing = readFileSync(`${projectRoot}/docs/install.md`, 'utf8');
     const [, grace] = /^ {4}stop_grace_period: (\d+)s$/m.exec(compose) ?? [];
     const [, timeout] = /^docker run .*--stop-timeout (\d+) /m.exec(installing) ?? [];

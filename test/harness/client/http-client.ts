@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { Agent, type IncomingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
 import { inspectForLeaks } from '../expect/canaries.ts';
+import { RawConnection } from './raw-connection.ts';
 import { type Answer, request, type Sending } from './request.ts';
 
 export type { Answer, Sending } from './request.ts';
@@ -13,14 +12,11 @@ export async function send(port: number, sending: Sending): Promise<Answer> {
 
 /** Writes the bytes to 127.0.0.1, and reads until the relay closes the connection. */
 export async function sendBytes(port: number, bytes: string | Buffer): Promise<Answer> {
-  const socket = connect(port, '127.0.0.1');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const connection = await RawConnection.open(port);
+  connection.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   // The relay may answer and close the connection before it has read everything. Its answer still counts.
-  socket.on('error', () => {});
-  socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-  await once(socket, 'close');
-  return inspected(parse(Buffer.concat(chunks)));
+  await connection.closed;
+  return inspected(parse(Buffer.from(connection.heard, 'latin1')));
 }
 
 /** A client that keeps its connections, so that thousands of requests need few sockets. */

@@ -84,33 +84,22 @@ export function redemption({ start, code }: OAuthResponse, changes: Parameters =
   };
 }
 
-/** The changes to a request to the token endpoint. */
-interface TokenRequest {
-  readonly origin?: string;
-  readonly path?: string;
-  readonly signal?: AbortSignal;
-}
-
 /** Sends a request to the token endpoint, like the page of the front end. */
 export async function requestToken(
   { port }: { readonly port: number },
   parameters: Parameters,
   headers: [name: string, value: string][] = [],
-  { origin = frontendOrigin, path = tokenPath, signal }: TokenRequest = {},
+  sending: { readonly origin?: string; readonly path?: string; readonly signal?: AbortSignal } = {},
 ): Promise<Answer> {
+  const { origin = frontendOrigin, ...options } = sending;
   const body = encoded(parameters);
   const form: [string, string][] = [
     ['Origin', origin],
     ['Content-Type', 'application/x-www-form-urlencoded'],
     ['Content-Length', `${Buffer.byteLength(body)}`],
   ];
-  return await send(port, {
-    method: 'POST',
-    path,
-    headers: [...form, ...headers],
-    body,
-    ...(signal && { signal }),
-  });
+  const all = [...form, ...headers];
+  return await send(port, { method: 'POST', path: tokenPath, headers: all, body, ...options });
 }
 
 /** Checks for an OAuth error response. @see RFC 6749 §5.2 */

@@ -115,4 +115,31 @@ describe('start login', () => {
       expectError(await underTest().get(`${callbackPath}?code=one`), 404);
     });
   });
+
+  describe('under another name of the relay', () => {
+    const otherHost = /^login started under another host name/;
+    const underTest = relayUnderTest();
+
+    it('is answered as ever, and a warning names both addresses', async () => {
+      const bytes = `GET ${loginPath} HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nConnection: close\r\n\r\n`;
+      expectRedirect(await underTest().sendBytes(bytes));
+      const warning = await underTest().process.logLine(({ msg }) => otherHost.test(`${msg}`));
+      const { time: _, msg: __, ...line } = warning;
+      expect(line).to.deep.equal({ level: 'warn', host: '127.0.0.1:8000', baseUrl });
+    });
+  });
+
+  describe('without a state check, so without a cookie,', () => {
+    const underTest = relayUnderTest({
+      'state-check': 'off',
+      'trusted-proxies': '127.0.0.1',
+      'token-request': 'query',
+    });
+
+    it('works under any host name, and warns of none', async () => {
+      await underTest().lineOf(await underTest().get(loginPath));
+      const { logLines } = underTest().process;
+      expect(logLines.filter(({ level }) => level === 'warn')).to.deep.equal([]);
+    });
+  });
 });

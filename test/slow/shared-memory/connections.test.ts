@@ -125,7 +125,9 @@ describe('relays reach their shared memory', () => {
   });
 
   it('in a Cluster', async () => {
-    const server = await start('--cluster-enabled', 'yes');
+    // The default is 10,000 above its port: outgoing connections may use that while the server is away.
+    const clusterPort = `${await freePort()}`;
+    const server = await start('--cluster-enabled', 'yes', '--cluster-port', clusterPort);
     await server.run(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
     await eventually(async () => {
       const [info] = await server.run(['CLUSTER', 'INFO']);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
 import { createCounters, createMarks } from '../../src/memory/home.ts';
 import { eventually } from '../harness/system/eventually.ts';
+import { freePort } from '../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
@@ -78,8 +79,9 @@ describe('a relay that shares a memory', () => {
   });
 
   needsPrograms(memoryProgram).it('finds the slots of a Cluster that is being set up', async () => {
+    const bus = ['--cluster-port', `${await freePort()}`];
     const words = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];
-    const cluster = await MemoryServer.start(...words);
+    const cluster = await MemoryServer.start(...bus, ...words);
     try {
       const home = await start(`redis+cluster://127.0.0.1:${cluster.port}`, { isThere: false });
       expect(home.shared?.isAway()).to.equal(true);

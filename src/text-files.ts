@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A small text file, and who else may read it. */
+/** A small text file, and whether users other than its owner may read it. */
 export interface TextFile {
   readonly text: string;
   readonly readableByGroup?: boolean;

@@ -1,4 +1,4 @@
-/** The paths that no configuration changes. The others begin with `/auth/<registration>`. */
+/** The paths that no configuration changes. The others begin with that of a registration. */
 export const paths = {
   user: '/api/user',
   /** Where a CMS starts logins unless its configuration has an `auth_endpoint`. */
@@ -12,6 +12,17 @@ export const paths = {
   clientTypes: '/client.d.ts',
   clientPackage: '/client.tgz',
 } as const;
+
+/** Where logins at a registration start. Its other endpoints are below. */
+export function registrationPath(name: string): string {
+  return `/auth/${name}`;
+}
+
+/** The names of a path that begins with that of a registration, and the name below it if there is only one. */
+export function namesInPath(path: string): { registration?: string; below?: string | undefined } {
+  const [, registration, below] = /^\/auth\/([^/]+)(?:\/([^/]+)$)?/.exec(path) ?? [];
+  return registration === undefined ? {} : { registration, below };
+}
 
 /** The endpoints of sessions, which look like those of a registration. */
 export const sessionPaths: ReadonlySet<string | null> = new Set([

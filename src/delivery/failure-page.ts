@@ -1,5 +1,5 @@
 import { type FailureCode, type RelayError, unlessFailed } from '../errors.ts';
-import { type Context, claimedQuery, routeOf } from '../http/context.ts';
+import { type Action, type Context, claimedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import type { FrontEndRequest, States } from '../login/state.ts';
 import { optional, type Query, withParameters } from '../oauth/query.ts';
@@ -8,8 +8,6 @@ import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
 
 /** The addresses that the failure page links to. */
 interface Targets {
-  /** The route that starts a login, and begins the route of its callback. */
-  readonly loginRoute: string;
   /** The public address that starts the front end's login, if a link can start it. */
   readonly loginUrl: string | undefined;
   readonly origin: string;
@@ -22,18 +20,17 @@ interface Targets {
  * accept HTML, except on the routes that programs call: the user lookup and health.
  */
 export function failurePage(targets: Targets): AnswerFailure {
-  const { loginRoute, origin, frontendUrl } = targets;
+  const { origin, frontendUrl } = targets;
   const back = frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`;
   return (ctx, failure) => {
     const { code } = failure;
-    const route = routeOf(ctx);
-    const mayBePage = route === undefined || isOfLogins(route, loginRoute);
+    const mayBePage = isOfPeople(ctx.state.action);
     if (mayBePage) ctx.vary('Accept, Sec-Fetch-Mode');
     if (!mayBePage || !isNavigation(ctx)) {
       answerJson(ctx, failure);
       return;
     }
-    const again = loginAgainUrl(ctx, route, code, targets);
+    const again = loginAgainUrl(ctx, code, targets);
     const words = code === 'access_refused' ? 'Log in with another account' : 'Log in again';
     const login = again && html`<a href="${again}">${words}</a>`;
     // Otherwise the links would lead to another front end than the one that is gone.
@@ -49,9 +46,9 @@ ${hasLinks ? html`<nav>${[login, back]}</nav>` : undefined}
   };
 }
 
-/** Whether a route is of logins: that of a registration, or the one that CMSes start at. */
-function isOfLogins(route: string, loginRoute: string): boolean {
-  return route.startsWith(loginRoute) || loginRoute.startsWith(`${route}/`);
+/** Whether people open such an address. Those that the relay does not have may be misspelt. */
+function isOfPeople(action: Action | undefined): boolean {
+  return action === undefined || ['start', 'callback', 'consent'].includes(action);
 }
 
 // Browsers send less than 300 characters. Each media range takes time.
@@ -95,19 +92,18 @@ export function whatHappened({ person, detail }: RelayError): Markup {
  *
  * The browser is not proven, and need not be: any link to the start of a login may carry any of them.
  *
- * @param route undefined if none matched
  * @returns undefined if no link can start the login again. An OAuth login needs a new challenge of the front end
  */
 function loginAgainUrl(
   ctx: Context,
-  route: string | undefined,
   code: FailureCode,
-  { loginRoute, loginUrl, origin, states }: Targets,
+  { loginUrl, origin, states }: Targets,
 ): string | undefined {
-  // Without a route, the target may not even be a URL.
-  if (route === undefined || loginUrl === undefined) return loginUrl;
+  const { action } = ctx.state;
+  // Without an action, the target may not even be a URL.
+  if (action === undefined || loginUrl === undefined) return loginUrl;
   const query = claimedQuery(ctx);
-  const isStart = route === loginRoute || route === `${loginRoute}/:frontEnd`;
+  const isStart = action === 'start';
   const request = isStart ? requestOfStart(query, origin) : states.peek(query['state'])?.request;
   if (request?.oauth !== undefined || (isStart && isOAuthRequest(query))) return undefined;
   const parameters = [

@@ -117,7 +117,6 @@ function frontEndOf(
   const answerInPlace = failurePage({
     origin,
     frontendUrl: url,
-    loginRoute: `/auth/${registration}`,
     // Without PKCE, or without the window of a CMS, a login that a link starts would fail.
     loginUrl: isCms || needsPkce ? undefined : start,
     states,

@@ -1,4 +1,4 @@
-import { effectOf, hasFailed, onToProvider } from '../observability/request-effect.ts';
+import { effectOf, hasFailed, isOfLogin, onToProvider } from '../observability/request-effect.ts';
 import type { RequestRecord } from '../observability/request-log.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 
@@ -36,14 +36,14 @@ export function createSteps() {
 }
 
 /** Preflights, scripts and probes are no steps of a login. */
-function isShown({ method, route }: RequestRecord): boolean {
-  return method !== 'OPTIONS' && route !== null && /^\/(auth|api)\b/.test(route);
+function isShown({ method, action }: RequestRecord): boolean {
+  return method !== 'OPTIONS' && (isOfLogin(action) || action === 'user');
 }
 
 /** A client that nobody registered begins with its registration. Its start leads to a question, not to the provider. */
 function beginsLogin(record: RequestRecord): boolean {
   const isStart = record.method === 'GET' && effectOf(record) === onToProvider;
-  return isStart || record.route?.endsWith('/register') === true;
+  return isStart || record.action === 'register';
 }
 
 /** A request as the demo's pages show it. Like the record, it holds no secret. */

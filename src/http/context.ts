@@ -4,12 +4,31 @@ import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../provider-error-codes.ts';
 import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
 
+/** What a request is for. Its route says it, once. */
+export type Action =
+  | 'start'
+  | 'callback'
+  | 'consent'
+  | 'token'
+  | 'revoke'
+  | 'register'
+  | 'metadata'
+  | 'user'
+  | 'session'
+  | 'session-refresh'
+  | 'logout'
+  | 'proxy'
+  | 'client'
+  | 'probe';
+
 /** What the middleware of one request share. The request log is written from it alone. */
 export interface RequestState {
   requestId: string;
   query?: Query;
+  /** Undefined: the relay has no such address. */
+  action?: Action | undefined;
   /** The pattern or the name of the route, if the router does not know it. */
-  route?: string;
+  route?: string | undefined;
   registration?: string | undefined;
   frontEnd?: string | undefined;
   failure?: FailureCode;
@@ -36,6 +55,12 @@ export type Context = ParameterizedContext<RequestState>;
 
 /** Handles requests, or lets the next handler do so. */
 export type Handler = Middleware<RequestState>;
+
+/** What answers the requests for an address. */
+export interface Route {
+  readonly action: Action;
+  readonly handle: Handler;
+}
 
 /** One handler that runs several: composed once, not for each request. */
 export function inOrder(...handlers: readonly Handler[]): Handler {

@@ -22,14 +22,14 @@ export function forbidReading(ctx: Context): void {
 /**
  * Allows origins to read responses, each for itself, with credentials, any method and any header.
  *
- * @param mayRead whether an origin may read the response of this path
+ * @param mayRead whether an origin may read the response to this request
  * @param mayAllRead whether all others may read the response to this request, too, but without credentials
  */
 export function cors(
-  mayRead: (origin: string, path: string) => boolean,
+  mayRead: (ctx: Context, origin: string) => boolean,
   mayAllRead: (ctx: Context) => boolean = () => false,
 ): Handler {
-  const credentials = (ctx: Context) => mayRead(ctx.get('Origin'), ctx.path);
+  const credentials = (ctx: Context) => mayRead(ctx, ctx.get('Origin'));
   const allowed = (ctx: Context): string =>
     credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '';
   const allow = koaCors({

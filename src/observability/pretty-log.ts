@@ -1,5 +1,4 @@
 import { prettyFactory } from 'pino-pretty';
-import { paths } from '../paths.ts';
 import { effectOf } from './request-effect.ts';
 import type { RequestRecord } from './request-log.ts';
 
@@ -19,11 +18,11 @@ function sentence(line: Readonly<Record<string, unknown>>): string {
 }
 
 function request(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>): string {
-  const { route, status, outcome } = line;
+  const { action, route, status, outcome } = line;
   return lines(
     `${line.method} ${route ?? addressOf(line)} ${status} ${outcome} in ${line.durationMs} ms`,
     effectOf(line),
-    line.registration && route === paths.user && `provider: ${line.registration}`,
+    line.registration && action === 'user' && `provider: ${line.registration}`,
     line.frontEnd && `front end: ${line.frontEnd}`,
     providerCall(line.provider),
     line.refusedBy && `the person is not in ${line.refusedBy}.allow`,

@@ -1,9 +1,11 @@
 import { failureCodes, RelayError } from '../errors.ts';
-import { paths, sessionPaths } from '../paths.ts';
+import type { Action } from '../http/context.ts';
 
 /** The parts of a request's record, or of its line in the log, that tell what it led to. */
 type Described = Readonly<
-  Partial<Record<'method' | 'route' | 'status' | 'outcome' | 'provider' | 'grant', unknown>>
+  Partial<
+    Record<'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant', unknown>
+  >
 >;
 
 /** What the start of a login led to. */
@@ -15,38 +17,48 @@ const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'session_missing',
 /** Whether somebody should look into it. */
 export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.has(outcome);
 
-const effects: Readonly<Record<string, string>> = {
-  [paths.user]: 'the user record',
-  [paths.session]: 'somebody is logged in',
-  [paths.sessionRefresh]: 'the session is renewed',
-  [paths.logout]: 'the session is over',
-};
+const ofSessions: ReadonlySet<unknown> = new Set(['session', 'session-refresh', 'logout']);
+const ofPrograms: ReadonlySet<unknown> = new Set(['token', 'revoke', 'register']);
+const ofPeople: ReadonlySet<unknown> = new Set(['start', 'callback', 'consent']);
 
-/** What a request led to, in words for people. Undefined: method and route say it all. */
-export function effectOf(request: Described): string | undefined {
-  const { method, route, outcome, status, provider, grant } = request;
-  const failure = failureCodes.find((code) => code === outcome);
-  if (failure !== undefined) return new RelayError(failure).detail;
-  if (method === 'OPTIONS') return preflightEffect(route);
-  if (typeof route !== 'string') return undefined;
-  if (/^\/auth\/[^/]+\/callback$/.test(route)) {
+/** Whether a request starts, continues or ends somebody's login. */
+export const isOfLogin = (action: unknown): boolean =>
+  [ofPeople, ofPrograms, ofSessions].some((actions) => actions.has(action));
+
+const newTokens = 'new tokens';
+const effects: Readonly<Partial<Record<Action, (request: Described) => string>>> = {
+  start({ status, grant }) {
+    if (grant === 'refresh_token') return newTokens;
+    return status === 307 ? onToProvider : 'the person is asked first';
+  },
+  consent: () => onToProvider,
+  callback({ status, provider }) {
     if (status !== 307) return 'a page for the popup';
     // The code of an OAuth login is exchanged at the token endpoint.
     return provider === undefined ? 'back to the page, with a code' : 'logged in, back to the page';
-  }
-  if (!route.startsWith('/auth')) return effects[route];
-  if (status === 307 || route.endsWith('/consent')) return onToProvider;
-  if (route.endsWith('/register')) return 'a client_id, which holds its client';
-  if (grant === 'authorization_code') return 'the tokens for the code';
-  if (grant === 'refresh_token') return 'new tokens';
-  if (route.endsWith('/revoke')) return 'the login is revoked';
-  return effects[route] ?? 'the person is asked first';
+  },
+  token: ({ grant }) => (grant === 'refresh_token' ? newTokens : 'the tokens for the code'),
+  revoke: () => 'the login is revoked',
+  register: () => 'a client_id, which holds its client',
+  user: () => 'the user record',
+  session: () => 'somebody is logged in',
+  'session-refresh': () => 'the session is renewed',
+  logout: () => 'the session is over',
+};
+/** What a request led to, in words for people. Undefined: method and route say it all. */
+export function effectOf(request: Described): string | undefined {
+  const { method, action, outcome } = request;
+  const failure = failureCodes.find((code) => code === outcome);
+  if (failure !== undefined) return new RelayError(failure).detail;
+  if (method === 'OPTIONS') return preflightEffect(request);
+  const [, effect] = Object.entries(effects).find(([name]) => name === action) ?? [];
+  return effect?.(request);
 }
 
 /** Only a preflight that is refused gets as far as a route. */
-function preflightEffect(route: unknown): string {
+function preflightEffect({ action, route }: Described): string {
   const preflight = 'a preflight of the browser';
   if (typeof route !== 'string') return preflight;
-  const missing = sessionPaths.has(route) ? 'with sessions has this origin' : 'has this origin';
+  const missing = ofSessions.has(action) ? 'with sessions has this origin' : 'has this origin';
   return `${preflight}, refused: no front end ${missing}`;
 }

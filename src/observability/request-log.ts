@@ -4,9 +4,8 @@ import type { Logger } from 'pino';
 import { elapsedSince } from '../clock.ts';
 import type { FailureCode } from '../errors.ts';
 import { type RequestState, routeOf } from '../http/context.ts';
-import { paths } from '../paths.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
-import { hasFailed } from './request-effect.ts';
+import { hasFailed, isOfLogin } from './request-effect.ts';
 
 const clientClosedRequest = 499;
 
@@ -30,6 +29,7 @@ export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>
 /** The names of registration and front end are left out if there is only one. */
 type SharedFields =
   | 'requestId'
+  | 'action'
   | 'registration'
   | 'frontEnd'
   | 'providerError'
@@ -57,11 +57,12 @@ export function recordRequests(
 
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, registration, frontEnd } = ctx.state;
+      const { requestId, action, registration, frontEnd } = ctx.state;
       const { providerCall, providerError, access, refusedBy, excused, grant, stack } = ctx.state;
       const line: RequestRecord = {
         requestId,
         clientAddress: address,
+        action,
         method: ctx.method,
         route: routeOf(ctx) ?? null,
         registration: names.registration ? registration : undefined,
@@ -118,15 +119,13 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
   };
 }
 
-// Probes come every few seconds. The metrics count them.
-const probes: ReadonlySet<string | null> = new Set([paths.alive, paths.ready]);
-
 function levelOf(record: RequestRecord) {
-  const { route, status, outcome } = record;
-  if (probes.has(route)) return 'debug';
+  const { action, status, outcome } = record;
+  // They come every few seconds. The metrics count them.
+  if (action === 'probe') return 'debug';
   // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
-  const failedLogin = route?.startsWith('/auth/') && hasFailed(record);
-  return failedLogin || isBrokenOff ? 'warn' : 'info';
+  const isFailedLogin = isOfLogin(action) && hasFailed(record);
+  return isFailedLogin || isBrokenOff ? 'warn' : 'info';
 }

@@ -54,6 +54,7 @@ export function createApiPaths(
       if (found === undefined) return next();
       // The name of all its routes in the log and in metrics.
       ctx.state.route = 'proxy';
+      ctx.state.action = 'proxy';
       return found.handle(ctx, next);
     },
   };

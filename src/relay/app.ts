@@ -4,7 +4,15 @@ import Koa from 'koa';
 import { RelayError } from '../errors.ts';
 import { ignoreBody } from '../http/body.ts';
 import { loggedAddresses } from '../http/client-address.ts';
-import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
+import {
+  type Action,
+  type Context,
+  claimedQuery,
+  type Handler,
+  inOrder,
+  type RequestState,
+  type Route,
+} from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { answerSessionFailures, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
@@ -20,14 +28,14 @@ import {
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { matchesAny, patternsThatAllow } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
-import { paths, sessionPaths } from '../paths.ts';
+import { namesInPath, paths } from '../paths.ts';
 import { clientFiles } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
 import { originOfPage, type SessionAccess } from '../routes/session-access.ts';
 import { createApiPaths } from './api-paths.ts';
-import { addLoginRoutes } from './login-routes.ts';
+import { createLoginRoutes, type LoginRoutes } from './login-routes.ts';
 import type { ServedRegistration, ServingContext } from './registrations.ts';
 
 /** What the application needs. Its owner creates and closes it. */
@@ -43,63 +51,27 @@ interface Dependencies extends ServingContext {
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, logger, memory, served, observers, readiness, sessionAccess } = dependencies;
-  const { frontEnds, baseUrl, registrationsAreNamed, rateLimit: perMinute } = config;
+  const { frontEnds, registrationsAreNamed, rateLimit: perMinute } = config;
   const limited =
     perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
+  const logins = createLoginRoutes(served, {
+    baseUrl: config.baseUrl,
+    limited,
+    watchStarts: watchStarts(dependencies),
+  });
   const apiPaths = createApiPaths(config, sessionAccess, limited);
-  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
+  const readers = createReaders(dependencies, logins, apiPaths);
+  const routes = new Map(
+    Object.entries({
+      ...commonRoutes(dependencies, limited),
+      ...(logins.startOfCms && { [paths.cmsLogin]: logins.startOfCms }),
+    }),
+  );
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
-  const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
-  const { origin: ownOrigin } = new URL(baseUrl);
-  const isKnownPage = (origin: string) => origin === ownOrigin || hasOrigin(origin);
   const names = { registration: served.length > 1, frontEnd: frontEnds.length > 1 };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const findRegistration = registrationsAreNamed
-    ? registrationsOfLookups(served, new URL(baseUrl))
-    : () => served[0].registration;
-  router.all(
-    paths.user,
-    allow('GET', 'HEAD'),
-    ...limited,
-    currentUser(findRegistration, sessionAccess),
-  );
-  for (const [path, file] of Object.entries(clientFiles)) {
-    router.all(path, allow('GET', 'HEAD'), file);
-  }
-  if (sessionAccess !== undefined) {
-    const { grants } = memory;
-    const before = (...methods: string[]) => [answerSessionFailures, allow(...methods), ...limited];
-    router.all(paths.session, ...before('GET', 'HEAD'), describeSession(sessionAccess));
-    router.all(paths.sessionRefresh, ...before('POST'), refreshSession(sessionAccess, grants));
-    router.all(paths.logout, ...before('POST'), logout(sessionAccess, grants));
-  }
-  router.all(paths.alive, allow('GET', 'HEAD'), alive);
-  router.all(paths.ready, allow('GET', 'HEAD'), ready(readiness));
-  const registrationOf = addLoginRoutes(router, served, {
-    baseUrl,
-    limited,
-    watchStarts: inOrder(
-      warnOfOtherHosts(logger, baseUrl),
-      warnOfForeignPages(logger, isKnownPage, (name) => byName.get(name)?.origin || undefined),
-    ),
-  });
-  // What belongs to a registration, to sessions or to an API can be read by their front ends, the rest by all.
-  const mayRead = (origin: string, path: string) => {
-    const user = sessionPaths.has(path) ? sessionAccess : apiPaths?.find(path);
-    return (user ?? registrationOf(path)?.frontEnds ?? { hasOrigin }).hasOrigin(origin);
-  };
-
-  // The client of a request is known later: then, only its own pages may read on.
-  const areAnywhere = served.some(({ frontEnds: users }) => users.areAnywhere);
-  const mayAllRead = (ctx: Context) => {
-    if (ctx.path !== paths.user) {
-      return ofClients.test(ctx.path) && registrationOf(ctx.path)?.frontEnds.areAnywhere === true;
-    }
-    const { provider } = claimedQuery(ctx);
-    const isMeant = ({ registration: { name } }: ServedRegistration) =>
-      provider === undefined || provider === name;
-    return served.some((one) => one.frontEnds.areAnywhere && isMeant(one));
-  };
+  for (const [path, { handle }] of routes) router.all(path, handle);
+  router.all(/^\/(auth|\.well-known)\//, logins.answer);
 
   // Otherwise Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });
@@ -111,13 +83,17 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
   app.use(checkHeaders);
   app.use(originForm);
-  app.use(warnOfForeignOrigins(logger, (one) => areAnywhere || hasOrigin(one), onlyOrigin));
-  app.use(cors(mayRead, mayAllRead));
+  app.use((ctx, next) => {
+    ctx.state.action = (routes.get(ctx.path) ?? logins.find(ctx.path).route)?.action;
+    return next();
+  });
+  app.use(warnOfForeignOrigins(logger, readers.areKnown, onlyOrigin));
+  app.use(cors(readers.mayRead, readers.mayAllRead));
   if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());
   app.use((ctx) => {
     // A login may have started here before a reload removed its registration.
-    if (registrationsAreNamed && /^\/auth\/[^/]+\/callback$/.test(ctx.path)) {
+    if (registrationsAreNamed && namesInPath(ctx.path).below === 'callback') {
       ctx.state.answerFailure = served[0].frontEnds.first.answerInPlace;
       throw new RelayError('front_end_gone');
     }
@@ -126,8 +102,98 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   return app;
 }
 
+/** Warns of logins that start under another host name, or from another page, than the configured ones. */
+function watchStarts({ config: { baseUrl, frontEnds }, logger }: Dependencies): Handler {
+  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
+  const { origin: ownOrigin } = new URL(baseUrl);
+  const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
+  return inOrder(
+    warnOfOtherHosts(logger, baseUrl),
+    warnOfForeignPages(
+      logger,
+      (origin) => origin === ownOrigin || hasOrigin(origin),
+      (name) => byName.get(name)?.origin || undefined,
+    ),
+  );
+}
+
+/** The routes that belong to no registration, by path. */
+function commonRoutes(
+  { config, memory: { grants }, served, readiness, sessionAccess: access }: Dependencies,
+  limited: readonly Handler[],
+): Readonly<Record<string, Route>> {
+  const reading = (action: Action, ...handlers: Handler[]): Route => ({
+    action,
+    handle: inOrder(allow('GET', 'HEAD'), ...handlers),
+  });
+  const ofSession = (action: Action, method: Handler, endpoint: Handler): Route => ({
+    action,
+    handle: inOrder(answerSessionFailures, method, ...limited, endpoint),
+  });
+  const findRegistration = config.registrationsAreNamed
+    ? registrationsOfLookups(served, new URL(config.baseUrl))
+    : () => served[0].registration;
+  return {
+    [paths.user]: reading('user', ...limited, currentUser(findRegistration, access)),
+    [paths.alive]: reading('probe', alive),
+    [paths.ready]: reading('probe', ready(readiness)),
+    ...Object.fromEntries(
+      Object.entries(clientFiles).map(([path, file]) => [path, reading('client', file)]),
+    ),
+    ...(access && {
+      [paths.session]: ofSession('session', allow('GET', 'HEAD'), describeSession(access)),
+      [paths.sessionRefresh]: ofSession(
+        'session-refresh',
+        allow('POST'),
+        refreshSession(access, grants),
+      ),
+      [paths.logout]: ofSession('logout', allow('POST'), logout(access, grants)),
+    }),
+  };
+}
+
+/** Which pages may read what: what belongs to a registration, to sessions or to an API, its front ends; the rest, all. */
+function createReaders(
+  { config: { frontEnds }, served, sessionAccess }: Dependencies,
+  logins: LoginRoutes,
+  apiPaths: ReturnType<typeof createApiPaths>,
+) {
+  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
+  const areAnywhere = served.some(({ frontEnds: users }) => users.areAnywhere);
+  return {
+    areKnown: (origin: string): boolean => areAnywhere || hasOrigin(origin),
+    mayRead({ path, state: { action } }: Context, origin: string): boolean {
+      const users = ofSessions.has(action)
+        ? sessionAccess
+        : (apiPaths?.find(path) ?? logins.find(path).served?.frontEnds);
+      return (users ?? { hasOrigin }).hasOrigin(origin);
+    },
+    /** The client of a request is known later: then, only its own pages may read on. */
+    mayAllRead(ctx: Context): boolean {
+      const { action } = ctx.state;
+      if (action === 'user') {
+        const { provider } = claimedQuery(ctx);
+        const isMeant = ({ registration: { name } }: ServedRegistration) =>
+          provider === undefined || provider === name;
+        return served.some((one) => one.frontEnds.areAnywhere && isMeant(one));
+      }
+      return ofClients.has(action) && logins.find(ctx.path).served?.frontEnds.areAnywhere === true;
+    },
+  };
+}
+
+const ofSessions: ReadonlySet<Action | undefined> = new Set([
+  'session',
+  'session-refresh',
+  'logout',
+]);
 /** The endpoints that clients call themselves. */
-const ofClients = /^\/\.well-known\/|^\/auth\/[^/]+\/(token|revoke|register)$/;
+const ofClients: ReadonlySet<Action | undefined> = new Set([
+  'metadata',
+  'token',
+  'revoke',
+  'register',
+]);
 
 /** Finds the registration of a user lookup: a token of one provider must not reach another one. */
 function registrationsOfLookups(

@@ -1,11 +1,17 @@
-import type Router from '@koa/router';
-import type { Middleware } from 'koa';
-import { type Context, claimedQuery, inOrder, type RequestState } from '../http/context.ts';
+import type { Next } from 'koa';
+import {
+  type Action,
+  type Context,
+  claimedQuery,
+  type Handler,
+  inOrder,
+  type Route,
+} from '../http/context.ts';
 import { answerOAuthErrors } from '../http/error-responder.ts';
 import { allow, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
-import { paths } from '../paths.ts';
-import { createFrontEnds, type FrontEnds, frontEndInPath } from '../routes/front-ends.ts';
+import { namesInPath, registrationPath } from '../paths.ts';
+import { createFrontEnds, type FrontEnds } from '../routes/front-ends.ts';
 import { deliverCallbackFailures, loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { registrationEndpoint } from '../routes/register.ts';
@@ -17,60 +23,69 @@ import type { ServedRegistration } from './registrations.ts';
 /** What the routes of every registration need. */
 interface LoginDependencies {
   readonly baseUrl: string;
-  readonly limited: readonly Middleware[];
+  readonly limited: readonly Handler[];
   /** Warns of logins that start under another host name than the base URL's, or from another page. */
-  readonly watchStarts: Middleware<RequestState>;
+  readonly watchStarts: Handler;
 }
 
-/**
- * Adds the routes of every registration. The time to find one does not grow with their number.
- *
- * @returns finds the registration of a path; undefined if the path belongs to none
- */
-export function addLoginRoutes(
-  router: Router<RequestState>,
+/** The addresses of registrations: what each is, and what answers there. */
+export type LoginRoutes = ReturnType<typeof createLoginRoutes>;
+
+/** The time to find a route does not grow with the number of registrations. */
+export function createLoginRoutes(
   registrations: readonly ServedRegistration[],
   dependencies: LoginDependencies,
-): (path: string) => ServedRegistration | undefined {
-  const all = registrations.map((served) => createLoginRoutes(served, dependencies));
-  const byName = new Map(all.map((routes) => [routes.name, routes]));
+) {
+  const all = registrations.map((served) => routesOf(served, dependencies));
+  const byName = new Map(all.map((one) => [one.name, one]));
   const byPath = new Map(
-    all.flatMap((routes) => [...routes.byPath.keys()].map((path) => [path, routes])),
+    all.flatMap(({ served, routes }) =>
+      Object.entries(routes).map(([pattern, route]) => [pattern, { served, route, pattern }]),
+    ),
   );
-  const withCms = all.flatMap(({ startOfCms, ...routes }) =>
-    startOfCms === undefined ? [] : [{ ...routes, ...startOfCms }],
+  const withCms = all.flatMap(({ startOfCms, ...one }) =>
+    startOfCms ? [{ ...one, ...startOfCms }] : [],
   );
 
-  function routesOf(path: string) {
-    return byPath.get(path) ?? byName.get(/^\/auth\/([^/]+)/.exec(path)?.[1] ?? '');
+  /** The registration of a path, and the route if there is one. The pattern is the name of the route in the log. */
+  function find(path: string): Found {
+    const known = byPath.get(path);
+    if (known !== undefined) return known;
+    const { registration = '', below: frontEnd } = namesInPath(path);
+    const { served, start } = byName.get(registration) ?? {};
+    if (frontEnd === undefined || !served?.frontEnds.has(frontEnd)) return { served };
+    return { served, route: start, pattern: `${registrationPath(registration)}/:frontEnd` };
   }
 
-  if (withCms.length > 0) {
-    router.all(paths.cmsLogin, (ctx: Context, next) => {
-      // Sveltia CMS does not name its backend for a refresh. It starts here only at GitHub.
-      const backend = ctx.method === 'POST' ? 'github' : claimedQuery(ctx)['provider'];
-      const found = registrationOfCms(withCms, backend);
-      if (found === undefined) return next();
-      enter(ctx, found.served);
-      return found.start(ctx, next);
-    });
+  function startCms(ctx: Context, next: Next): unknown {
+    // Sveltia CMS does not name its backend for a refresh. It starts here only at GitHub.
+    const backend = ctx.method === 'POST' ? 'github' : claimedQuery(ctx)['provider'];
+    const found = registrationOfCms(withCms, backend);
+    if (found === undefined) return next();
+    enter(ctx, found.served);
+    return found.handle(ctx, next);
   }
-  router.all(/^\/(auth|\.well-known)\//, (ctx: Context, next) => {
-    const { path, state } = ctx;
-    const routes = routesOf(path);
-    if (routes === undefined) return next();
-    enter(ctx, routes.served);
-    const handle = routes.byPath.get(path);
-    if (handle !== undefined) {
-      state.route = path;
-      return handle(ctx, next);
-    }
-    const frontEnd = frontEndInPath(path);
-    if (frontEnd === undefined || !routes.served.frontEnds.has(frontEnd)) return next();
-    state.route = `/auth/${routes.name}/:frontEnd`;
-    return routes.start(ctx, next);
-  });
-  return (path) => routesOf(path)?.served;
+
+  return {
+    find,
+    /** Answers at an address of a registration. */
+    answer(ctx: Context, next: Next): unknown {
+      const { served, route, pattern } = find(ctx.path);
+      if (served !== undefined) enter(ctx, served);
+      if (route === undefined) return next();
+      ctx.state.route = pattern;
+      return route.handle(ctx, next);
+    },
+    /** Where CMSes start unless their configuration says otherwise. Undefined: there are none. */
+    startOfCms:
+      withCms.length > 0 ? ({ action: 'start', handle: startCms } satisfies Route) : undefined,
+  };
+}
+
+interface Found {
+  readonly served?: ServedRegistration | undefined;
+  readonly route?: Route | undefined;
+  readonly pattern?: string | undefined;
 }
 
 function enter({ state }: Context, { registration, frontEnds }: ServedRegistration): void {
@@ -78,55 +93,63 @@ function enter({ state }: Context, { registration, frontEnds }: ServedRegistrati
   state.answerFailure = frontEnds.first.answerFailure;
 }
 
-function createLoginRoutes(served: ServedRegistration, dependencies: LoginDependencies) {
-  const { watchStarts, limited } = dependencies;
+function routesOf(served: ServedRegistration, dependencies: LoginDependencies) {
   const { registration, frontEnds } = served;
   const { name, protection } = registration;
-  const path = `/auth/${name}`;
-  const startOf = (chosen: FrontEnds): Middleware<RequestState> => {
-    const start = inOrder(
-      allow('GET'),
-      refusePrefetch,
-      ...(protection === undefined ? [] : [watchStarts]),
-      startLogin(served, chosen),
-    );
-    const ofCms = cmsTokenEndpoint(served, chosen);
-    const refreshCms = inOrder(answerOAuthErrors, allow('GET', 'POST'), ...limited, ofCms);
-    return (ctx, next) => {
-      const isRefreshed = ctx.method !== 'GET' && chosen.findCmsToRefresh(ctx) !== undefined;
-      return (isRefreshed ? refreshCms : start)(ctx, next);
-    };
-  };
-  const start = startOf(frontEnds);
+  const path = registrationPath(name);
+  const start = startOf(served, frontEnds, dependencies);
   const callback = inOrder(
     allow('GET'),
     deliverCallbackFailures(served),
     refusePrefetch,
-    ...limited,
+    ...dependencies.limited,
     loginCallback(served),
   );
   const { firstCms } = frontEnds;
-  const byPath: Routes = {
+  const routes: Routes = {
     [path]: start,
-    [`${path}/callback`]: callback,
+    [`${path}/callback`]: { action: 'callback', handle: callback },
     // Without a state check, a code could be redeemed in another browser than the login's.
     ...(protection && oauthEndpoints(served, path, dependencies)),
   };
   return {
     name,
     served,
+    routes,
     /** Of a front end too: `/auth/<registration>/<front end>`. */
     start,
-    byPath: new Map(Object.entries(byPath)),
     /** `/auth`. */
     startOfCms: firstCms && {
       backend: firstCms.cmsBackend,
-      start: startOf(createFrontEnds([firstCms])),
+      ...startOf(served, createFrontEnds([firstCms]), dependencies),
     },
   };
 }
 
-type Routes = Readonly<Record<string, Middleware<RequestState>>>;
+/** Where logins of these front ends start. A CMS also refreshes there. */
+function startOf(
+  served: ServedRegistration,
+  frontEnds: FrontEnds,
+  { watchStarts, limited }: LoginDependencies,
+): Route {
+  const start = inOrder(
+    allow('GET'),
+    refusePrefetch,
+    ...(served.registration.protection === undefined ? [] : [watchStarts]),
+    startLogin(served, frontEnds),
+  );
+  const endpoint = cmsTokenEndpoint(served, frontEnds);
+  const refresh = inOrder(answerOAuthErrors, allow('GET', 'POST'), ...limited, endpoint);
+  return {
+    action: 'start',
+    handle(ctx: Context, next) {
+      const isRefresh = ctx.method !== 'GET' && frontEnds.findCmsToRefresh(ctx) !== undefined;
+      return (isRefresh ? refresh : start)(ctx, next);
+    },
+  };
+}
+
+type Routes = Readonly<Record<string, Route>>;
 
 /** The endpoints of the relay as an authorization server, besides the start of a login. */
 function oauthEndpoints(
@@ -135,17 +158,23 @@ function oauthEndpoints(
   { baseUrl, limited }: LoginDependencies,
 ): Routes {
   const { clients } = served.frontEnds;
-  const ofPrograms = (endpoint: Middleware<RequestState>) =>
-    inOrder(answerOAuthErrors, allow('POST'), ...limited, endpoint);
-  const describe = inOrder(allow('GET', 'HEAD'), serverMetadata(served));
+  const ofPrograms = (action: Action, endpoint: Handler): Route => ({
+    action,
+    handle: inOrder(answerOAuthErrors, allow('POST'), ...limited, endpoint),
+  });
+  const handle = inOrder(allow('GET', 'HEAD'), serverMetadata(served));
+  const describe: Route = { action: 'metadata', handle };
   return {
-    [`${path}/token`]: ofPrograms(tokenEndpoint(served)),
-    [`${path}/revoke`]: ofPrograms(revocationEndpoint(served)),
+    [`${path}/token`]: ofPrograms('token', tokenEndpoint(served)),
+    [`${path}/revoke`]: ofPrograms('revoke', revocationEndpoint(served)),
     ...(clients?.takesRegistrations && {
-      [`${path}/register`]: ofPrograms(registrationEndpoint(clients, served)),
+      [`${path}/register`]: ofPrograms('register', registrationEndpoint(clients, served)),
     }),
     ...((clients?.takesRegistrations || clients?.takesDocuments) && {
-      [`${path}/consent`]: inOrder(allow('POST'), ...limited, consentEndpoint(served)),
+      [`${path}/consent`]: {
+        action: 'consent',
+        handle: inOrder(allow('POST'), ...limited, consentEndpoint(served)),
+      },
     }),
     ...Object.fromEntries([...metadataPaths(baseUrl, path)].map((one) => [one, describe])),
   };

@@ -12,6 +12,7 @@ import { createLoginProtection } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
+import { registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createFrontEnds } from '../routes/front-ends.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -62,7 +63,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   const grants = createGrants(keys, audience, memory.grants, now);
   const { baseUrl } = config;
   const { name, redirectUri, provider, stateCheck } = registered;
-  const issuer = `${baseUrl}/auth/${name}`;
+  const issuer = baseUrl + registrationPath(name);
   const ofLogins = { baseUrl, redirectUri };
   const protection =
     stateCheck === 'off'

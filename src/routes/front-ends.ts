@@ -10,6 +10,7 @@ import type { Registration, RegistrationSource } from '../login/registration.ts'
 import type { LoginState, States } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/schemas.ts';
+import { namesInPath } from '../paths.ts';
 
 /** A registration with all that its routes need. */
 export interface Served {
@@ -28,11 +29,6 @@ export interface Served {
 export interface Place extends Omit<Served, 'registration'> {
   readonly registration: Registration;
   readonly frontEnd: FrontEnd;
-}
-
-/** The front end that the path of a start names, if it names one: `/auth/<registration>/<front end>`. */
-export function frontEndInPath(path: string): string | undefined {
-  return /^\/auth\/[^/]+\/([^/]+)$/.exec(path)?.[1];
 }
 
 /** The front ends that may use one registration, and which of them a request is of. */
@@ -56,7 +52,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
 
   /** The front end that a start names by its path or its `client_id`. @returns undefined if it names none */
   function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
-    const inPath = frontEndInPath(ctx.path);
+    const inPath = namesInPath(ctx.path).below;
     const { client_id: name = inPath } = claimedQuery(ctx);
     if (name === undefined) return undefined;
     const isOther = inPath !== undefined && name !== inPath;
@@ -139,7 +135,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       const asked = named(ctx);
       const { client_id: id } = claimedQuery(ctx);
       const frontEnd = asked ? asked.found : onlyForOAuth;
-      const isOther = frontEnd === undefined && frontEndInPath(ctx.path) === undefined;
+      const isOther = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
       if (!isOther || typeof id !== 'string') return { frontEnd, client: undefined };
       const found = await clients?.find(id, ctx.req);
       return { frontEnd: ofFound(found), client: found?.client };

@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import { createSteps, type Steps } from '../../src/demo/steps.ts';
 import type { RequestRecord } from '../../src/observability/request-log.ts';
 
-const start = { route: '/auth/provider', status: 307, frontEnd: 'app' };
-const lookup = { route: '/api/user' };
+const start = { action: 'start', route: '/auth/provider', status: 307, frontEnd: 'app' } as const;
+const lookup = { action: 'user', route: '/api/user' } as const;
 
 const ordinary: RequestRecord = {
   requestId: 'an-id',
+  action: 'probe',
   clientAddress: undefined,
   method: 'GET',
   route: '/healthz',
@@ -73,14 +74,14 @@ describe('the steps that the demo shows', () => {
   });
 
   it('leave out preflights, probes, scripts and unknown addresses', () => {
-    observe({ method: 'OPTIONS', route: null, status: 204 });
-    for (const route of ['/healthz', '/client.js', null]) observe({ route });
+    observe({ method: 'OPTIONS', action: 'token', route: null, status: 204 });
+    for (const action of ['probe', 'client', undefined] as const) observe({ action });
     expect(parsed(follow().got[0])).to.deep.equal([]);
   });
 
   it('do not call it a failure that nobody is logged in, or that a page needs a nonce', () => {
-    observe({ route: '/auth/session', status: 401, outcome: 'session_missing' });
-    observe({ route: '/auth/a/token', status: 400, outcome: 'nonce_required' });
+    observe({ action: 'session', status: 401, outcome: 'session_missing' });
+    observe({ action: 'token', status: 400, outcome: 'nonce_required' });
     for (const step of parsed(follow().got[0])) expect(step).to.deep.include({ failed: false });
   });
 

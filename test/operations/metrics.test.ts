@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createMetrics, type Metrics, type Situation } from '../../src/observability/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
+import type { Situation } from '../../src/observability/metrics-table.ts';
 import type { RequestRecord } from '../../src/observability/request-log.ts';
 
 const situation = (): Situation => ({
@@ -16,6 +17,7 @@ const situationOf = (registrations: readonly string[]) => (): Situation => ({
 function recordOf(outcome: RequestRecord['outcome'], status: number): RequestRecord {
   return {
     requestId: 'id',
+    action: 'user',
     clientAddress: undefined,
     method: 'GET',
     route: '/api/user',
@@ -46,6 +48,7 @@ describe('the metrics of several registrations', () => {
     const provider = { endpoint: 'token', outcome: 'answered', durationMs: 1 } as const;
     metrics.observe({
       ...recordOf('client_refused', 400),
+      action: 'callback',
       route: '/auth/staff/callback',
       registration: 'staff',
       provider: { ...provider, status: 401 },
@@ -96,15 +99,12 @@ describe('the metrics of several registrations', () => {
 });
 
 describe('the metric of started logins', () => {
-  it('counts every path that starts one', async () => {
+  it('counts starts alone', async () => {
     const metrics = createMetrics(situation);
-    for (const route of ['/auth/github', '/auth/github/:frontEnd', '/auth']) {
-      metrics.observe({ ...recordOf('ok', 307), route });
+    for (const action of ['start', 'session', 'token', 'user', undefined] as const) {
+      metrics.observe({ ...recordOf('ok', 307), action });
     }
-    for (const route of ['/auth/session', '/auth/github/token', '/api/user', null]) {
-      metrics.observe({ ...recordOf('ok', 200), route });
-    }
-    expect(await metrics.text()).to.contain('login_relay_logins_started_total 3\n');
+    expect(await metrics.text()).to.contain('login_relay_logins_started_total 1\n');
   });
 });
 

@@ -9,10 +9,11 @@ function read(line: Readonly<Record<string, unknown>>): string {
 }
 
 const request = { msg: 'request', requestId: 'an-id', method: 'GET', durationMs: 3 };
+const lookup = { action: 'user', route: '/api/user' };
 
 describe('the log for people', () => {
   it('shows the outcome of a request and of its call', () => {
-    const line = { ...request, route: '/api/user', status: 200, outcome: 'ok' };
+    const line = { ...request, ...lookup, status: 200, outcome: 'ok' };
     const provider = { endpoint: 'user', outcome: 'answered', status: 200, durationMs: 2 };
     expect(read({ ...line, provider })).to.equal(
       'INFO: GET /api/user 200 ok in 3 ms\n  the user record\n  ' +
@@ -28,9 +29,9 @@ describe('the log for people', () => {
         .slice(1);
     const provider = { endpoint: 'token', outcome: 'answered', status: 200, durationMs: 2 };
     const call = "provider's token endpoint: 200 in 2 ms";
-    const start = { route: '/auth/provider', status: 307 };
-    const callback = { route: '/auth/provider/callback', status: 307 };
-    const token = { method: 'POST', route: '/auth/provider/token', status: 200, provider };
+    const start = { action: 'start', route: '/auth/provider', status: 307 };
+    const callback = { action: 'callback', route: '/auth/provider/callback', status: 307 };
+    const token = { method: 'POST', action: 'token', status: 200, provider };
     expect(shown({ ...start, frontEnd: 'shop' })).to.deep.equal([
       'on to the provider',
       'front end: shop',
@@ -49,22 +50,21 @@ describe('the log for people', () => {
       call,
     ]);
     expect(shown({ ...token, grant: 'refresh_token' })).to.deep.equal(['new tokens', call]);
-    for (const [route, effect] of [
-      ['/auth/provider/revoke', 'the login is revoked'],
-      ['/auth/session', 'somebody is logged in'],
-      ['/auth/session/refresh', 'the session is renewed'],
-      ['/auth/logout', 'the session is over'],
+    for (const [action, effect] of [
+      ['revoke', 'the login is revoked'],
+      ['session', 'somebody is logged in'],
+      ['session-refresh', 'the session is renewed'],
+      ['logout', 'the session is over'],
     ]) {
-      expect(shown({ route, status: 200 })).to.deep.equal([effect]);
+      expect(shown({ action, status: 200 })).to.deep.equal([effect]);
     }
-    expect(shown({ route: '/healthz', status: 200 })).to.deep.equal([]);
+    expect(shown({ action: 'probe', status: 200 })).to.deep.equal([]);
   });
 
   it('names the provider of a lookup, whose address does not', () => {
     const line = { msg: 'request', method: 'GET', status: 200, outcome: 'ok', durationMs: 1 };
-    const lookup = read({ ...line, route: '/api/user', registration: 'staff' });
-    expect(lookup).to.match(/\n {2}provider: staff$/);
-    const start = read({ ...line, route: '/auth/staff', registration: 'staff' });
+    expect(read({ ...line, ...lookup, registration: 'staff' })).to.match(/\n {2}provider: staff$/);
+    const start = read({ ...line, action: 'start', registration: 'staff' });
     expect(start).not.to.contain('provider: staff');
   });
 
@@ -82,11 +82,11 @@ describe('the log for people', () => {
     expect(read({ ...line, route: null })).to.equal(
       `INFO: OPTIONS (any address) 204 ok in 1 ms\n  ${preflight}`,
     );
-    for (const [route, reason] of [
-      ['/api/user', 'no front end has this origin'],
-      ['/auth/session', 'no front end with sessions has this origin'],
+    for (const [action, route, reason] of [
+      ['user', '/api/user', 'no front end has this origin'],
+      ['session', '/auth/session', 'no front end with sessions has this origin'],
     ]) {
-      expect(read({ ...line, route })).to.equal(
+      expect(read({ ...line, action, route })).to.equal(
         `INFO: OPTIONS ${route} 204 ok in 1 ms\n  ${preflight}, refused: ${reason}`,
       );
     }

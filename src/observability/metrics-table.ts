@@ -1,0 +1,196 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { countedLimits } from '../limits.ts';
+import type { LinkFailure } from '../memory/link.ts';
+import type { Leadership } from '../memory/shared.ts';
+import { version } from '../version.ts';
+
+/** The values of gauges. */
+export interface Situation {
+  readonly callsInFlight: number;
+  readonly ready: boolean;
+  readonly memoryIsUp?: boolean | undefined;
+  /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
+  readonly providers: readonly {
+    readonly registration: string | undefined;
+    readonly isKnown: boolean;
+  }[];
+}
+
+/** Seconds: from a fast call on a keep-alive connection to the default timeout. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export type Makers = ReturnType<typeof makersOf>;
+
+/** Make metrics of each kind. All names begin with `login_relay_`. */
+export function makersOf(registry: Registry, situation: () => Situation) {
+  const common = (name: string, help: string, labelNames: readonly string[]) => ({
+    name: `login_relay_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  return {
+    /** Prometheus computes a rate from the second value on. The values in `starts` of the first label start at 0. */
+    counter(
+      name: string,
+      help: string,
+      labels: readonly string[] = [],
+      starts: readonly string[] = [],
+    ) {
+      const made = new Counter(common(name, help, labels));
+      for (const value of starts) made.inc({ [`${labels[0]}`]: value }, 0);
+      return made;
+    },
+    /** A counter that starts at 0 at each registration, also at one that a reload has added. */
+    loginCounter(name: string, help: string, first: Readonly<Record<string, string>> = {}) {
+      const collect = () => {
+        for (const one of situation().providers) made.inc({ ...first, ...labelOf(one) }, 0);
+      };
+      const labels = [...Object.keys(first), 'registration'];
+      const made: Counter = new Counter({ ...common(name, help, labels), collect });
+      return made;
+    },
+    histogram: (name: string, help: string, labels: readonly string[]) =>
+      new Histogram({ ...common(name, help, labels), buckets }),
+    /** @param set sets the values of a scrape. Those of the scrape before are gone */
+    gauge(
+      name: string,
+      help: string,
+      labels: readonly string[],
+      set: (gauge: Gauge, now: Situation) => void,
+    ): void {
+      const collect = () => {
+        made.reset();
+        set(made, situation());
+      };
+      const made: Gauge = new Gauge({ ...common(name, help, labels), collect });
+    },
+  };
+}
+
+/** Every metric but those of a shared memory. No value of a label comes from a request. */
+export function tableOf({ counter, loginCounter, histogram, gauge }: Makers) {
+  const outcomes = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
+  gauge('build_info', 'Always 1; the labels tell what runs.', ['version', 'node'], (info) =>
+    info.set({ version, node: process.versions.node }, 1),
+  );
+  gauge('provider_calls_in_flight', 'Calls to the provider in flight.', [], (inFlight, now) =>
+    inFlight.set(now.callsInFlight),
+  );
+  gauge('ready', '1 if the relay is ready, as /readyz says; 0 if not.', [], (ready, now) =>
+    ready.set(now.ready ? 1 : 0),
+  );
+  gauge(
+    'provider_known',
+    '1 if logins can start at the provider; 0 if its issuer has not described it.',
+    ['registration'],
+    (known, { providers }) => {
+      for (const one of providers) known.set(labelOf(one), one.isKnown ? 1 : 0);
+    },
+  );
+  return {
+    requests: counter('requests_total', 'Requests by route and status.', ['route', 'status']),
+    requestDuration: histogram(
+      'request_duration_seconds',
+      'Time from a request to the end of its response.',
+      ['route', 'status'],
+    ),
+    // A provider's API may answer 500, too. The status does not tell whose error it is.
+    unexpectedErrors: counter(
+      'unexpected_errors_total',
+      'Requests that met an error of the relay itself.',
+    ),
+    calls: counter(
+      'provider_calls_total',
+      'Calls to the provider by endpoint, outcome, and class of the status if there was a response.',
+      ['endpoint', 'outcome', 'status', 'registration'],
+    ),
+    callDuration: histogram(
+      'provider_call_duration_seconds',
+      'Time that calls to the provider took, body included.',
+      ['endpoint', 'outcome', 'registration'],
+    ),
+    errors: counter(
+      'provider_errors_total',
+      'Error codes from the provider, by the endpoint they came from.',
+      ['endpoint', 'code', 'registration'],
+    ),
+    started: loginCounter('logins_started_total', 'Browsers sent to the provider.'),
+    finished: loginCounter(
+      'logins_finished_total',
+      'Logins handed to the front end: with a token, with a code to redeem, or as a session.',
+    ),
+    failed: loginCounter(
+      'logins_failed_total',
+      'Callbacks that ended without a token, by failure.',
+      { reason: 'client_refused' },
+    ),
+    accesses: counter(
+      'access_total',
+      'Logins and refreshes of people of whom it was asked whether they may log in, by answer.',
+      ['outcome', 'registration'],
+      ['allowed'],
+    ),
+    excusedCallbacks: counter(
+      'callbacks_excused_total',
+      'Callbacks that were excused from the state check.',
+    ),
+    redemptions: outcomes(
+      'redemptions_total',
+      'Codes that front ends redeemed, or tried to redeem, by outcome.',
+    ),
+    refreshes: outcomes(
+      'refreshes_total',
+      'Refresh requests of front ends, also of sessions, by outcome.',
+    ),
+    revocations: outcomes('revocations_total', 'Revocation requests of front ends, by outcome.'),
+    logouts: outcomes('logouts_total', 'Logouts of sessions, by outcome.'),
+    limits: counter(
+      'limits_hit_total',
+      'Requests and connections that were refused or closed because of a limit.',
+      ['limit'],
+      countedLimits,
+    ),
+  };
+}
+
+/** The metrics of a shared memory. Their functions observe, and return nothing. */
+export function memoryMetrics({ counter, histogram, gauge }: Makers) {
+  gauge('memory_up', '1 if the shared memory answers; 0 if not.', [], (up, { memoryIsUp }) =>
+    up.set(memoryIsUp ? 1 : 0),
+  );
+  const duration = histogram(
+    'memory_command_duration_seconds',
+    'Time until the shared memory answered a command.',
+    ['command'],
+  );
+  const failures = counter(
+    'memory_failures_total',
+    'Commands that the shared memory did not carry out, and values that no relay can have left there.',
+    ['reason'],
+    ['timeout', 'refused', 'full', 'lost', 'garbage'],
+  );
+  const calls = counter(
+    'memory_calls_total',
+    'Refreshes and logins that relays agree on: led here, waited for, repeated, made alone without the memory, or refused because another relay may be at it.',
+    ['how'],
+    ['led', 'waited', 'repeated', 'alone', 'unclear'],
+  );
+  return {
+    command(name: string, seconds: number, failure: LinkFailure | undefined): void {
+      duration.observe({ command: name }, seconds);
+      if (failure !== undefined) failures.inc({ reason: failure });
+    },
+    garbage(): void {
+      failures.inc({ reason: 'garbage' });
+    },
+    call(how: Leadership): void {
+      calls.inc({ how });
+    },
+  };
+}
+
+/** The label `registration`. There is none if there is only one registration, or if a request concerns none. */
+export function labelOf({ registration }: { readonly registration?: string | undefined }) {
+  return registration === undefined ? {} : { registration };
+}

@@ -46,56 +46,61 @@ export function createProgram(
       if (Object.keys(self.opts()).length > 0) self.error('error: give options after the command');
     });
 
-  function add(command: string, description: string): Command {
-    return program.command(command).description(description);
-  }
-
+  const given = (flags: Flags): OptionSources => ({ flags, environment });
   const serve = async (flags: Flags) => {
     const { serve } = await import('./commands/serve.ts');
-    await serve({ flags, environment });
+    await serve(given(flags));
   };
   addOptions(program).version(version).action(serve);
-  addOptions(add('serve', 'Run the relay. This is the default command.')).action(serve);
+  addOptions(add(program, 'serve', 'Run the relay. This is the default command.')).action(serve);
+  addQuestions(program, given, exit);
+  addTrials(program);
+  addOutputs(program);
+  addHelp(program);
+  return program.helpCommand(false);
+}
+
+function add(program: Command, command: string, description: string): Command {
+  return program.command(command).description(description);
+}
+
+/** Commands about a configured relay. They take its options. */
+function addQuestions(
+  program: Command,
+  given: (flags: Flags) => OptionSources,
+  exit: (code: number) => void,
+): void {
   addOptions(
-    add('check', 'Check the configuration, the provider and the addresses.')
+    add(program, 'check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'print the report as JSON')
-      .addHelpText(
-        'after',
-        `
-Exit codes:
-  0  no problem found
-  1  a problem found
-  2  the configuration has faults`,
-      ),
+      .addHelpText('after', checkHelp),
   ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) => {
     const { check } = await import('./commands/check.ts');
-    exit(await check({ flags, environment }, json));
+    exit(await check(given(flags), json));
   });
-  addOptions(add('health', 'Ask the relay on this machine whether it is ready.'), [
+  addOptions(add(program, 'health', 'Ask the relay on this machine whether it is ready.'), [
     options.port,
     options.host,
     options.tlsCert,
     options.config,
   ]).action(async (flags: Flags) => {
     const { health } = await import('./commands/health.ts');
-    exit(await health({ flags, environment }));
+    exit(await health(given(flags)));
   });
+  const actions = ['check', 'print', 'migrate', 'schema'] satisfies ConfigAction[];
   addOptions(
-    add('config', 'Check or print the configuration, or its schema.')
-      .addArgument(
-        new Argument('<action>').choices([
-          'check',
-          'print',
-          'migrate',
-          'schema',
-        ] satisfies ConfigAction[]),
-      )
+    add(program, 'config', 'Check or print the configuration, or its schema.')
+      .addArgument(new Argument('<action>').choices(actions))
       .addHelpText('after', configHelp),
   ).action(async (action: ConfigAction, flags: Flags) => {
     const { config } = await import('./commands/config.ts');
-    await config(action, { flags, environment });
+    await config(action, given(flags));
   });
-  add('demo', 'Try it on this machine, with a provider and a front end.')
+}
+
+/** Commands for those who begin. */
+function addTrials(program: Command): void {
+  add(program, 'demo', 'Try it on this machine, with a provider and a front end.')
     .option(
       '--port <number>',
       'port of the relay; front end and provider use the next ones (default: the first free ones from 8000)',
@@ -109,12 +114,16 @@ Exit codes:
       const { demo } = await import('./commands/demo.ts');
       await demo(flags);
     });
-  add('providers', 'List the provider presets.').action(async () => {
+  add(program, 'providers', 'List the provider presets.').action(async () => {
     const { presets } = await import('../providers/presets.ts');
     const { providersTable } = await import('./commands/providers.ts');
     await print(providersTable(presets));
   });
-  add('client-id', 'Make a client_id for a page, such as a preview.')
+}
+
+/** Commands that print what other programs read. */
+function addOutputs(program: Command): void {
+  add(program, 'client-id', 'Make a client_id for a page, such as a preview.')
     .requiredOption('--client-key-file <path>', 'client-key-file of the front end')
     .requiredOption('--front-end <name>', 'name of the front end')
     .requiredOption(
@@ -127,7 +136,7 @@ Exit codes:
       const { clientId } = await import('./commands/client-id.ts');
       await print(`${clientId(flags)}\n`);
     });
-  add('systemd', 'Print the systemd unit of this relay.')
+  add(program, 'systemd', 'Print the systemd unit of this relay.')
     .option('--template', 'print the unit for several relays, login-relay@<port>, instead')
     .option('--socket', 'print the unit of its socket instead')
     .option('--settings', 'print a template of its settings, /etc/login-relay/config.yaml, instead')
@@ -136,8 +145,9 @@ Exit codes:
       const { systemd } = await import('./commands/systemd.ts');
       await systemd(files.find((file) => wanted[file]) ?? 'service');
     });
-  add('completion', 'Print the completion script of a shell.')
-    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish'] satisfies Shell[]))
+  const shells = ['bash', 'zsh', 'fish'] satisfies Shell[];
+  add(program, 'completion', 'Print the completion script of a shell.')
+    .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', completionExamples)
     .action(async (shell: Shell) => {
       const { completionScripts } = await import('./commands/completion.ts');
@@ -150,14 +160,17 @@ Exit codes:
       const { complete } = await import('./commands/completion.ts');
       await print(complete(words, program));
     });
-  add('man', 'Print the manual page: login-relay man | man -l -').action(async () => {
+}
+
+function addHelp(program: Command): void {
+  add(program, 'man', 'Print the manual page: login-relay man | man -l -').action(async () => {
     const { man } = await import('./commands/man.ts');
     await print(man(program));
   });
-  add('version', 'Print the version.').action(async () => {
+  add(program, 'version', 'Print the version.').action(async () => {
     await print(`${version}\n`);
   });
-  add('help', 'Explain a command, or all options.')
+  add(program, 'help', 'Explain a command, or all options.')
     .argument('[command]')
     .action(async (name: string | undefined) => {
       const command = program.commands.find((one) => one.name() === name);
@@ -166,8 +179,13 @@ Exit codes:
       else if (command !== undefined) command.help();
       else program.error('error: unknown command', { code: 'commander.unknownCommand' });
     });
-  return program.helpCommand(false);
 }
+
+const checkHelp = `
+Exit codes:
+  0  no problem found
+  1  a problem found
+  2  the configuration has faults`;
 
 const configHelp = `
 Actions:

@@ -42,19 +42,9 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   let losses = 0;
   let reason = 'unknown';
 
-  async function ask(words: readonly string[]): Promise<{ readonly reply: unknown } | undefined> {
+  async function ask(words: readonly string[]): Promise<Reply | undefined> {
     const begun = performance.now();
-    const { promise: late, resolve: giveUp } = Promise.withResolvers<'timeout'>();
-    // This process may be late itself, and the reply may be here already: read it first.
-    const timer = setTimeout(() => setTimeout(giveUp, 5, 'timeout'), commandTime);
-    const answer = await Promise.race([
-      connection.run(words).then(
-        (reply) => ({ reply }),
-        (error: unknown) => codeOf(error),
-      ),
-      late,
-    ]);
-    clearTimeout(timer);
+    const answer = await inTime(connection.run(words));
     const isAnswered = typeof answer === 'object';
     const seconds = (performance.now() - begun) / 1000;
     observer.command?.(words[0] ?? '', seconds, isAnswered ? undefined : failureOf(answer));
@@ -158,6 +148,19 @@ export function createLink(connection: Connection, observer: LinkObserver) {
       await connection.close();
     },
   };
+}
+
+interface Reply {
+  readonly reply: unknown;
+}
+
+/** The reply to a command, or the code of its failure. */
+async function inTime(command: Promise<unknown>): Promise<Reply | string> {
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<'timeout'>();
+  // This process may be late itself, and the reply may be here already: read it first.
+  const timer = setTimeout(() => setTimeout(giveUp, 5, 'timeout'), commandTime);
+  const answer = command.then((reply): Reply => ({ reply }), codeOf);
+  return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 /** Each command that the relay uses, on a key of its own. */

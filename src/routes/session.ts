@@ -73,7 +73,8 @@ export function logout(
     const frontEnd = frontEndOf(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
-    const session = await sessions.read(ctx, frontEnd.name);
+    // Whether it is over is not asked: a shared memory that does not answer must not keep a person logged in.
+    const session = sessions.open(ctx, frontEnd.name);
     if (session === undefined) return;
     await sessions.end(session);
     const registration = unlessFailed(() => registrationOf(session));

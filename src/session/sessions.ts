@@ -98,7 +98,20 @@ export function createSessions(
     return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken };
   }
 
+  /**
+   * The session of a front end, even one that has been logged out. Its registration may have another audience by now.
+   *
+   * @returns undefined if there is none, if it is too old, or if its cookie is altered, incomplete, or another front
+   *   end's
+   */
+  function open(ctx: Context, frontEnd: string): SessionContent | undefined {
+    const text = cookies.get(ctx, frontEnd);
+    const session = text === undefined ? undefined : seal.open(text, audienceOf(frontEnd));
+    return session !== undefined && isValid(session, frontEnd) ? session : undefined;
+  }
+
   return {
+    open,
     /**
      * Starts the session of a login. It replaces the front end's earlier one.
      *
@@ -121,17 +134,11 @@ export function createSessions(
     },
     /** Whether the request has the cookie of a session, valid or not. */
     isClaimed: (ctx: Context): boolean => cookies.hasAny(ctx, settings.frontEnds),
-    /**
-     * The session of a front end. Its registration may have another audience by now.
-     *
-     * @returns undefined if there is none, if it is over, or if its cookie is altered, incomplete, or another
-     *   front end's
-     */
+    /** The same, but undefined after a logout. @throws {RelayError} `memory_away` if strict */
     async read(ctx: Context, frontEnd: string): Promise<SessionContent | undefined> {
-      const text = cookies.get(ctx, frontEnd);
-      const session = text === undefined ? undefined : seal.open(text, audienceOf(frontEnd));
-      if (session === undefined || !isValid(session, frontEnd)) return undefined;
-      return (await logouts.isMarked(session.id, settings.isStrict)) ? undefined : session;
+      const session = open(ctx, frontEnd);
+      const isOver = session && (await logouts.isMarked(session.id, settings.isStrict));
+      return isOver ? undefined : session;
     },
     /**
      * Sets the cookie of a session anew.

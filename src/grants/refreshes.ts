@@ -72,8 +72,6 @@ export function createRefreshes(home: Home) {
     const key = keyOfRefresh(refresh);
     const refusal = refusals.get(key);
     if (refusal !== undefined) throw refusal;
-    const isFinal = (left: Left) =>
-      left.failure === 'refresh_refused' || isRotation(left, refreshToken);
     const result = lead(home, kind, key, {
       async call() {
         results.countCall(key);
@@ -82,10 +80,10 @@ export function createRefreshes(home: Home) {
       // As in one process: no other failure is repeated, and only those who wait share the rest.
       isAnswer(left, hasWaited) {
         const isSame = left.response !== undefined && left.scope === scope;
-        return isFinal(left) || (hasWaited && (left.failure !== undefined || isSame));
+        return isFinal(left, refreshToken) || (hasWaited && (left.failure !== undefined || isSame));
       },
       keep: (left) => ({
-        lifetime: isFinal(left) ? resultTime : waitersTime,
+        lifetime: isFinal(left, refreshToken) ? resultTime : waitersTime,
         always: isRotation(left, refreshToken),
       }),
     })
@@ -134,7 +132,7 @@ export function createRefreshes(home: Home) {
         asked = key;
         if (await toRevoke.isMarked(key)) await toRevoke.mark(key, resultTime);
         const found = await shared.peek(kind, key);
-        const isNewer = found === 'locked' || found?.left.response !== undefined;
+        const isNewer = found === 'locked' || (found && isFinal(found.left, newest.refreshToken));
         if (!isNewer) continue;
       }
       const result = await (current?.result ?? start(newest, call));
@@ -235,6 +233,11 @@ export function createRefreshes(home: Home) {
       }
     },
   };
+}
+
+/** Whether no further call would give another answer. */
+function isFinal(left: Left, refreshToken: string): boolean {
+  return left.failure === 'refresh_refused' || isRotation(left, refreshToken);
 }
 
 /** Whether the provider has replaced the refresh token. */

@@ -1,6 +1,7 @@
 import { hash, hkdfSync, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
+import type { Clock } from '../clock.ts';
 import { failureCodes, RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { createLasting } from '../recent.ts';
@@ -14,6 +15,8 @@ const longestPause = 150;
 /** Characters of a sealed result: with two tokens of the greatest length. */
 const longestResult = 64 * 1024;
 const mostRemembered = 4096;
+/** Milliseconds by which the clocks of relays may differ. */
+const clockSkew = 60_000;
 
 /** Sets a name that still has this value. */
 const replace =
@@ -41,6 +44,13 @@ const leftSchema = v.object({
 
 /** What a call has left for others: its response or its failure. */
 export type Left = Readonly<v.InferOutput<typeof leftSchema>>;
+
+const sealedSchema = v.object({
+  ...leftSchema.entries,
+  lifetime: v.number(),
+  /** Milliseconds since 1970. Whoever writes to the server could put an old result back. */
+  leftAt: v.number(),
+});
 
 /** A call that one relay makes for all. */
 export interface SharedCall {
@@ -70,9 +80,13 @@ export type Leadership = Found['how'] | 'alone' | 'unclear';
 export type SharedMemory = ReturnType<typeof createSharedMemory>;
 
 /** @param observe called with each call that relays could have made twice */
-export function createSharedMemory(link: ServerLink, observe: (how: Leadership) => void) {
+export function createSharedMemory(
+  link: ServerLink,
+  observe: (how: Leadership) => void,
+  clock: Clock,
+) {
   const now = () => performance.now();
-  let seal: ReturnType<typeof createSeal<Left>> | undefined;
+  let seal: ReturnType<typeof createSeal<v.InferOutput<typeof sealedSchema>>> | undefined;
   let lockTime = 15_000;
   let seed = '';
   const held = new Map<string, string>();
@@ -88,8 +102,9 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
 
   function open(name: string, text: unknown): Left | undefined {
     const left = typeof text === 'string' ? seal?.open(text, name) : undefined;
-    if (left === undefined) link.reportGarbage();
-    return left;
+    if (left !== undefined && clock() <= left.leftAt + left.lifetime + clockSkew) return left;
+    link.reportGarbage();
+    return undefined;
   }
 
   /** The age of a value, by the clock of the server. */
@@ -146,7 +161,7 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
 
   /** @param lock undefined: it counts whether or not this relay holds a lock */
   async function leave(name: string, left: Left, lifetime: number, lock?: string): Promise<void> {
-    const text = seal?.seal({ ...left, lifetime }, name);
+    const text = seal?.seal({ ...left, lifetime, leftAt: clock() }, name);
     if (text === undefined) return;
     if (lock === undefined) own.set(name, text, lifetime);
     const words = ['SET', name, text, 'PX', `${lifetime}`];
@@ -160,7 +175,7 @@ export function createSharedMemory(link: ServerLink, observe: (how: Leadership) 
     onReturn: link.onReturn,
     /** @param callTime milliseconds that a call takes at most */
     configure(keys: KeyRing, callTime: number): void {
-      seal = createSeal('shared memory', keys, leftSchema, longestResult);
+      seal = createSeal('shared memory', keys, sealedSchema, longestResult);
       lockTime = callTime + lockMargin;
       seed = Buffer.from(hkdfSync('sha256', keys[0], '', 'counters', 16)).toString('hex');
     },

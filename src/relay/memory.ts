@@ -38,6 +38,7 @@ export async function openSharedMemory(
   config: Config,
   logger: Logger,
   metrics: Metrics | undefined,
+  now: Clock,
 ): Promise<SharedMemory | undefined> {
   if (config.memory === undefined) return undefined;
   const counted = metrics?.createMemoryMetrics();
@@ -46,7 +47,7 @@ export async function openSharedMemory(
     away: (reason) => logger.warn({ reason }, 'shared memory is away'),
     back: (seconds) => logger.info({ awaySeconds: Math.round(seconds) }, 'shared memory is back'),
   });
-  const shared = createSharedMemory(link, (how) => counted?.call(how));
+  const shared = createSharedMemory(link, (how) => counted?.call(how), now);
   configureSharedMemory(shared, config);
   const { address } = config.memory;
   if (await link.untilBack()) logger.info({ address }, 'shared memory is in use');

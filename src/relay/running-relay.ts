@@ -28,7 +28,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   const load = () => import('../observability/metrics.ts');
   const metrics = config.metrics && (await load()).createMetrics(() => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
-  const shared = await openSharedMemory(config, logger, metrics);
+  const shared = await openSharedMemory(config, logger, metrics, Date.now);
   const memory = createMemory(Date.now, shared);
   const create = (by: Config) => createRelay(by, logger, { observers, memory });
   // Open it first, so that it serves metrics while the relay waits for the issuer.

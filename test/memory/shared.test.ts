@@ -11,11 +11,19 @@ import { sharedHome } from '../harness/system/shared-home.ts';
 
 const keys = [randomBytes(32)] as const;
 const refresh = { registration: 'a', frontEnd: 'app', refreshToken: 'first', scope: undefined };
+const response = {
+  ...{ accessToken: 'access', tokenType: undefined, expiresIn: 3600, scope: undefined },
+  ...{ refreshToken: 'second', refreshExpiresIn: undefined },
+};
+const minute = 60_000;
 
 describe('a relay that shares a memory', () => {
   let server: MemoryServerHere;
   const homes: Awaited<ReturnType<typeof sharedHome>>[] = [];
-  const start = async (address: string, how: { callTime?: number; isThere?: boolean } = {}) => {
+  const start = async (
+    address: string,
+    how: { callTime?: number; isThere?: boolean; now?: () => number } = {},
+  ) => {
     const home = await sharedHome(address, keys, how);
     homes.push(home);
     return home;
@@ -30,14 +38,39 @@ describe('a relay that shares a memory', () => {
 
   it('gives the result of another one, if the server goes away before it says how old that is', async () => {
     const [first, second] = [await start(server.address), await start(server.address)];
-    const call = async () => ({
-      ...{ accessToken: 'access', tokenType: undefined, expiresIn: 3600, scope: undefined },
-      ...{ refreshToken: 'second', refreshExpiresIn: undefined },
-    });
-    await createRefreshes(first).join(refresh, call);
+    await createRefreshes(first).join(refresh, async () => response);
     server.instead = ([name]) => (name === 'PTTL' ? new Error('LOADING a dump') : undefined);
     const again = await createRefreshes(second).join(refresh, () => expect.fail('spent'));
     expect(again).to.include({ accessToken: 'access', refreshToken: 'second' });
+  });
+
+  it('repeats a refresh for 30 seconds also where the provider keeps its refresh token', async () => {
+    const refreshes = createRefreshes(await start(server.address));
+    let calls = 0;
+    const call = async () => {
+      calls += 1;
+      return { ...response, accessToken: `access ${calls}`, refreshToken: undefined };
+    };
+    for (let times = 0; times < 3; times += 1) {
+      const { accessToken } = await refreshes.join(refresh, call);
+      expect(accessToken).to.equal('access 1');
+    }
+  });
+
+  it('takes no result that somebody puts back', async () => {
+    let now = Date.now();
+    const old = createRefreshes(await start(server.address, { now: () => now }));
+    await old.join(refresh, async () => response);
+    const values = [...server.values];
+    const again = async (age: number) => {
+      now += age;
+      for (const [name, { text }] of values) server.values.set(name, { text, end: now * 2 });
+      const restarted = createRefreshes(await start(server.address, { now: () => now }));
+      const fresh = { ...response, accessToken: 'fresh' };
+      return (await restarted.join(refresh, async () => fresh)).accessToken;
+    };
+    expect(await again(minute)).to.equal('access');
+    expect(await again(minute + 1)).to.equal('fresh');
   });
 
   it('waits no longer for a lock than a relay can hold one', async () => {

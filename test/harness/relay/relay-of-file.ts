@@ -107,7 +107,10 @@ ${settings.frontEnds}
     const log = pino({ base: null }, { write });
     const now = () => Date.now() + this.ahead;
     const start = async (_: unknown, index: number) => {
-      this.#memories[index] ??= createMemory(now, await openSharedMemory(config, log, undefined));
+      this.#memories[index] ??= createMemory(
+        now,
+        await openSharedMemory(config, log, undefined, now),
+      );
       const memory = this.#memories[index];
       const started = await createRelay(config, log, { now, memory, ...settings.surroundings });
       this.#cleanUp.push(started.close, () => memory.home.shared?.close());

@@ -26,7 +26,7 @@ export async function sharedHome(
   });
   if (isThere) await eventually(async () => expect(link.isAway()).to.equal(false));
   isStarted = true;
-  const shared = createSharedMemory(link, () => {});
+  const shared = createSharedMemory(link, () => {}, now);
   shared.configure(keys, callTime);
   return { now, shared, close: () => shared.close() };
 }

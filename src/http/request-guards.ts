@@ -3,11 +3,11 @@ import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
-/** Allows only the given methods. OPTIONS lists them. Any other method is answered with 405. */
-export function allow(...methods: string[]): Middleware {
-  const headers = { Allow: [...methods, 'OPTIONS'].join(', ') };
+/** Lets only these methods pass. OPTIONS lists them. Any other method is answered with 405. */
+export function methods(...names: string[]): Middleware {
+  const headers = { Allow: [...names, 'OPTIONS'].join(', ') };
   return async (ctx, next) => {
-    if (methods.includes(ctx.method)) return next();
+    if (names.includes(ctx.method)) return next();
     if (ctx.method !== 'OPTIONS') throw new RelayError('method_not_allowed', { headers });
     ctx.set(headers);
     ctx.status = 204;

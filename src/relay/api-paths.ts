@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { clientsBehind } from '../http/client-address.ts';
 import { type Context, inOrder } from '../http/context.ts';
 import { answerSessionFailures } from '../http/error-responder.ts';
-import { allow } from '../http/request-guards.ts';
+import { methods } from '../http/request-guards.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionAccess } from '../routes/session-access.ts';
@@ -26,7 +26,7 @@ export function createApiPaths(
       hasOrigin: (given: string) => matches(origin, given),
       handle: inOrder(
         answerSessionFailures,
-        allow(...api.methods),
+        methods(...api.methods),
         ...limited,
         proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, ownKeyOf, baseUrl),
       ),

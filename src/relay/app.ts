@@ -16,7 +16,7 @@ import {
 import { cors } from '../http/cors.ts';
 import { answerSessionFailures, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
-import { allow, checkHeaders, originForm } from '../http/request-guards.ts';
+import { checkHeaders, methods, originForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import type { RegistrationSource } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
@@ -124,7 +124,7 @@ function commonRoutes(
 ): Readonly<Record<string, Route>> {
   const reading = (action: Action, ...handlers: Handler[]): Route => ({
     action,
-    handle: inOrder(allow('GET', 'HEAD'), ...handlers),
+    handle: inOrder(methods('GET', 'HEAD'), ...handlers),
   });
   const ofSession = (action: Action, method: Handler, endpoint: Handler): Route => ({
     action,
@@ -141,13 +141,13 @@ function commonRoutes(
       Object.entries(clientFiles).map(([path, file]) => [path, reading('client', file)]),
     ),
     ...(access && {
-      [paths.session]: ofSession('session', allow('GET', 'HEAD'), describeSession(access)),
+      [paths.session]: ofSession('session', methods('GET', 'HEAD'), describeSession(access)),
       [paths.sessionRefresh]: ofSession(
         'session-refresh',
-        allow('POST'),
+        methods('POST'),
         refreshSession(access, grants),
       ),
-      [paths.logout]: ofSession('logout', allow('POST'), logout(access, grants)),
+      [paths.logout]: ofSession('logout', methods('POST'), logout(access, grants)),
     }),
   };
 }

@@ -8,7 +8,7 @@ import {
   type Route,
 } from '../http/context.ts';
 import { answerOAuthErrors } from '../http/error-responder.ts';
-import { allow, refusePrefetch } from '../http/request-guards.ts';
+import { methods, refusePrefetch } from '../http/request-guards.ts';
 import { registrationOfCms } from '../login/cms-registration.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
 import { createFrontEnds, type FrontEnds } from '../routes/front-ends.ts';
@@ -99,7 +99,7 @@ function routesOf(served: ServedRegistration, dependencies: LoginDependencies) {
   const path = registrationPath(name);
   const start = startOf(served, frontEnds, dependencies);
   const callback = inOrder(
-    allow('GET'),
+    methods('GET'),
     deliverCallbackFailures(served),
     refusePrefetch,
     ...dependencies.limited,
@@ -133,13 +133,13 @@ function startOf(
   { watchStarts, limited }: LoginDependencies,
 ): Route {
   const start = inOrder(
-    allow('GET'),
+    methods('GET'),
     refusePrefetch,
     ...(served.registration.protection === undefined ? [] : [watchStarts]),
     startLogin(served, frontEnds),
   );
   const endpoint = cmsTokenEndpoint(served, frontEnds);
-  const refresh = inOrder(answerOAuthErrors, allow('GET', 'POST'), ...limited, endpoint);
+  const refresh = inOrder(answerOAuthErrors, methods('GET', 'POST'), ...limited, endpoint);
   return {
     action: 'start',
     handle(ctx: Context, next) {
@@ -160,9 +160,9 @@ function oauthEndpoints(
   const { clients } = served.frontEnds;
   const ofPrograms = (action: Action, endpoint: Handler): Route => ({
     action,
-    handle: inOrder(answerOAuthErrors, allow('POST'), ...limited, endpoint),
+    handle: inOrder(answerOAuthErrors, methods('POST'), ...limited, endpoint),
   });
-  const handle = inOrder(allow('GET', 'HEAD'), serverMetadata(served));
+  const handle = inOrder(methods('GET', 'HEAD'), serverMetadata(served));
   const describe: Route = { action: 'metadata', handle };
   return {
     [`${path}/token`]: ofPrograms('token', tokenEndpoint(served)),
@@ -173,7 +173,7 @@ function oauthEndpoints(
     ...((clients?.takesRegistrations || clients?.takesDocuments) && {
       [`${path}/consent`]: {
         action: 'consent',
-        handle: inOrder(allow('POST'), ...limited, consentEndpoint(served)),
+        handle: inOrder(methods('POST'), ...limited, consentEndpoint(served)),
       },
     }),
     ...Object.fromEntries([...metadataPaths(baseUrl, path)].map((one) => [one, describe])),

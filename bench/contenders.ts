@@ -47,6 +47,7 @@ export const contenders: readonly Contender[] = [
   ...(before === undefined ? [] : [earlier(before)]),
   peer('grant on Koa', 'grant-koa.js'),
   peer('@fastify/oauth2, kept connections', 'fastify-oauth2.js'),
+  program('Koa, its router, CORS and got', all, true, node, [node, path('plain-koa.js')]),
   program('node:http', all, true, node, [node, path('bare-http.ts')]),
 ];
 

@@ -83,7 +83,7 @@ export function table(
 function setting(): string {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const versions = [
-    ...versionsIn('../package.json', ['koa', '@koa/router', 'got']),
+    ...versionsIn('../package.json', ['koa', '@koa/router', '@koa/cors', 'got']),
     ...versionsIn('./peers/package.json', ['grant', 'fastify', '@fastify/oauth2']),
   ];
   return `Measured at commit ${commit}, on ${cpus().length} × ${cpus()[0]?.model}, with Node.js ${process.versions.node}, ${versions.join(', ')}.`;

@@ -1,4 +1,4 @@
-import { hash, hkdfSync, randomBytes } from 'node:crypto';
+import { hash, hkdfSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
@@ -7,6 +7,7 @@ import type { KeyRing } from '../keys.ts';
 import { createLasting } from '../recent.ts';
 import { createSeal } from '../sealed.ts';
 import type { ServerLink } from './link.ts';
+import { createForeignLocks, isLock, newLock } from './locks.ts';
 
 /** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
 const lockMargin = 5_000;
@@ -92,8 +93,7 @@ export function createSharedMemory(
   const held = new Map<string, string>();
   /** What this relay has left for others. */
   const own = createLasting<string>(mostRemembered, now);
-  /** The locks of other relays that this one has seen, and when they are over at the latest. */
-  const foreign = createLasting<{ lock: unknown; end: number }>(mostRemembered, now);
+  const foreign = createForeignLocks(mostRemembered, now);
 
   link.onReturn(() => [
     ...[...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
@@ -117,7 +117,7 @@ export function createSharedMemory(
 
   /** @throws {RelayError} `memory_away` if another relay may be at it */
   function goAlone(name: string): undefined {
-    const wait = (foreign.get(name)?.end ?? 0) - now();
+    const wait = foreign.timeLeft(name);
     observe(wait > 0 ? 'unclear' : 'alone');
     if (wait > 0) throw memoryAway(wait);
   }
@@ -128,34 +128,35 @@ export function createSharedMemory(
    * @returns undefined if the call is this relay's
    * @throws {RelayError} `memory_away` if the server does not answer, and another relay may be at it
    */
-  async function awaitTurn(name: string, lock: string, { isAnswer }: SharedCall) {
+  async function awaitTurn(
+    name: string,
+    lock: string,
+    { isAnswer }: SharedCall,
+  ): Promise<Found | undefined> {
     const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
     for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
       const answer = await link.runPatiently(take);
       if (answer === undefined) return goAlone(name);
       // This relay's own lock, if the server was late.
       const reply = answer.reply === lock ? null : answer.reply;
-      const known = foreign.get(name);
-      const isKnown = known !== undefined && known.lock === reply;
-      const end = isKnown ? known.end : now() + lockTime;
-      // A lock that stays for longer is no relay's.
-      if (isLock(reply) && now() < end) {
-        foreign.set(name, { lock: reply, end }, 2 * lockTime);
+      if (foreign.isHeld(name, reply, lockTime)) {
         await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
         pause = Math.min(pause * 1.5, longestPause);
         continue;
       }
-      foreign.delete(name);
       const left = reply === null ? undefined : open(name, reply);
       if (left !== undefined && isAnswer(left, how === 'waited')) {
         observe(how);
         return { left, age: await ageOf(name, left), how };
       }
-      const isFree = reply === null || left === undefined;
-      const taken = isFree ? answer : await link.run(replacing(name, `${reply}`, lock, lockTime));
-      if (taken === undefined) return goAlone(name);
-      // Otherwise, another relay was faster.
-      if (isFree || taken.reply !== null) return observe('led');
+      if (left !== undefined) {
+        const taken = await link.run(replacing(name, `${reply}`, lock, lockTime));
+        if (taken === undefined) return goAlone(name);
+        // Another relay was faster.
+        if (taken.reply === null) continue;
+      }
+      observe('led');
+      return undefined;
     }
   }
 
@@ -206,7 +207,7 @@ export function createSharedMemory(
      */
     async lead(kind: string, key: string, shared: SharedCall): Promise<Found> {
       const name = nameOf(kind, key);
-      const lock = `L${randomBytes(9).toString('base64url')}`;
+      const lock = newLock();
       const known = await awaitTurn(name, lock, shared);
       if (known !== undefined) return known;
       held.set(name, lock);
@@ -238,11 +239,6 @@ function replacing(name: string, before: string, after: string, lifetime: number
  */
 export function nameOf(kind: string, key: string): string {
   return `login-relay:1:${kind}:${hash('sha256', key, 'base64url')}`;
-}
-
-/** Locks begin with a letter that no sealed text begins with. */
-function isLock(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith('L');
 }
 
 /** @param wait milliseconds until nothing is unclear any more, if that is known */

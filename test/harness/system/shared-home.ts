@@ -26,7 +26,8 @@ export async function sharedHome(
   });
   if (isThere) await eventually(async () => expect(link.isAway()).to.equal(false));
   isStarted = true;
-  const shared = createSharedMemory(link, () => {}, now);
+  // What an observer returns is no result.
+  const shared = createSharedMemory(link, () => ({ left: {} }), now);
   shared.configure(keys, callTime);
   return { now, shared, close: () => shared.close() };
 }

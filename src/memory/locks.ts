@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { createLasting } from '../recent.ts';
+
+/** Begins with a letter that no sealed text begins with. */
+export const newLock = () => `L${randomBytes(9).toString('base64url')}`;
+
+export function isLock(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('L');
+}
+
+/** The locks of other relays that this one has seen. @param now milliseconds */
+export function createForeignLocks(most: number, now: () => number) {
+  const seen = createLasting<{ value: unknown; end: number }>(most, now);
+  return {
+    /**
+     * Whether a value is a lock that another relay may hold. One that stays for longer is no relay's.
+     *
+     * @param lockTime milliseconds for which relays hold a lock at most
+     */
+    isHeld(name: string, value: unknown, lockTime: number): boolean {
+      const known = seen.get(name);
+      const end = known !== undefined && known.value === value ? known.end : now() + lockTime;
+      const isHeld = isLock(value) && now() < end;
+      if (isHeld) seen.set(name, { value, end }, 2 * lockTime);
+      else seen.delete(name);
+      return isHeld;
+    },
+    /** Milliseconds until the lock that was seen last is over; 0 or less: it is. */
+    timeLeft: (name: string) => (seen.get(name)?.end ?? 0) - now(),
+  };
+}

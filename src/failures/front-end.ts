@@ -76,6 +76,8 @@ export const frontEndFailures = {
     verifier_wrong: 'The code_verifier does not belong to the code_challenge of this login.',
     key_mismatch:
       'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
+    refresh_reused:
+      'The refresh token was replaced more than a minute ago. Somebody may have a copy, so the login has ended. Log in again.',
     refresh_refused: 'The provider does not renew this login. Log in again.',
   }),
   ...each('invalid_dpop_proof', {

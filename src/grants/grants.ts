@@ -5,8 +5,9 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { keyOf } from '../recent.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
+import { createGenerations } from './generations.ts';
 import { createNonces, createProofs } from './proofs.ts';
-import { createGenerations, createRefreshTokens } from './refresh-tokens.ts';
+import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
 
 /** What a process remembers of grants, for a few minutes. A reload of the configuration keeps it. */

@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
-import { RelayError } from '../errors.ts';
 import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
-import { createMarks, type Home } from '../memory/home.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createLasting, keyOf } from '../recent.ts';
 import { createSeal } from '../sealed.ts';
+import { generationSchema } from './generations.ts';
 import type { Refreshed } from './refresh-results.ts';
 
-const generation = v.object({ login: v.string(), number: v.number() });
-
 const content = v.object({
+  /** Tells the login from all others. A refresh keeps it. */
+  login: v.string(),
   /** The thumbprint of the key that the front end must prove. Without it, the token is unbound. */
   thumbprint: v.optional(v.string()),
   scope: v.optional(v.string()),
@@ -24,7 +22,7 @@ const content = v.object({
   /** Where the token is to be used. @see RFC 8707 §2 */
   resource: v.optional(v.string()),
   /** Its place among those of its login. Without it, the relay does not replace the token. */
-  generation: v.optional(generation),
+  generation: v.optional(generationSchema),
   providerToken: v.object({
     refreshToken: v.optional(v.string()),
     /** There if the provider gives no refresh token, or revokes nothing else. */
@@ -34,9 +32,6 @@ const content = v.object({
     endsAt: v.optional(v.number()),
   }),
 });
-
-/** The place of a refresh token among those of its login. */
-type Generation = Readonly<v.InferOutput<typeof generation>>;
 
 /** What a refresh token of the relay holds. */
 export type RefreshTokenContent = v.InferOutput<typeof content>;
@@ -109,15 +104,21 @@ export function firstRefreshToken(
   const loggedInAt = secondsOf(now);
   const until = (seconds: number | undefined) =>
     loggedInAt + Math.min(lifetime, seconds ?? lifetime);
-  const generation = replaces && thumbprint === undefined ? firstGeneration() : undefined;
-  const login = { thumbprint, scope, loggedInAt, generation };
+  const isReplaced = replaces && thumbprint === undefined;
+  const common = {
+    login: randomBytes(16).toString('base64url'),
+    thumbprint,
+    scope,
+    loggedInAt,
+    generation: isReplaced ? { number: 0, since: loggedInAt } : undefined,
+  };
   if (refreshToken !== undefined) {
     const providerToken = { refreshToken, ...(keepsAccessToken && { accessToken }) };
-    return { ...login, endsAt: until(refreshExpiresIn), providerToken };
+    return { ...common, endsAt: until(refreshExpiresIn), providerToken };
   }
   const endsAt = expiresIn === undefined ? undefined : loggedInAt + expiresIn;
   const providerToken = { accessToken, tokenType, endsAt };
-  return { ...login, endsAt: until(expiresIn), providerToken };
+  return { ...common, endsAt: until(expiresIn), providerToken };
 }
 
 /** Whether the current policy still allows a refresh token of an earlier policy. */
@@ -149,61 +150,5 @@ export function nextRefreshToken(
     ...login,
     endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),
     providerToken: { refreshToken, ...(keepsAccessToken && { accessToken }) },
-  };
-}
-
-/** Milliseconds for which a replaced refresh token is still good: its client may not have got the next one. */
-const grace = 60_000;
-const mostLogins = 16_384;
-/** Generations that are looked for after a replaced one. */
-const mostSteps = 60;
-
-/** The place of the first refresh token of a login. */
-export function firstGeneration(): Generation {
-  return { login: randomBytes(16).toString('base64url'), number: 0 };
-}
-
-/**
- * Replaces refresh tokens that are bound to no key: a copy that is older than the last one is refused, even if the provider
- * would take it. Remembers 16,384 logins at most; the refresh tokens of one that is forgotten are good again.
- *
- * @see RFC 9700 §4.14.2
- */
-export function createGenerations(home: Home) {
-  /** The numbers of the last ones, by login: a login that is refreshed often displaces no other. */
-  const lasts = createLasting<number>(mostLogins, home.now);
-  const replaced = createMarks(home, 'g', mostLogins);
-  const recent = createMarks(home, 'h', mostLogins);
-  const key = ({ login, number }: Generation) => keyOf(login, `${number}`);
-  const isReplaced = async (generation: Generation): Promise<boolean> =>
-    generation.number < (lasts.get(generation.login) ?? 0) ||
-    (await replaced.isMarked(key(generation)));
-  return {
-    /**
-     * The last generation that follows from one, if that is the last one or was replaced less than a minute ago.
-     *
-     * @throws {RelayError} `grant_invalid`
-     */
-    async last(given: Generation): Promise<Generation> {
-      if (!(await isReplaced(given))) return given;
-      if (!(await recent.isMarked(key(given)))) throw new RelayError('grant_invalid');
-      let last = given;
-      for (let step = 0; step < mostSteps && (await isReplaced(last)); step += 1) {
-        last = { ...last, number: last.number + 1 };
-      }
-      return last;
-    },
-    /**
-     * Replaces a generation by the next one.
-     *
-     * @param lifetime milliseconds that the refresh tokens of its login have left at most
-     */
-    async replace(generation: Generation, lifetime: number): Promise<Generation> {
-      const { login, number } = generation;
-      await recent.mark(key(generation), grace);
-      lasts.set(login, Math.max(number + 1, lasts.get(login) ?? 0), lifetime);
-      await replaced.mark(key(generation), lifetime);
-      return { login, number: number + 1 };
-    },
   };
 }

@@ -57,6 +57,47 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
   };
 }
 
+/** Sets a list, unless there is one with a higher first number. Gives the list that is there then. */
+const raise =
+  "local v=redis.call('GET',KEYS[1]) if v and (tonumber(string.match(v,'^%d+')) or 0)>tonumber(ARGV[2]) then return v end redis.call('SET',KEYS[1],ARGV[1],'PX',ARGV[3]) return ARGV[1]";
+
+/**
+ * Lists of whole numbers, each until its time is over. A list gives way to no other one whose first number is lower.
+ *
+ * @param most lists; beyond it, this process forgets the oldest one
+ */
+export function createHighest({ now, shared }: Home, kind: string, most: number) {
+  type List = readonly number[];
+  const lists = createLasting<List>(most, now);
+  const raiseAt = (key: string, list: List, lifetime: number) => {
+    const [first = 0] = list;
+    const words = [list.join(' '), `${first}`, `${Math.max(1, Math.ceil(lifetime))}`];
+    return ['EVAL', raise, '1', nameOf(kind, key), ...words];
+  };
+  const higher = (one: List | undefined, other: List | undefined) =>
+    (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
+  shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseAt(key, value, left)));
+  return {
+    async get(key: string): Promise<List | undefined> {
+      const answer = await shared?.run(['GET', nameOf(kind, key)]);
+      return higher(lists.get(key), listIn(answer?.reply));
+    },
+    /** @param lifetime milliseconds @returns the highest list that is known */
+    async raise(key: string, list: List, lifetime: number): Promise<List> {
+      const here = higher(lists.get(key), list) ?? list;
+      lists.set(key, here, lifetime);
+      const answer = await shared?.run(raiseAt(key, here, lifetime));
+      return higher(listIn(answer?.reply), here) ?? here;
+    },
+  };
+}
+
+/** @returns undefined if no relay has written the reply */
+function listIn(reply: unknown): readonly number[] | undefined {
+  const isList = typeof reply === 'string' && /^\d{1,16}( \d{1,16})*$/.test(reply);
+  return isList ? reply.split(' ').map(Number) : undefined;
+}
+
 /**
  * Does work once.
  *

@@ -82,8 +82,11 @@ export async function renew(
   }
 }
 
-/** Nobody waits for it, or gets its failure. */
-function revokeSilently(registration: Registration, { accessToken, refreshToken }: Tokens): void {
+/** Revokes the tokens of a login. Nobody waits for it, or gets its failure. */
+export function revokeSilently(
+  registration: Registration,
+  { accessToken, refreshToken }: RevocableTokens,
+): void {
   // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
   for (const token of [{ refreshToken }, { accessToken }]) {
     registration.revokeToken(token, () => {}).catch(() => {});

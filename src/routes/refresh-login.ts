@@ -1,14 +1,16 @@
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../errors.ts';
+import type { Generation } from '../grants/generations.ts';
 import {
   firstRefreshToken,
   isStillGranted,
   nextRefreshToken,
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
+import type { RevocableTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { renew } from './admission.ts';
+import { renew, revokeSilently } from './admission.ts';
 import { type EndpointRequest, expectResource, proofOf, required } from './front-end-endpoint.ts';
 import type { Place } from './front-ends.ts';
 
@@ -86,16 +88,54 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
   const part = refreshScope(parameters.scope, granted);
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { generation, providerToken, thumbprint } = login;
-  const last = generation && (await generations.last(generation));
+  // No refresh token of the login is good for longer.
+  const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
+  const last = generation && (await lastGeneration(request, login, generation, lifetime));
   const renewal = { ...owner, thumbprint, scope };
   const renewed = await renew(request, ctx, refreshes, providerToken, renewal);
   const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
   const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
   const isLast = last !== undefined && last.number === generation?.number;
-  // No refresh token of the login is good for longer.
-  const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
-  const replaced = isLast ? await generations.replace(last, lifetime) : last;
+  const replaced = isLast ? await generations.replace(login.login, last, lifetime) : last;
   return withRefreshToken(request, token, { ...next, generation: replaced });
+}
+
+/**
+ * The last generation of a login. If the one that comes was replaced more than a minute ago, a thief has it or the one
+ * that replaced it: the login ends.
+ *
+ * @param lifetime milliseconds that the login has left
+ * @see RFC 9700 §4.14.2
+ */
+async function lastGeneration(
+  place: Place,
+  login: RefreshTokenContent,
+  given: Generation,
+  lifetime: number,
+): Promise<Generation> {
+  const { generations } = place.grants;
+  try {
+    return await generations.last(login.login, given);
+  } catch (error) {
+    if (isFailure(error, 'refresh_reused')) {
+      await generations.end(login.login, lifetime);
+      revokeSilently(place.registration, await endRefreshes(place, login));
+    }
+    throw error;
+  }
+}
+
+/**
+ * Ends the refreshes of a login. Gives its newest tokens, to be revoked: another tab may have refreshed it a moment ago.
+ */
+export async function endRefreshes(
+  place: Place,
+  { thumbprint, providerToken }: RefreshTokenContent,
+): Promise<RevocableTokens> {
+  const { refreshToken } = providerToken;
+  if (refreshToken === undefined) return providerToken;
+  const ended = await place.grants.refreshes.end({ ...ownerOf(place), thumbprint, refreshToken });
+  return ended ?? providerToken;
 }
 
 /** The access token as it was granted, with the seconds that it has left. */

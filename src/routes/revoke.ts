@@ -4,7 +4,7 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
 import { frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { Served } from './front-ends.ts';
-import { ownerOf } from './refresh-login.ts';
+import { endRefreshes, ownerOf } from './refresh-login.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be
@@ -13,19 +13,14 @@ import { ownerOf } from './refresh-login.ts';
  * @see RFC 7009
  */
 export function revocationEndpoint(served: Served): Handler {
-  const { refreshes, refreshTokens, revocations } = served.grants;
+  const { refreshTokens, revocations } = served.grants;
   return frontEndEndpoint(served, async (request) => {
     const { ctx, parameters, registration } = request;
     const token = required(parameters, 'token');
-    const owner = ownerOf(request);
     const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
-    const login = refreshTokens.openExpired(token, owner);
+    const login = refreshTokens.openExpired(token, ownerOf(request));
     if (login !== undefined) {
-      const { thumbprint, providerToken } = login;
-      const { refreshToken } = providerToken;
-      // Another tab may have refreshed the login a moment ago: that must not save it.
-      const newest = refreshToken && (await refreshes.end({ ...owner, thumbprint, refreshToken }));
-      const tokens = newest || providerToken;
+      const tokens = await endRefreshes(request, login);
       await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.

@@ -71,7 +71,7 @@ describe('a code of the relay', () => {
   it('is not accepted as a refresh token, nor a refresh token as a code', () => {
     const seconds = time / 1000;
     const ends = { loggedInAt: seconds, endsAt: seconds + 60 };
-    const token = { ...ends, providerToken: { refreshToken: 'token' } };
+    const token = { login: 'login', ...ends, providerToken: { refreshToken: 'token' } };
     // This must hold even if both have the same keys by mistake.
     for (const others of [keys, [randomBytes(32)] satisfies KeyRing]) {
       const refreshTokens = createRefreshTokens(others, () => time);

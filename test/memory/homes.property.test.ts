@@ -4,7 +4,13 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/errors.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
-import { createCounters, createMarks, createOnce, type Home } from '../../src/memory/home.ts';
+import {
+  createCounters,
+  createHighest,
+  createMarks,
+  createOnce,
+  type Home,
+} from '../../src/memory/home.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
@@ -21,6 +27,7 @@ function memoriesOf(home: Home, run: string) {
   return {
     marks: createMarks(home, 'm', 100),
     once: createOnce(home, 'o', minute, 100, () => 'again'),
+    highest: createHighest(home, 'h', 100),
     counters: createCounters(home, `counter ${run}`, 60),
     refreshes: createRefreshes(home),
   };
@@ -74,6 +81,7 @@ const step = fc.oneof(
     age: fc.nat({ max: 1 }),
   }),
   fc.record({ kind: fc.constant('revoke') }),
+  fc.record({ kind: fc.constant('raise'), key: fc.nat({ max: 1 }), number: fc.nat({ max: 12 }) }),
 );
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
@@ -122,7 +130,9 @@ async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<
       return { results: results.sort(), calls: provider.calls - before };
     }
     const key = `${run} ${'key' in one ? one.key : ''}`;
-    const { marks, once, counters } = next();
+    const { marks, once, counters, highest } = next();
+    if ('number' in one)
+      return [await highest.raise(key, [one.number, 1], minute), await highest.get(key)];
     if (one.kind === 'mark') return await marks.mark(key, minute);
     if (one.kind === 'isMarked') return await marks.isMarked(key);
     if (one.kind === 'unmark') return await marks.unmark(key);

@@ -20,7 +20,7 @@ const neverACode: readonly string[] = [
   ...['token_request_invalid', 'content_type_unsupported', 'body_too_large'],
   ...['client_id_wrong', 'grant_unsupported', 'grant_invalid', 'code_redeemed'],
   ...['verifier_wrong', 'proof_missing', 'proof_invalid', 'nonce_required'],
-  ...['key_mismatch', 'refresh_refused'],
+  ...['key_mismatch', 'refresh_refused', 'refresh_reused'],
   // The browser stays at the relay, or at the popup of a CMS.
   ...ofPrograms,
   ...['client_unauthorized', 'redirect_uri_unknown', 'pkce_required'],

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { type CodeContent, createCodes } from '../../../src/grants/codes.ts';
 import {
   createRefreshTokens,
@@ -63,7 +63,7 @@ export function sealRefreshToken(
   const refreshTokens = createRefreshTokens(keys, Date.now);
   const owner = { registration: audienceAt(provider, registration), frontEnd };
   const now = Math.floor(Date.now() / 1000);
-  const usual = { loggedInAt: now, endsAt: now + 3600 };
+  const usual = { login: randomUUID(), loggedInAt: now, endsAt: now + 3600 };
   const providerToken = { refreshToken: canary('token') };
   const refreshToken = refreshTokens.issue({ ...usual, providerToken, ...changes }, owner);
   if (refreshToken === undefined) throw new Error('the token is too long');

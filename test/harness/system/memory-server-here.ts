@@ -77,6 +77,11 @@ export class MemoryServerHere {
       this.#set(target, after, lifetime);
       return 'OK';
     }
+    if (script.startsWith('local v')) {
+      if (Number(known?.text.split(' ')[0]) > Number(after)) return known?.text ?? null;
+      this.#set(target, before, lifetime);
+      return before;
+    }
     if (!script.startsWith('local n')) return 1;
     const end = known?.end ?? this.now() + lifetime;
     const count = Number(known?.text ?? 0) + Number(before);

@@ -1,10 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Duplex, PassThrough } from 'node:stream';
-import type { Got, Method, RequestError, Response } from 'got';
+import type { Duplex, PassThrough, Readable } from 'node:stream';
+import type { Got, Method, Request, RequestError, Response } from 'got';
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type ConnectionPool, onceSending } from './connection-pool.ts';
-import type { Upload, UpstreamRequest, UpstreamResponse } from './messages.ts';
+import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
 import type { Patience } from './patience.ts';
 
 /** A call, which learns from its attempts how it goes. */
@@ -26,149 +26,176 @@ export interface Call {
   end(outcome: 'answered' | FailureCode, status?: number, error?: string): void;
 }
 
-/**
- * Makes an attempt at a call, on one connection: the request, and the transfer of both bodies.
- *
- * @param by makes the request
- * @param pool the connections that `by` uses
- * @returns the response, once the call is over; with a download, as soon as there is something to download.
- *   `died_while_idle`: the provider never took the request, so another attempt can make the call.
- */
-export function attempt(
-  by: Got,
-  call: Call,
-  pool: ConnectionPool,
-): Promise<UpstreamResponse | 'died_while_idle'> {
-  const { request, download } = call;
-  const { method, url, headers, body, signal } = request;
-  const result = Promise.withResolvers<UpstreamResponse | 'died_while_idle'>();
-  let sent: ClientRequest | undefined;
+/** What an attempt comes to. `died_while_idle`: the provider never took the request, so another attempt can make the call. */
+type Result = UpstreamResponse | 'died_while_idle';
+
+/** One attempt at a call, on one connection: the request, and the transfer of both bodies. */
+export class Attempt {
+  readonly #promise = Promise.withResolvers<Result>();
+  /** The response, once the call is over; with a download, as soon as there is something to download. */
+  readonly result = this.#promise.promise;
+  readonly #call: Call;
+  readonly #pool: ConnectionPool;
+  readonly #patience: Patience;
+  readonly #stream: Request;
+  #sent: ClientRequest | undefined;
   /** The bytes that the connection had received before. */
-  let bytesBefore = 0;
-  let status: number | undefined;
-  let isUploading = false;
-  let isAnswered = false;
-  let stopUpload = () => {};
+  #bytesBefore = 0;
+  /** What is sent while it arrives, until its end. */
+  #upload: Readable | undefined;
+  readonly #countUpload = this.#counter(limits.apiRequestSize, 'upload_too_large');
+  #status: number | undefined;
+  readonly #onGone = () => this.#fail('client_gone');
 
-  // got's stream costs half of its promise, and can be destroyed at any time.
-  const stream = by.stream(url, {
-    method,
-    headers: { ...headers, ...framing(request) },
-    decompress: download === undefined,
-  });
-  const patience = call.wait(isClientsTurn, (code) => fail(code));
-  const onGone = () => fail('client_gone');
-
-  /** Whether the transfer waits for the client, which reads or sends slowly. */
-  function isClientsTurn(): boolean {
-    const isReading = download?.writableNeedDrain === true;
-    return isReading || (isUploading && !stream.writableNeedDrain);
+  /**
+   * @param by makes the request
+   * @param pool the connections that `by` uses
+   */
+  constructor(by: Got, call: Call, pool: ConnectionPool) {
+    const { request, download } = call;
+    this.#call = call;
+    this.#pool = pool;
+    // got's stream costs half of its promise, and can be destroyed at any time.
+    this.#stream = by.stream(request.url, {
+      method: request.method,
+      headers: { ...request.headers, ...framing(request) },
+      decompress: download === undefined,
+    });
+    this.#patience = call.wait(
+      () => this.#isClientsTurn(),
+      (code) => this.#fail(code),
+    );
+    this.#stream.on('request', (sent: ClientRequest) => this.#onRequest(sent));
+    this.#stream.on('response', (response: Response) => this.#onResponse(response));
+    this.#stream.on('end', () => this.#onEnd());
+    this.#stream.on('error', (error: RequestError) => this.#onError(error));
+    request.signal?.addEventListener('abort', this.#onGone);
+    if (request.signal?.aborted) this.#onGone();
+    else this.#send(request);
   }
 
-  function settle(): void {
-    patience.stop();
-    signal?.removeEventListener('abort', onGone);
-    download?.off('close', onGone);
-    stopUpload();
+  #send({ method, body }: Call['request']): void {
+    if (typeof body === 'object') this.#sendStreamed(body.content);
+    // got ends the request one tick after the body. If the response has already arrived, got
+    // destroys the socket. So end it here. got itself ends those that cannot have a body.
+    // An empty chunk would cost a second write.
+    else if (mayHaveBody(method)) this.#stream.end(body || undefined);
+  }
+
+  #sendStreamed(content: Readable): void {
+    this.#upload = content;
+    content.once('end', () => {
+      this.#upload = undefined;
+      this.#patience.renew();
+    });
+    content.on('data', this.#countUpload).pipe(this.#stream);
+  }
+
+  #onRequest(sent: ClientRequest): void {
+    this.#sent = sent;
+    onceSending(sent, ({ bytesRead }) => {
+      this.#bytesBefore = bytesRead;
+      this.#call.onSending();
+    });
+    // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
+    sent.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
+      connection.destroy();
+      this.#status = 101;
+      this.#fail('provider_answer_unusable');
+    });
+  }
+
+  #onResponse(response: Response): void {
+    // The provider timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
+    if (response.statusCode === 408 && this.#sent?.reusedSocket) {
+      this.#giveWay();
+      return;
+    }
+    this.#status = response.statusCode;
+    this.#patience.renew();
+    this.#stream.on('data', this.#counter(this.#call.mostBytes, 'provider_answer_unusable'));
+    const { download } = this.#call;
+    if (download === undefined) this.#receiveWhole(response);
+    else this.#receiveStreamed(response, download);
+  }
+
+  #receiveWhole(response: Response): void {
+    const chunks: Buffer[] = [];
+    this.#stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    this.#stream.once('end', () => this.#answer(response, Buffer.concat(chunks)));
+  }
+
+  #receiveStreamed(response: Response, download: PassThrough): void {
+    this.#stream.pipe(download);
+    download.on('drain', () => this.#patience.renew());
+    download.once('close', this.#onGone);
+    // Without a body, wait for the end: the call is over before the relay's response is.
+    const { method } = this.#call.request;
+    if (!hasNoBody(method, response.statusCode)) this.#answer(response);
+    else this.#stream.once('end', () => this.#answer(response));
+  }
+
+  #answer({ statusCode: status, headers }: Response, body = Buffer.of()): void {
+    this.#promise.resolve({ status, headers, body });
+  }
+
+  #onEnd(): void {
+    this.#settle();
+    this.#call.end('answered', this.#status);
+    // The provider has answered without reading the whole upload.
+    if (this.#upload) this.#stream.destroy();
+  }
+
+  // got's error holds the whole request, secret, code and token included. Don't pass it on.
+  #onError({ code }: RequestError): void {
+    if (this.#sent && this.#pool.diedWhileIdle(this.#sent, code, this.#bytesBefore))
+      this.#giveWay();
+    else this.#fail('provider_unreachable', code);
   }
 
   /** Ends the attempt, but not the call: another attempt can make it. */
-  function giveWay(): void {
-    settle();
-    stream.destroy();
-    result.resolve('died_while_idle');
+  #giveWay(): void {
+    this.#settle();
+    this.#stream.destroy();
+    this.#promise.resolve('died_while_idle');
   }
 
-  function fail(code: FailureCode, error?: string): void {
-    settle();
+  #fail(code: FailureCode, error?: string): void {
+    this.#settle();
+    const [{ download }, status] = [this.#call, this.#status];
     // Any other status than 200 decides alone: a broken body changes nothing.
-    const decided = download === undefined && status !== 200 ? status : undefined;
-    if (decided === undefined) call.end(code, status, error);
-    else call.end('answered', decided);
-    stream.destroy();
-    if (decided !== undefined) result.resolve({ status: decided, headers: {}, body: Buffer.of() });
-    else if (isAnswered) download?.destroy(new RelayError(code));
-    else result.reject(new RelayError(code));
+    const isDecided = download === undefined && status !== undefined && status !== 200;
+    if (isDecided) this.#call.end('answered', status);
+    else this.#call.end(code, status, error);
+    this.#stream.destroy();
+    if (isDecided) this.#promise.resolve({ status, headers: {}, body: Buffer.of() });
+    this.#promise.reject(new RelayError(code));
+    download?.destroy(new RelayError(code));
+  }
+
+  #settle(): void {
+    this.#patience.stop();
+    this.#call.request.signal?.removeEventListener('abort', this.#onGone);
+    this.#call.download?.off('close', this.#onGone);
+    // What is not needed any more stays unread.
+    this.#upload?.off('data', this.#countUpload).unpipe(this.#stream).pause();
+  }
+
+  /** Whether the transfer waits for the client, which reads or sends slowly. */
+  #isClientsTurn(): boolean {
+    const isReading = this.#call.download?.writableNeedDrain === true;
+    return isReading || (this.#upload !== undefined && !this.#stream.writableNeedDrain);
   }
 
   /** A listener for the chunks of a body: it renews the patience, and fails once more than `most` bytes have passed. */
-  function counter(most: number, excess: FailureCode): (chunk: Buffer) => void {
+  #counter(most: number, excess: FailureCode): (chunk: Buffer) => void {
     let size = 0;
     return ({ length }) => {
       size += length;
-      patience.renew(length);
-      if (size > most) fail(excess);
+      this.#patience.renew(length);
+      if (size > most) this.#fail(excess);
     };
   }
-
-  function upload({ content }: Upload): void {
-    isUploading = true;
-    content.once('end', () => {
-      isUploading = false;
-      patience.renew();
-    });
-    const count = counter(limits.apiRequestSize, 'upload_too_large');
-    content.on('data', count).pipe(stream);
-    // What is not needed any more stays unread.
-    stopUpload = () => content.off('data', count).unpipe(stream).pause();
-  }
-
-  stream.on('request', (clientRequest: ClientRequest) => {
-    sent = clientRequest;
-    onceSending(clientRequest, ({ bytesRead }) => {
-      bytesBefore = bytesRead;
-      call.onSending();
-    });
-    // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
-    clientRequest.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
-      connection.destroy();
-      status = 101;
-      fail('provider_answer_unusable');
-    });
-  });
-  stream.on('response', ({ statusCode, headers }: Response) => {
-    // The provider timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
-    if (statusCode === 408 && sent?.reusedSocket) {
-      giveWay();
-      return;
-    }
-    status = statusCode;
-    patience.renew();
-    stream.on('data', counter(call.mostBytes, 'provider_answer_unusable'));
-    const chunks: Buffer[] = [];
-    const answer = () => {
-      isAnswered = true;
-      result.resolve({ status: statusCode, headers, body: Buffer.concat(chunks) });
-    };
-    if (download === undefined) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    else {
-      stream.pipe(download);
-      download.on('drain', () => patience.renew());
-      download.once('close', onGone);
-    }
-    // Without a body, wait for the end: the call is over before the relay's response is.
-    if (download === undefined || isBodiless(method, statusCode)) stream.once('end', answer);
-    else answer();
-  });
-  stream.on('end', () => {
-    settle();
-    call.end('answered', status);
-    // The provider has answered without reading the whole upload.
-    if (isUploading) stream.destroy();
-  });
-  // got's error holds the whole request, secret, code and token included. Don't pass it on.
-  stream.on('error', ({ code }: RequestError) => {
-    if (sent && pool.diedWhileIdle(sent, code, bytesBefore)) giveWay();
-    else fail('provider_unreachable', code);
-  });
-  signal?.addEventListener('abort', onGone);
-  if (signal?.aborted) onGone();
-  else if (typeof body === 'object') upload(body);
-  // got ends the request one tick after the body. If the response has already arrived, got
-  // destroys the socket. So end it here. got itself ends those that cannot have a body.
-  // An empty chunk would cost a second write.
-  else if (mayHaveBody(method)) stream.end(body || undefined);
-  return result.promise;
 }
 
 const mayHaveBody = (method: Method) => method !== 'GET' && method !== 'HEAD';
@@ -185,6 +212,6 @@ function framing({ method, body = '' }: Call['request']): Record<string, string>
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** Whether a response has no body, whatever its headers say. @see RFC 9112 §6.3 */
-function isBodiless(method: Method, status: number): boolean {
+function hasNoBody(method: Method, status: number): boolean {
   return method === 'HEAD' || statusesWithoutBody.has(status);
 }

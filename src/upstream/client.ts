@@ -5,7 +5,7 @@ import { elapsedSince } from '../clock.ts';
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { userAgent } from '../version.ts';
-import { attempt, type Call } from './attempt.ts';
+import { Attempt, type Call } from './attempt.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
 import type {
   ObserveCall,
@@ -63,7 +63,7 @@ export function createUpstreamClient(by: {
       for (const by of typeof call.request.body === 'object' ? [unpooled] : [pooled, unpooled]) {
         // After a pause of the machine it may be over. Don't spend the code for a caller who got a timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
-        const response = await attempt(by, call, pool);
+        const response = await new Attempt(by, call, pool).result;
         if (response !== 'died_while_idle') return response;
       }
       throw new RelayError('provider_unreachable');

@@ -22,7 +22,7 @@ export interface StreamedRequest extends Omit<UpstreamRequest, 'endpoint'> {
 }
 
 /** A body that is sent while it arrives, so it can be sent only once. */
-export interface Upload {
+interface Upload {
   readonly content: Readable;
   readonly length: number | undefined;
 }

@@ -5,7 +5,6 @@ import proxyAddr from 'proxy-addr';
 
 /** The entry of the trusted proxies that stands for every connection through a Unix socket. */
 export const unixSocket = 'unix';
-const forwardedFor = 'x-forwarded-for';
 // Room for twenty proxies. Anybody can send thousands of addresses before those.
 const longestForwarded = 1024;
 
@@ -21,20 +20,16 @@ export function clientsBehind(trustedProxies: readonly string[], behindUnknownPr
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
 
   /** Undefined: an untrusted Unix socket, or a client that has hung up. */
-  function addressOf(request: IncomingMessage): string | undefined {
-    const { socket, headers } = request;
-    if (trustedProxies.length === 0) return socket.remoteAddress;
-    const forwarded = `${headers[forwardedFor] ?? ''}`;
-    if (forwarded.length > longestForwarded) {
-      const start = forwarded.indexOf(',', forwarded.length - longestForwarded) + 1;
-      headers[forwardedFor] = forwarded.slice(start);
-    }
+  function addressOf({ socket, headers }: IncomingMessage): string | undefined {
+    const { remoteAddress } = socket;
+    if (trustedProxies.length === 0) return remoteAddress;
     const trustsPeer = trustsUnixSocket && isUnixSocket(socket);
-    const told = withoutPort(
-      proxyAddr(request, (address, hop) => (hop === 0 && trustsPeer) || trusts(address, hop)),
-    );
+    if (!trustsPeer && !trusts(remoteAddress ?? '', 0)) return remoteAddress;
+    const forwarded = addressesIn(`${headers['x-forwarded-for'] ?? ''}`);
+    const nearest = forwarded.find((address, hop) => !trusts(address, hop + 1));
+    const told = withoutPort(nearest ?? forwarded.at(-1));
     // If a trusted proxy sends something else than an address, count the proxy.
-    return ipaddr.isValid(told) ? told : socket.remoteAddress;
+    return ipaddr.isValid(told) ? told : remoteAddress;
   }
 
   return {
@@ -76,6 +71,14 @@ function subscriber(address: string): string {
   const isTranslated = parsed.range() === 'rfc6052' || parsed.range() === 'rfc6145';
   if (isTranslated) return bytes.slice(-4).join('.');
   return Buffer.from(bytes.slice(0, 8)).toString('hex');
+}
+
+/** The addresses of `X-Forwarded-For`, the last one first. */
+function addressesIn(header: string): string[] {
+  const near = header.slice(-longestForwarded);
+  const whole = near.length < header.length ? near.slice(near.indexOf(',') + 1) : near;
+  const addresses = whole.split(',').map((one) => one.trim());
+  return addresses.filter((one) => one !== '').reverse();
 }
 
 // Some proxies add the client's port.

@@ -3,7 +3,6 @@ import koaCors from '@koa/cors';
 import type { Context, Handler } from './context.ts';
 
 const dayInSeconds = 86_400;
-const requestedHeaders = 'access-control-request-headers';
 /** Field names, separated by commas. @see RFC 9110 §5.6.2 */
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 
@@ -11,6 +10,7 @@ const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 const exposedHeaders = ['Date', 'DPoP-Nonce', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 const allowOrigin = 'Access-Control-Allow-Origin';
+const allowHeaders = 'Access-Control-Allow-Headers';
 const allowCredentials = 'Access-Control-Allow-Credentials';
 
 /** Takes back that the origin of this request may read the response. */
@@ -42,12 +42,7 @@ export function cors(
     // Not needed: the error responder keeps headers that are set.
     keepHeadersOnError: false,
   });
-  return (ctx, next) => {
-    // The library echoes this header. Drop it unless it is a list of field names.
-    const requested = ctx.req.headers[requestedHeaders];
-    if (requested !== undefined && !fieldNames.test(`${requested}`)) {
-      delete ctx.req.headers[requestedHeaders];
-    }
+  return async (ctx, next) => {
     // The library treats every OPTIONS request as a preflight.
     const asksFirst = ctx.req.headers['access-control-request-method'] !== undefined;
     if (ctx.method === 'OPTIONS' && !asksFirst && allowed(ctx) !== '') {
@@ -55,6 +50,8 @@ export function cors(
       if (credentials(ctx)) ctx.set(allowCredentials, 'true');
       ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));
     }
-    return allow(ctx, next);
+    await allow(ctx, next);
+    // The library echoes what a preflight asks for, whatever it is.
+    if (!fieldNames.test(ctx.response.get(allowHeaders))) ctx.remove(allowHeaders);
   };
 }

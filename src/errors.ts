@@ -4,7 +4,7 @@ import { httpFailures } from './failures/http.ts';
 import { loginFailures } from './failures/login.ts';
 import { providerFailures } from './failures/provider.ts';
 import { userFailures } from './failures/user.ts';
-import type { ProviderErrorCode } from './provider-error-codes.ts';
+import type { ProviderErrorCode } from './providers/refusals.ts';
 
 const failures = {
   ...loginFailures,

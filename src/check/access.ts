@@ -1,5 +1,4 @@
 import { type Allow, describeAllow, neededScopes } from '../access/allow.ts';
-import { gitHubApp } from '../config/checks/cms.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { Provider } from '../providers/provider.ts';
 import { registrationsOf } from '../relay/registration-config.ts';
@@ -39,7 +38,7 @@ function checkLogin(
   if (missing.length === 0) return [said];
   const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say whether a person may log in`;
   const fix = `add ${missing.join(' and ')} to scope`;
-  if (gitHubApp.test(registration.clientId)) {
+  if (provider.appIdPrefix && registration.clientId.startsWith(provider.appIdPrefix)) {
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [said, notChecked('a GitHub App needs permissions for it', permissions)];
   }

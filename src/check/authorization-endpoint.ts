@@ -4,7 +4,7 @@ import {
   newNonce,
   withLoginParameters,
 } from '../oauth/authorization-request.ts';
-import { type ProviderErrorCode, providerErrorCode } from '../provider-error-codes.ts';
+import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
 import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';

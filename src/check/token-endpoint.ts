@@ -5,6 +5,7 @@ import { parseJsonObject } from '../oauth/json.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
 import { tokenError } from '../oauth/token-response.ts';
 import type { ClientAuthentication } from '../providers/provider.ts';
+import { refusedCredentials } from '../providers/refusals.ts';
 import { github } from '../providers/source-code-hosts.ts';
 import { Secret } from '../secret.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
@@ -60,21 +61,6 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
     : finding;
 }
 
-/**
- * Codes that say more, or less, than `invalid_client` does: Slack's, Google's and RFC 6749's. Descriptions of Gitea,
- * Twitch and Google, which are compared as a whole: others name several causes.
- */
-const refusals: Readonly<Record<string, Refusal>> = {
-  bad_client_secret: 'secret',
-  invalid_client_id: 'identifier',
-  deleted_client: 'identifier',
-  disabled_client: 'identifier',
-  unauthorized_client: 'client',
-  'invalid client secret': 'secret',
-  'invalid client': 'identifier',
-  'The OAuth client was not found.': 'identifier',
-};
-
 function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
@@ -87,7 +73,9 @@ function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
   if (code === 'redirect_uri_refused') return 'redirect_uri';
   const bare = answer.status === 401 && providerError === undefined;
   if (code !== 'client_refused' && !bare) return 'unknown';
-  const [byText, byCode] = [error_description ?? message, error].map((said) => refusals[`${said}`]);
+  const [byText, byCode] = [error_description ?? message, error].map(
+    (said) => refusedCredentials[`${said}`],
+  );
   return byText ?? byCode ?? 'credentials';
 }
 

@@ -1,7 +1,7 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { FailureCode, RelayError } from '../errors.ts';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
-import type { ProviderErrorCode } from '../provider-error-codes.ts';
+import type { ProviderErrorCode } from '../providers/refusals.ts';
 import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
 
 /** What a request is for. Its route says it, once. */

@@ -1,7 +1,7 @@
 import { RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { failureMeantBy, providerErrorCode } from '../provider-error-codes.ts';
 import type { Provider } from '../providers/provider.ts';
+import { failureMeantBy, providerErrorCode } from '../providers/refusals.ts';
 import { type Query, single } from './query.ts';
 
 /**

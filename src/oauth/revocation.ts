@@ -1,6 +1,6 @@
 import { RelayError } from '../errors.ts';
-import { failureMeantBy, providerErrorCode } from '../provider-error-codes.ts';
 import type { RevocationRequest, TokenKind } from '../providers/provider.ts';
+import { failureMeantBy, providerErrorCode, unknownToken } from '../providers/refusals.ts';
 import { isCredential } from './authorization-header.ts';
 import {
   authenticatedForm,
@@ -16,9 +16,6 @@ export interface RevocableTokens {
   readonly refreshToken?: string | undefined;
   readonly accessToken?: string | undefined;
 }
-
-/** What providers answer to tokens that they do not know: 400 Google, 404 and 422 GitHub. */
-const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);
 
 /** The forms in which the client authenticates: a 401 refuses the client, not the token. */
 const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);

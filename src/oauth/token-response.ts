@@ -1,11 +1,14 @@
 import { type FailureCode, RelayError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import type { Provider } from '../providers/provider.ts';
 import {
   failureMeantBy,
+  messageMeanings,
   type ProviderErrorCode,
   providerErrorCode,
-} from '../provider-error-codes.ts';
-import type { Provider } from '../providers/provider.ts';
+  refusalStatuses,
+  wrongGrants,
+} from '../providers/refusals.ts';
 import { isObject, parseJsonObject } from './json.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
@@ -75,25 +78,8 @@ function scope(value: unknown, separator = ' '): string | undefined {
 
 const tooManyRequests = 429;
 
-/** The statuses of refusals, for any reason. @see RFC 6749 §5.2; GitHub and Slack refuse with 200 */
-const refusalStatuses: ReadonlySet<number> = new Set([200, 400, 401]);
-
 /** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
-
-/** Twitch sends no codes, only these messages. */
-const messages: ReadonlyMap<unknown, FailureCode> = new Map([
-  ['Invalid authorization code', 'code_refused'],
-  ['invalid client', 'client_refused'],
-  ['invalid client secret', 'client_refused'],
-]);
-
-/** Gitea and Forgejo call a wrong code or refresh token `unauthorized_client`, with these descriptions. */
-const wrongGrants: ReadonlySet<string> = new Set([
-  'client is not authorized',
-  'unable to parse refresh token',
-  'token was already used',
-]);
 
 /** Descriptions of a wrong redirect URI. A description that names other causes too says nothing. */
 const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
@@ -134,13 +120,13 @@ function meaningOf(
   code: ProviderErrorCode | undefined,
   { error_description: description, message }: Fields,
 ): FailureCode | undefined {
-  if (code === undefined) return messages.get(message);
+  if (code === undefined) return messageMeanings.get(message);
   const text = typeof description === 'string' ? description : '';
   if (namesRedirectUri.test(text) && !namesOthers.test(text)) return 'redirect_uri_refused';
   if (code === 'unauthorized_client' && wrongGrants.has(text)) return 'code_refused';
   const meaning = failureMeantBy(code);
   // A token request asks no person.
-  return meaning && meaning !== 'access_denied' ? meaning : messages.get(message);
+  return meaning && meaning !== 'access_denied' ? meaning : messageMeanings.get(message);
 }
 
 function meaningOfRefresh(

@@ -1,3 +1,5 @@
+import type { CmsBackend } from './cms.ts';
+
 /** How the client authenticates to the token endpoint, and where the parameters travel. */
 export type ClientAuthentication =
   /** Everything in the query of a POST without a body, as GitHub takes it. */
@@ -43,20 +45,6 @@ export type RevocationRequest =
   | 'bearer'
   /** GitHub's: a DELETE with the credentials in the Authorization header, and the token in JSON */
   | 'github';
-
-/**
- * How Decap CMS and Sveltia CMS use a provider.
- *
- * @see https://decapcms.org/docs/backends-overview/
- */
-interface CmsBackend {
-  /** Its `backend.name` in the CMS's configuration. The messages of a login carry it. */
-  readonly name: 'github' | 'gitlab' | 'bitbucket';
-  /** The scopes that give access to repositories: one of them is enough. */
-  readonly repositoryScopes: readonly string[];
-  /** The API that the CMS uses unless its configuration has another one. */
-  readonly apiRoot: string;
-}
 
 /** The rules of who may log in. */
 export const accessRules = [
@@ -152,6 +140,8 @@ export interface Provider {
   readonly access?: AccessAnswers | undefined;
   /** The `prompt` that lets people choose another account. @see OpenID Connect Core 1.0 §3.1.2.1 */
   readonly accountPrompt?: 'select_account' | 'login' | undefined;
+  /** How the client identifiers of apps begin that have permissions of their own, and ignore scopes. */
+  readonly appIdPrefix?: string | undefined;
   /** How CMSes use it, if they can log in through the relay. */
   readonly cms?: CmsBackend | undefined;
 }

@@ -25,6 +25,8 @@ const githubAccess: AccessAnswers = {
 /** What github.com and GitHub Enterprise Server have in common. */
 const githubEverywhere = {
   tokenResponse: { scopeSeparator: ',' },
+  // https://docs.github.com/en/apps/creating-github-apps
+  appIdPrefix: 'Iv',
   cms: {
     name: 'github',
     repositoryScopes: ['repo', 'public_repo'],

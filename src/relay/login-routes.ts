@@ -9,8 +9,8 @@ import {
 } from '../http/context.ts';
 import { answerOAuthErrors } from '../http/error-responder.ts';
 import { methods, refusePrefetch } from '../http/request-guards.ts';
-import { registrationOfCms } from '../login/cms-registration.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
+import { registrationOfCms } from '../providers/cms.ts';
 import { createFrontEnds, type FrontEnds } from '../routes/front-ends.ts';
 import { deliverCallbackFailures, loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';

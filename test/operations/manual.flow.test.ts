@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { failureCodes } from '../../src/errors.ts';
-import { providerErrorCodes } from '../../src/provider-error-codes.ts';
+import { providerErrorCodes } from '../../src/providers/refusals.ts';
 import { GuardedRelay } from '../access/support/guarded-relay.ts';
 import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';

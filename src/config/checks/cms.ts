@@ -1,13 +1,10 @@
-import { registrationOfCms } from '../../login/cms-registration.ts';
+import { registrationOfCms } from '../../providers/cms.ts';
 import { presets } from '../../providers/presets.ts';
 import type { Reading } from '../reading.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
-const cmsPresets = presets.flatMap(({ name, scope, cms }) => (cms ? [{ name, scope, cms }] : []));
+const cmsPresets = presets.flatMap(({ cms, ...preset }) => (cms ? [{ ...preset, cms }] : []));
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
-
-/** Client identifiers of GitHub Apps. Such an app has permissions of its own, and ignores scopes. */
-export const gitHubApp = /^Iv/;
 
 /** Reports what keeps the front ends that are CMSes from logging in, or from their repositories. */
 export function reportCmses({ registrations, frontEnds }: Readings): void {
@@ -47,10 +44,10 @@ function reportRepositories(
     );
     return;
   }
-  const { name, repositoryScopes } = preset.cms;
+  const { repositoryScopes } = preset.cms;
   const { clientId = '', scope = preset.scope } = registration.values;
   const words = (values.frontEndScope ?? scope)?.split(' ') ?? [];
-  const isApp = name === 'github' && gitHubApp.test(clientId);
+  const isApp = preset.appIdPrefix && clientId.startsWith(preset.appIdPrefix);
   if (isApp || words.some((word) => repositoryScopes.includes(word))) return;
   warn(
     'tokenDelivery',

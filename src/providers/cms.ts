@@ -1,4 +1,18 @@
 /**
+ * How Decap CMS and Sveltia CMS use a provider.
+ *
+ * @see https://decapcms.org/docs/backends-overview/
+ */
+export interface CmsBackend {
+  /** Its `backend.name` in the CMS's configuration. The messages of a login carry it. */
+  readonly name: 'github' | 'gitlab' | 'bitbucket';
+  /** The scopes that give access to repositories: one of them is enough. */
+  readonly repositoryScopes: readonly string[];
+  /** The API that the CMS uses unless its configuration has another one. */
+  readonly apiRoot: string;
+}
+
+/**
  * The registration of a start at `/auth`: the first one whose backend the CMS names; among several, the
  * one that has that name itself. If the CMS names none, or an unknown one, it is the first one.
  *

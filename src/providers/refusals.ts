@@ -1,6 +1,6 @@
 /**
- * Error codes that providers send, each with the failure that it means. `null`: it says only that a request was refused.
- * Logs and metrics name a code only if it is in this table, so that neither ever holds free text.
+ * The error codes that providers send, each with the failure that it means; `null`: only that a request was refused. Logs
+ * and metrics name a code only if it is in this table, so that neither ever holds free text.
  *
  * @see RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core 1.0 §3.1.2.6, RFC 8707, RFC 9101, RFC 9449
  */
@@ -59,6 +59,44 @@ const meanings = {
   request_timeout: 'token_endpoint_failed',
   service_unavailable: 'token_endpoint_failed',
 } as const;
+
+/**
+ * Which credential a code or a text refuses: they say more, or less, than `invalid_client` does. A text is compared as a
+ * whole: others name several causes.
+ */
+export const refusedCredentials: Readonly<Record<string, 'identifier' | 'secret' | 'client'>> = {
+  unauthorized_client: 'client',
+  // Slack
+  bad_client_secret: 'secret',
+  invalid_client_id: 'identifier',
+  // Google
+  deleted_client: 'identifier',
+  disabled_client: 'identifier',
+  'The OAuth client was not found.': 'identifier',
+  // Gitea, Twitch
+  'invalid client secret': 'secret',
+  'invalid client': 'identifier',
+};
+
+/** Twitch sends no codes, only these messages. */
+export const messageMeanings: ReadonlyMap<unknown, 'client_refused' | 'code_refused'> = new Map([
+  ['Invalid authorization code', 'code_refused'],
+  ['invalid client', 'client_refused'],
+  ['invalid client secret', 'client_refused'],
+]);
+
+/** Gitea and Forgejo call a wrong code or refresh token `unauthorized_client`, with these descriptions. */
+export const wrongGrants: ReadonlySet<string> = new Set([
+  'client is not authorized',
+  'unable to parse refresh token',
+  'token was already used',
+]);
+
+/** The statuses with which a token is refused, for any reason. @see RFC 6749 §5.2; GitHub and Slack refuse with 200 */
+export const refusalStatuses: ReadonlySet<number> = new Set([200, 400, 401]);
+
+/** The statuses of a revocation whose token is unknown: 400 Google, 404 and 422 GitHub. */
+export const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);
 
 /** A code of the table, or `other`. */
 export type ProviderErrorCode = keyof typeof meanings | 'other';

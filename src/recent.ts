@@ -1,21 +1,45 @@
 import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
+interface Entry<Value> {
+  readonly value: Value;
+  readonly end: number;
+  readonly group: string | undefined;
+  readonly timer?: NodeJS.Timeout;
+}
+
 /**
  * A map whose entries have lifetimes of their own.
  *
- * @param most entries; beyond it, the oldest one is forgotten
+ * @param most entries; beyond it, the oldest one is forgotten, of the group that has most
  * @param holdsSecrets whether no value stays in memory for longer than its time. Otherwise, one may stay until the next
  *   change
  */
 export function createLasting<Value>(most: number, now: Clock, holdsSecrets = false) {
-  // Oldest first.
-  const entries = new Map<string, { value: Value; end: number; timer?: NodeJS.Timeout }>();
+  // Oldest first, as the keys of each group.
+  const entries = new Map<string, Entry<Value>>();
+  const groups = new Map<string, Set<string>>();
 
   function forget(key: string): void {
+    const { timer, group = '' } = entries.get(key) ?? {};
     // A timer that stays would keep the entry in memory, beyond the limit.
-    clearTimeout(entries.get(key)?.timer);
+    clearTimeout(timer);
     entries.delete(key);
+    const keys = groups.get(group);
+    keys?.delete(key);
+    if (keys?.size === 0) groups.delete(group);
+  }
+
+  function makeRoom(): void {
+    for (const [oldest, { end }] of entries) {
+      if (now() < end) break;
+      forget(oldest);
+    }
+    if (entries.size < most) return;
+    let largest = new Set<string>();
+    for (const keys of groups.values()) if (keys.size > largest.size) largest = keys;
+    const [oldest] = largest.size > 0 ? largest : entries.keys();
+    if (oldest !== undefined) forget(oldest);
   }
 
   return {
@@ -24,16 +48,16 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
       const entry = entries.get(key);
       return entry !== undefined && now() < entry.end ? entry.value : undefined;
     },
-    /** @param lifetime milliseconds */
-    set(key: string, value: Value, lifetime: number): void {
+    /**
+     * @param lifetime milliseconds
+     * @param group those who set most give way first
+     */
+    set(key: string, value: Value, lifetime: number, group?: string): void {
       forget(key);
-      for (const [oldest, { end }] of entries) {
-        if (entries.size < most && now() < end) break;
-        forget(oldest);
-      }
-      const entry = { value, end: now() + lifetime };
-      if (!holdsSecrets) entries.set(key, entry);
-      else entries.set(key, { ...entry, timer: setTimeout(forget, lifetime, key).unref() });
+      makeRoom();
+      const timer = holdsSecrets ? setTimeout(forget, lifetime, key).unref() : undefined;
+      entries.set(key, { value, end: now() + lifetime, group, ...(timer && { timer }) });
+      if (group !== undefined) groups.set(group, (groups.get(group) ?? new Set()).add(key));
     },
     delete: forget,
     /** What is there, with the milliseconds that it has left. */
@@ -48,11 +72,15 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
  * A map of what may be secret, whose entries have one lifetime.
  *
  * @param lifetime milliseconds
- * @param most entries; beyond it, the oldest one is forgotten
+ * @param most as of {@link createLasting}
  */
 export function createRecent<Value>(lifetime: number, most: number, now: Clock) {
   const { get, set, delete: forget } = createLasting<Value>(most, now, true);
-  return { get, set: (key: string, value: Value) => set(key, value, lifetime), delete: forget };
+  return {
+    get,
+    set: (key: string, value: Value, group?: string) => set(key, value, lifetime, group),
+    delete: forget,
+  };
 }
 
 /** A key for these maps that does not tell its parts, which may be secret. */

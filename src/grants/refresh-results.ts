@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createLasting, createRecent, keyOf } from '../recent.ts';
 
@@ -14,14 +13,10 @@ const shortLife = 60;
 /** Results of each kind. */
 export const mostResults = 4096;
 
-/** Calls for one login within the time: other scopes and short tokens need one each. */
-const mostCalls = 60;
-const callsTime = 600_000;
-const tooManyCalls =
-  'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
-
 /** A refresh token of the provider, and the client that it was issued to. */
 export interface RefreshTokenOwner {
+  /** Tells its login from all others. */
+  readonly login: string;
   readonly registration: string;
   readonly frontEnd: string;
   /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
@@ -45,7 +40,10 @@ export interface Ended {
 /** Whether the provider has not refused an access token since it issued it. */
 export type IsGood = (accessToken: string) => boolean;
 
-/** Remembers the last 4096 results at most, and the last 4096 that did not pass their check yet. */
+/**
+ * Remembers the last 4096 results at most, and the last 4096 that did not pass their check yet. The logins that have most
+ * give way first.
+ */
 export function createResults(now: Clock) {
   /** By the refresh token that was given. */
   const rotations = createLasting<Ended>(mostResults, now, true);
@@ -56,36 +54,32 @@ export function createResults(now: Clock) {
    * outage of what the check asks would end the login.
    */
   const kept = createRecent<Ended>(keptTime, mostResults, now);
-  /** The calls for a login, by its newest refresh token. */
-  const calls = createLasting<{ count: number; end: number }>(4 * mostResults, now);
+  const keysOf = (given: RefreshTokenOwner, { response: { refreshToken } }: Ended) =>
+    [keyOfRefresh(given), keyOfRefresh({ ...given, refreshToken })] as const;
   return {
     rotations,
     latest,
     kept,
     /** What a refresh token was rotated to, or what is kept of it. */
     after: (key: string): Ended | undefined => kept.get(key) ?? rotations.get(key),
-    /** Remembers that a refresh token was replaced. */
-    rotate(key: string, next: string, ended: Ended, lifetime: number): void {
+    /** Remembers that a refresh token was replaced, if it was. @param lifetime milliseconds */
+    rotate(given: RefreshTokenOwner, ended: Ended, lifetime: number): void {
+      const [key, next] = keysOf(given, ended);
+      if (next === key) return;
       // What was kept of the replaced token would hide the next one. And the provider may return an earlier token again:
       // without this, the chain would be a circle.
       for (const one of [key, next]) {
         kept.delete(one);
         rotations.delete(one);
       }
-      if (lifetime === keptTime) kept.set(key, ended);
-      else rotations.set(key, ended, lifetime);
-      const known = calls.get(key);
-      calls.delete(key);
-      if (known) calls.set(next, known, known.end - now());
+      rotations.set(key, ended, lifetime, given.login);
     },
-    /** Counts a call to the provider. @throws {RelayError} `rate_limited` */
-    countCall(key: string): void {
-      const { count, end } = calls.get(key) ?? { count: 0, end: now() + callsTime };
-      const retryIn = end - now();
-      if (count >= mostCalls)
-        throw new RelayError('rate_limited', { retryIn, detail: tooManyCalls });
-      calls.set(key, { count: count + 1, end }, retryIn);
-    },
+    /** Keeps a result until it has passed its check. */
+    keep: (given: RefreshTokenOwner, ended: Ended): void =>
+      kept.set(keyOfRefresh(given), ended, given.login),
+    /** Remembers a result for its own refresh token. */
+    repeat: (given: RefreshTokenOwner, ended: Ended): void =>
+      latest.set(keysOf(given, ended)[1], ended, given.login),
     /** Whether a result may be repeated for those who did not get it: for a minute, or while its token is good. */
     isUsable(ended: Ended): boolean {
       const isNew = now() - ended.at < resultTime;

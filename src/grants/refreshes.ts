@@ -1,152 +1,66 @@
-import { isFailure, RelayError } from '../errors.ts';
-import { createMarks, type Home, lead } from '../memory/home.ts';
-import type { Found, Left } from '../memory/shared.ts';
-import type { RefreshGrant } from '../oauth/token-request.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
-import { createRecent } from '../recent.ts';
+import { isFailure } from '../errors.ts';
+import type { Home } from '../memory/home.ts';
+import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refresh-chain.ts';
+import { createRefreshCount } from './refresh-count.ts';
 import {
   aged,
-  createResults,
   type Ended,
   type IsGood,
   keptTime,
   keyOfRefresh,
-  mostResults,
   type Refreshed,
   type RefreshTokenOwner,
   resultTime,
 } from './refresh-results.ts';
 
-const kind = 'r';
-/** Milliseconds for which the relays that wait find a result that nobody else gets. */
-const waitersTime = 1_000;
+/** Refreshes of one login in ten minutes, with or without a call: twenty tabs need one each. */
+const mostRefreshes = 600;
 
-/** A refresh for a front end. */
-export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
-
-type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
-
-interface InFlight {
-  readonly scope: string | undefined;
-  /** Undefined: another relay has rotated the refresh token. */
-  readonly result: Promise<Ended | undefined>;
-}
+type Check = (refreshed: Refreshed) => Promise<void>;
 
 /** The refreshes of this process that are in flight, or whose results are remembered. */
 export type Refreshes = ReturnType<typeof createRefreshes>;
 
 /** @see RFC 6749 §6, RFC 9700 §4.14.2 */
 export function createRefreshes(home: Home) {
-  const { now, shared } = home;
-  const inFlight = new Map<string, InFlight>();
-  const results = createResults(now);
-  const { kept, latest, rotations } = results;
-  /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
-  const toRevoke = createMarks(home, 'e', mostResults);
-  const refusals = createRecent<RelayError>(resultTime, mostResults, now);
+  const chains = new RefreshChains(home);
+  const { kept, keep, rotations } = chains.results;
 
   /**
-   * Remembers what a call of this or of another relay has left.
+   * Checks a result, and keeps it until it has passed.
    *
-   * @returns undefined if another relay has rotated the refresh token: follow it
-   * @throws {RelayError} the failure of its call
+   * @param wasKept whether it has not passed before
+   * @throws {RelayError} why the check failed
    */
-  function learn(token: RefreshTokenOwner, { left, age, how }: Found): Ended | undefined {
-    if (left.failure !== undefined) throw new RelayError(left.failure);
-    if (left.response === undefined) return undefined;
-    // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
-    const { refreshToken = token.refreshToken } = left.response;
-    const response = { ...left.response, refreshToken };
-    const ended = { scope: left.scope, response, at: now() - age };
-    const key = keyOfRefresh(token);
-    const next = keyOfRefresh({ ...token, refreshToken });
-    const lifetime = left.lifetime === keptTime ? keptTime : resultTime - age;
-    if (next !== key) results.rotate(key, next, ended, lifetime);
-    if (how === 'led') latest.set(next, ended);
-    return how === 'led' || next === key ? ended : undefined;
-  }
-
-  /** @returns as `learn` does */
-  async function start(refresh: FrontEndRefresh, call: CallProvider) {
-    const { refreshToken, scope } = refresh;
+  async function pass(refresh: FrontEndRefresh, ended: Ended, wasKept: boolean, check?: Check) {
     const key = keyOfRefresh(refresh);
-    const refusal = refusals.get(key);
-    if (refusal !== undefined) throw refusal;
-    const result = lead(home, kind, key, {
-      async call() {
-        results.countCall(key);
-        return { scope, response: await call({ refreshToken, scope }) };
-      },
-      // As in one process: no other failure is repeated, and only those who wait share the rest.
-      isAnswer(left, hasWaited) {
-        const isSame = left.response !== undefined && left.scope === scope;
-        return isFinal(left, refreshToken) || (hasWaited && (left.failure !== undefined || isSame));
-      },
-      keep: (left) => ({
-        lifetime: isFinal(left, refreshToken) ? resultTime : waitersTime,
-        always: isRotation(left, refreshToken),
-      }),
-    })
-      .then((found) => learn(refresh, found))
-      .catch((error: unknown) => {
-        if (isFailure(error, 'refresh_refused')) {
-          refusals.set(key, error);
-          latest.delete(key);
-        }
-        throw error;
-      })
-      .finally(() => inFlight.delete(key));
-    inFlight.set(key, { scope, result });
-    return await result;
-  }
-
-  /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
-  function follow<Token extends RefreshTokenOwner>(first: Token) {
-    let newest = first;
-    let last: Ended | undefined;
-    for (;;) {
-      const key = keyOfRefresh(newest);
-      const current = inFlight.get(key);
-      const ended = current === undefined ? results.after(key) : undefined;
-      last = ended ?? last;
-      const { refreshToken = newest.refreshToken } = ended?.response ?? {};
-      if (refreshToken === newest.refreshToken) return { newest, key, last, current };
-      newest = { ...first, refreshToken };
-    }
-  }
-
-  /** The newest result that a refresh may have: an earlier one, or that of a call. */
-  async function newestOf(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood) {
-    // The refresh token of which the other relays know nothing newer.
-    let asked: string | undefined;
-    for (;;) {
-      const { newest, key, last, current } = follow(refresh);
-      if (current !== undefined && current.scope !== refresh.scope) {
-        await current.result.catch(() => {});
-        continue;
+    // Before the check: it may take longer than a rotation is remembered.
+    keep(refresh, ended);
+    // A logout may take it.
+    const isStillKept = () => kept.get(key) === ended;
+    const isRotated = ended.response.refreshToken !== refresh.refreshToken;
+    try {
+      await check?.(ended.response);
+    } catch (error) {
+      if (isFailure(error, 'access_refused')) await chains.forget(key);
+      else if (isStillKept()) {
+        if (isFailure(error, 'token_invalid')) keep(refresh, { ...ended, isSpent: true });
+        // The next refresh may reach another relay.
+        if (isRotated) await chains.share(key, ended, keptTime);
       }
-      const ended = last ?? results.repeatable(key, isGood);
-      const isMeant = ended?.scope === refresh.scope && !toRevoke.isMarkedHere(key);
-      if (current === undefined && ended && isMeant && results.isUsable(ended)) {
-        if (shared === undefined || asked === key) return ended;
-        asked = key;
-        if (await toRevoke.isMarked(key)) await toRevoke.mark(key, resultTime);
-        const found = await shared.peek(kind, key);
-        const isNewer = found === 'locked' || (found && isFinal(found.left, newest.refreshToken));
-        if (!isNewer) continue;
-      }
-      const result = await (current?.result ?? start(newest, call));
-      if (result !== undefined) return result;
+      throw error;
     }
-  }
-
-  async function forget(key: string): Promise<void> {
-    if (kept.get(key) === undefined) return;
+    if (!isStillKept()) return;
     kept.delete(key);
-    await shared?.forget(kind, key);
+    if (!wasKept || !isRotated) return;
+    // For pages that did not get the response.
+    rotations.set(key, ended, resultTime, refresh.login);
+    await chains.share(key, ended, resultTime);
   }
 
   return {
+    /** Counts a refresh of a login, with or without a call. @throws {RelayError} `rate_limited` */
+    count: createRefreshCount(mostRefreshes, home.now),
     /**
      * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page
      * that did not get the response. A provider that rotates refresh tokens treats a second use as theft.
@@ -170,40 +84,12 @@ export function createRefreshes(home: Home) {
       refresh: FrontEndRefresh,
       call: CallProvider,
       isGood: IsGood = () => true,
-      check?: (refreshed: Refreshed) => Promise<void>,
+      check?: Check,
     ): Promise<Refreshed> {
-      const ended = await newestOf(refresh, call, isGood);
-      const { scope, response } = ended;
-      const key = keyOfRefresh(refresh);
-      const wasKept = kept.get(key) !== undefined;
-      if (check === undefined && !wasKept) return aged(ended, now());
-      // Before the check: it may take longer than a rotation is remembered.
-      kept.set(key, ended);
-      // A logout may take it.
-      const isStillKept = () => kept.get(key) === ended;
-      const isRotated = response.refreshToken !== refresh.refreshToken;
-      const share = async (lifetime: number) =>
-        await shared?.leave(kind, key, { scope, response: aged(ended, now()) }, lifetime);
-      try {
-        await check?.(response);
-      } catch (error) {
-        if (isFailure(error, 'access_refused')) await forget(key);
-        else if (isStillKept()) {
-          if (isFailure(error, 'token_invalid')) kept.set(key, { ...ended, isSpent: true });
-          // The next refresh may reach another relay.
-          if (isRotated) await share(keptTime);
-        }
-        throw error;
-      }
-      if (isStillKept()) {
-        kept.delete(key);
-        // For pages that did not get the response.
-        if (wasKept && isRotated) {
-          rotations.set(key, ended, resultTime);
-          await share(resultTime);
-        }
-      }
-      return aged(ended, now());
+      const ended = await chains.newest(refresh, call, isGood);
+      const wasKept = kept.get(keyOfRefresh(refresh)) !== undefined;
+      if (check !== undefined || wasKept) await pass(refresh, ended, wasKept, check);
+      return aged(ended, home.now());
     },
     /**
      * Gives the newest token that replaced a refresh token, as long as that is remembered, to be revoked. Its result is
@@ -211,36 +97,6 @@ export function createRefreshes(home: Home) {
      *
      * @returns undefined if the refresh token was not rotated
      */
-    async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
-      for (;;) {
-        const { newest, key, last, current } = follow(token);
-        if (current !== undefined) {
-          await current.result.catch(() => {});
-          continue;
-        }
-        await toRevoke.mark(key, resultTime);
-        const found = await lead(home, kind, key, {
-          call: async () => ({}),
-          isAnswer: (left) => isRotation(left, newest.refreshToken),
-          // Nothing but an end to the lock.
-          keep: () => ({ lifetime: 1, always: false }),
-        }).catch(() => undefined);
-        if (found === undefined || found.how === 'led') {
-          await forget(keyOfRefresh(token));
-          return last?.response;
-        }
-        learn(newest, found);
-      }
-    },
+    end: (token: RefreshTokenOwner): Promise<Refreshed | undefined> => chains.end(token),
   };
-}
-
-/** Whether no further call would give another answer. */
-function isFinal(left: Left, refreshToken: string): boolean {
-  return left.failure === 'refresh_refused' || isRotation(left, refreshToken);
-}
-
-/** Whether the provider has replaced the refresh token. */
-function isRotation({ response }: Left, refreshToken: string): boolean {
-  return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
 }

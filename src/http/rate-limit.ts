@@ -3,10 +3,7 @@ import { RelayError } from '../errors.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 import { clientsBehind } from './client-address.ts';
 
-/** Counts a request of a client. */
-export type CountRequest = ReturnType<typeof createRequestCount>;
-
-/** @param seconds after which the count starts anew */
+/** Counts the requests of clients. @param seconds after which the count starts anew */
 export function createRequestCount(home: Home, kind: string, seconds: number) {
   const counters = createCounters(home, kind, seconds);
   /**

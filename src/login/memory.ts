@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createAccessMemory } from '../access/access.ts';
 import { clientsBehind } from '../http/client-address.ts';
-import { type CountRequest, createRequestCount } from '../http/rate-limit.ts';
+import { createRequestCount } from '../http/rate-limit.ts';
 import { limits } from '../limits.ts';
 import type { Home } from '../memory/home.ts';
 import { createLasting } from '../recent.ts';
@@ -27,15 +27,15 @@ export function createLoginMemory(home: Home) {
     refusedLookups: createRefusedExchanges(home, 'lookup'),
     /** Counts what a client address makes the relay do for clients that nobody registered, for ten minutes. */
     countNewClient: createRequestCount(home, 'new clients', 600),
-    /** Counts the exchanges of each client address, refused or not, for ten minutes. */
+    /** Counts the exchanges and refreshes of each client address, refused or not, for ten minutes. */
     countExchange: createRequestCount(home, 'exchanges', 600),
   };
 }
 
-/** Exchanges of a client for each that may be refused. By default 300 in ten minutes: fewer than GitHub's 2,000 an hour. */
+/** Exchanges and refreshes of a client for each that may be refused. By default 300 in ten minutes: fewer than GitHub's 2,000 an hour. */
 const exchangesPerRefusal = 30;
 const tooManyExchanges =
-  'Too many logins come from this address. Nothing is lost: try again after ten minutes at most.';
+  'Too many logins and refreshes come from this address. Nothing is lost: try again after ten minutes at most.';
 const tooManyNew =
   'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';
 
@@ -55,16 +55,20 @@ export function createClientLimits(
   const { refusedExchanges: most, rateLimit, trustedProxies, behindUnknownProxy } = settings;
   const { ownKeyOf } = clientsBehind(trustedProxies, behindUnknownProxy);
 
+  const limitedKeyOf = (request: IncomingMessage) => (most === 0 ? undefined : ownKeyOf(request));
+  const countExchange = (address: string) =>
+    memory.countExchange(address, exchangesPerRefusal * most, tooManyExchanges);
+
   /** Says to the call whether it is limited. */
-  function limit(refusals: LoginMemory['refusedLookups'], count?: CountRequest) {
+  function limit(refusals: LoginMemory['refusedLookups'], count?: typeof countExchange) {
     return async <Result>(
       request: IncomingMessage,
       call: (isLimited: boolean) => Promise<Result>,
     ): Promise<Result> => {
-      const address = most === 0 ? undefined : ownKeyOf(request);
+      const address = limitedKeyOf(request);
       if (address === undefined) return await call(false);
       return await refusals.limit(address, most, async () => {
-        await count?.(address, exchangesPerRefusal * most, tooManyExchanges);
+        await count?.(address);
         return await call(true);
       });
     };
@@ -82,7 +86,17 @@ export function createClientLimits(
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`
      */
-    limitExchange: limit(memory.refusedExchanges, memory.countExchange),
+    limitExchange: limit(memory.refusedExchanges, countExchange),
+    /**
+     * Counts a refresh at the provider with the exchanges. Refused ones have no limit: nobody can make up a refresh
+     * token.
+     *
+     * @throws {RelayError} `rate_limited`
+     */
+    async countRefresh(request: IncomingMessage): Promise<void> {
+      const address = limitedKeyOf(request);
+      if (address !== undefined) await countExchange(address);
+    },
     /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
     limitRevocation: limit(memory.refusedRevocations),
     /** The same for a user lookup. */

@@ -101,6 +101,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
       frontEnd: { readonly allow: Allow | undefined },
     ) => withNeededScopes(part, whole, [allow, frontEnd.allow], provider.access),
     limitExchange: limits.limitExchange,
+    countRefresh: limits.countRefresh,
     limitRevocation: limits.limitRevocation,
     /** A good token is not limited: strangers at the same address must not keep a person out. */
     limitLookup<Result>(

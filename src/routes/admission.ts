@@ -1,7 +1,8 @@
 import type { Allow } from '../access/allow.ts';
 import { isFailure, RelayError } from '../errors.ts';
+import type { FrontEndRefresh } from '../grants/refresh-chain.ts';
 import type { Refreshed } from '../grants/refresh-results.ts';
-import type { FrontEndRefresh, Refreshes } from '../grants/refreshes.ts';
+import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
@@ -66,10 +67,14 @@ export async function renew(
   login: Omit<FrontEndRefresh, 'refreshToken'>,
 ): Promise<Refreshed | undefined> {
   const { registration } = place;
+  refreshes.count(login.login);
   const admission = admissionTo(place, ctx);
   try {
     if (refreshToken !== undefined) {
-      const call = (grant: RefreshGrant) => registration.requestToken(grant, recordCall(ctx));
+      const call = async (grant: RefreshGrant) => {
+        await registration.countRefresh(ctx.req);
+        return await registration.requestToken(grant, recordCall(ctx));
+      };
       return await refreshes.join({ ...login, refreshToken }, call, registration.isGood, admission);
     }
     await admission?.({ accessToken });

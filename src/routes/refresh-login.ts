@@ -91,7 +91,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
   // No refresh token of the login is good for longer.
   const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
   const last = generation && (await lastGeneration(request, login, generation, lifetime));
-  const renewal = { ...owner, thumbprint, scope };
+  const renewal = { ...owner, login: login.login, thumbprint, scope };
   const renewed = await renew(request, ctx, refreshes, providerToken, renewal);
   const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
   const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
@@ -130,11 +130,12 @@ async function lastGeneration(
  */
 export async function endRefreshes(
   place: Place,
-  { thumbprint, providerToken }: RefreshTokenContent,
+  { login, thumbprint, providerToken }: RefreshTokenContent,
 ): Promise<RevocableTokens> {
   const { refreshToken } = providerToken;
   if (refreshToken === undefined) return providerToken;
-  const ended = await place.grants.refreshes.end({ ...ownerOf(place), thumbprint, refreshToken });
+  const token = { ...ownerOf(place), login, thumbprint, refreshToken };
+  const ended = await place.grants.refreshes.end(token);
   return ended ?? providerToken;
 }
 

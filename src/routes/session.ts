@@ -31,7 +31,7 @@ export function refreshSession(access: SessionAccess, { refreshes }: Memory): Ha
     const open = await access.open(ctx);
     const { session, frontEnd } = open;
     const owner = { registration: session.audience, frontEnd: frontEnd.name };
-    const login = { ...owner, scope: undefined };
+    const login = { ...owner, login: session.id, scope: undefined };
     const token = await renew(open, ctx, refreshes, session, login).catch(async (error) => {
       const isEnded = isFailure(error, 'access_ended');
       // Its tokens may be good for longer: not every provider revokes them.
@@ -96,8 +96,8 @@ async function revokeAll(
   registration: Registration,
   { refreshes, revocations }: Memory,
 ): Promise<void> {
-  const { refreshToken: last, audience, frontEnd } = session;
-  const owner = { registration: audience, frontEnd };
+  const { refreshToken: last, id: login, audience, frontEnd } = session;
+  const owner = { registration: audience, frontEnd, login };
   const newest = last && (await refreshes.end({ ...owner, refreshToken: last }));
   const { refreshToken, accessToken } = newest || session;
   const revoke = (token: RevocableTokens) =>

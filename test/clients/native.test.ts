@@ -225,3 +225,23 @@ for (const [where, replicas] of [
     });
   });
 }
+
+describe('the refreshes of one client address at the provider', () => {
+  const settings = { frontEnds, relay: 'trusted-proxies: 127.0.0.1\nrefused-exchanges: 1' };
+  const relay = clientsRelay(() => settings);
+
+  it('are at most thirty times as many in ten minutes as refused exchanges', async () => {
+    const refreshFrom = async (address: string) => {
+      const { start, code } = await relay().logIn({ client_id: 'tools', redirect_uri: appUri });
+      const { refresh_token } = jsonOf(await relay().redeem(start, code));
+      return await relay().refresh('tools', `${refresh_token}`, [['X-Forwarded-For', address]]);
+    };
+    for (let times = 0; times < 30; times += 1) {
+      expect((await refreshFrom('198.51.100.1')).status).to.equal(200);
+    }
+    const { status, body } = await refreshFrom('198.51.100.1');
+    expect(status).to.equal(429);
+    expect(`${body}`).to.contain('Too many logins and refreshes');
+    expect((await refreshFrom('198.51.100.2')).status).to.equal(200);
+  });
+});

@@ -8,7 +8,13 @@ import { sharedHome } from '../harness/system/shared-home.ts';
 
 const minute = 60_000;
 const keys = [randomBytes(32)] as const;
-const refresh = { registration: 'r', frontEnd: 'f', refreshToken: 'first', scope: undefined };
+const refresh = {
+  login: 'login',
+  registration: 'r',
+  frontEnd: 'f',
+  refreshToken: 'first',
+  scope: undefined,
+};
 const fails = (code: FailureCode) => async () => {
   throw new RelayError(code);
 };

@@ -45,6 +45,19 @@ describe('a recent memory', () => {
     mock.timers.tick(30_000);
     expect(['a', 'c', 'd'].map(recent.get)).to.deep.equal(['again', undefined, 'd']);
   });
+
+  it('forgets the oldest entry of the group with most of them', () => {
+    recent.set('a', 'a', 'one');
+    for (const key of ['b', 'c', 'd']) recent.set(key, key, 'many');
+    recent.set('e', 'e', 'another');
+    expect(['a', 'b', 'c', 'd', 'e'].map(recent.get)).to.deep.equal([
+      'a',
+      undefined,
+      undefined,
+      'd',
+      'e',
+    ]);
+  });
 });
 
 describe('what a recent memory has forgotten', () => {

@@ -64,7 +64,12 @@ async function run(
       // This takes at most half a minute.
       milliseconds += 900;
       const before = newestSeen;
-      const owner = { registration: 'provider', frontEnd: 'app', thumbprint: 'key' };
+      const owner = {
+        login: 'login',
+        registration: 'provider',
+        frontEnd: 'app',
+        thumbprint: 'key',
+      };
       try {
         const got = await refreshes.join({ ...owner, refreshToken, scope }, call);
         assert.equal(got.scope, scope ?? 'read write');

@@ -1,17 +1,15 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/errors.ts';
+import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
 import type { Refreshed } from '../../src/grants/refresh-results.ts';
-import {
-  createRefreshes,
-  type FrontEndRefresh,
-  type Refreshes,
-} from '../../src/grants/refreshes.ts';
+import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 const grant: FrontEndRefresh = {
+  login: 'login',
   registration: 'provider',
   frontEnd: 'app',
   thumbprint: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
@@ -369,17 +367,27 @@ describe('a refresh', () => {
     });
   });
 
-  it('is remembered among the newest 4,096; the oldest is forgotten', async () => {
-    const rotate = (refreshToken: string) =>
-      refreshes.join({ ...grant, refreshToken }, async () => ({
+  it('is remembered among the newest 4,096 of those who refresh most; the oldest is forgotten', async () => {
+    const rotate = (refreshToken: string, login = refreshToken) =>
+      refreshes.join({ ...grant, login, refreshToken }, async () => ({
         ...provider.answer(),
         refreshToken: `after ${refreshToken}`,
       }));
-    for (let n = 0; n < 4096; n += 1) await rotate(`${n}`);
+    await rotate('honest');
+    for (let n = 0; n < 4096; n += 1) await rotate(`${n}`, `${n % 100}`);
     const again = (refreshToken: string) => repeated({ refreshToken }).catch(() => 'a call');
-    expect(await again('0')).to.have.property('refreshToken', 'after 0');
-    await rotate('one more');
+    expect(await again('honest')).to.have.property('refreshToken', 'after honest');
     expect(await again('0')).to.equal('a call');
     expect(await again('1')).to.have.property('refreshToken', 'after 1');
+  });
+
+  it('is answered six hundred times in ten minutes for one login, with or without a call', () => {
+    for (let times = 0; times < 600; times += 1) refreshes.count('login');
+    expect(() => refreshes.count('login'))
+      .to.throw(RelayError)
+      .with.property('code', 'rate_limited');
+    refreshes.count('another login');
+    pass(600_000);
+    refreshes.count('login');
   });
 });

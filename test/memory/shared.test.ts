@@ -10,7 +10,13 @@ import { needsPrograms } from '../harness/system/needs.ts';
 import { sharedHome } from '../harness/system/shared-home.ts';
 
 const keys = [randomBytes(32)] as const;
-const refresh = { registration: 'a', frontEnd: 'app', refreshToken: 'first', scope: undefined };
+const refresh = {
+  login: 'login',
+  registration: 'a',
+  frontEnd: 'app',
+  refreshToken: 'first',
+  scope: undefined,
+};
 const response = {
   ...{ accessToken: 'access', tokenType: undefined, expiresIn: 3600, scope: undefined },
   ...{ refreshToken: 'second', refreshExpiresIn: undefined },

@@ -1,0 +1,207 @@
+import { isFailure, RelayError } from '../errors.ts';
+import { createMarks, type Home, lead } from '../memory/home.ts';
+import type { Found, Left } from '../memory/shared.ts';
+import type { RefreshGrant } from '../oauth/token-request.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { createRecent } from '../recent.ts';
+import { createRefreshCount } from './refresh-count.ts';
+import {
+  aged,
+  createResults,
+  type Ended,
+  type IsGood,
+  keptTime,
+  keyOfRefresh,
+  mostResults,
+  type Refreshed,
+  type RefreshTokenOwner,
+  resultTime,
+} from './refresh-results.ts';
+
+const kind = 'r';
+/** Milliseconds for which the relays that wait find a result that nobody else gets. */
+const waitersTime = 1_000;
+/** Calls for one login in ten minutes: other scopes and short tokens need one each. */
+const mostCalls = 60;
+
+/** A refresh for a front end. */
+export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
+
+export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
+
+interface InFlight {
+  readonly scope: string | undefined;
+  /** Undefined: another relay has rotated the refresh token. */
+  readonly result: Promise<Ended | undefined>;
+}
+
+/** The chains of refresh tokens, each of which the provider has replaced by the next one, at this and at other relays. */
+export class RefreshChains {
+  readonly results: ReturnType<typeof createResults>;
+  readonly #home: Home;
+  readonly #inFlight = new Map<string, InFlight>();
+  /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
+  readonly #toRevoke: ReturnType<typeof createMarks>;
+  readonly #refusals: ReturnType<typeof createRecent<RelayError>>;
+  readonly #countCall: (login: string) => void;
+
+  constructor(home: Home) {
+    this.#home = home;
+    this.results = createResults(home.now);
+    this.#toRevoke = createMarks(home, 'e', mostResults);
+    this.#refusals = createRecent(resultTime, mostResults, home.now);
+    this.#countCall = createRefreshCount(mostCalls, home.now);
+  }
+
+  /**
+   * The newest result that a refresh may have: an earlier one, or that of a call.
+   *
+   * @throws {RelayError} `rate_limited`, or why the call failed
+   */
+  async newest(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood): Promise<Ended> {
+    const { results } = this;
+    // The refresh token of which the other relays know nothing newer.
+    let asked: string | undefined;
+    for (;;) {
+      const { newest, key, last, current } = this.#follow(refresh);
+      if (current !== undefined && current.scope !== refresh.scope) {
+        await current.result.catch(() => {});
+        continue;
+      }
+      const ended = last ?? results.repeatable(key, isGood);
+      const isMeant = ended?.scope === refresh.scope && !this.#toRevoke.isMarkedHere(key);
+      if (current === undefined && ended && isMeant && results.isUsable(ended)) {
+        if (this.#home.shared === undefined || asked === key) return ended;
+        asked = key;
+        if (!(await this.#isOlderThanAtOthers(newest, key))) continue;
+      }
+      const result = await (current?.result ?? this.#start(newest, call));
+      if (result !== undefined) return result;
+    }
+  }
+
+  /**
+   * The newest result of the chain of a refresh token, which is no longer repeated. Waits for a refresh in flight.
+   *
+   * @returns undefined if the refresh token was not rotated, or if that is forgotten
+   */
+  async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
+    for (;;) {
+      const { newest, key, last, current } = this.#follow(token);
+      if (current !== undefined) {
+        await current.result.catch(() => {});
+        continue;
+      }
+      await this.#toRevoke.mark(key, resultTime);
+      const found = await lead(this.#home, kind, key, {
+        call: async () => ({}),
+        isAnswer: (left) => isRotation(left, newest.refreshToken),
+        // Nothing but an end to the lock.
+        keep: () => ({ lifetime: 1, always: false }),
+      }).catch(() => undefined);
+      if (found === undefined || found.how === 'led') {
+        await this.forget(keyOfRefresh(token));
+        return last?.response;
+      }
+      this.#learn(newest, found);
+    }
+  }
+
+  /** Leaves a result to the other relays. @param lifetime milliseconds */
+  async share(key: string, ended: Ended, lifetime: number): Promise<void> {
+    const left = { scope: ended.scope, response: aged(ended, this.#home.now()) };
+    await this.#home.shared?.leave(kind, key, left, lifetime);
+  }
+
+  /** Forgets a result that did not pass its check, at the other relays, too. */
+  async forget(key: string): Promise<void> {
+    if (this.results.kept.get(key) === undefined) return;
+    this.results.kept.delete(key);
+    await this.#home.shared?.forget(kind, key);
+  }
+
+  /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
+  #follow<Token extends RefreshTokenOwner>(first: Token) {
+    let newest = first;
+    let last: Ended | undefined;
+    for (;;) {
+      const key = keyOfRefresh(newest);
+      const current = this.#inFlight.get(key);
+      const ended = current === undefined ? this.results.after(key) : undefined;
+      last = ended ?? last;
+      const { refreshToken = newest.refreshToken } = ended?.response ?? {};
+      if (refreshToken === newest.refreshToken) return { newest, key, last, current };
+      newest = { ...first, refreshToken };
+    }
+  }
+
+  /** Whether another relay has a newer result, or is to get one. */
+  async #isOlderThanAtOthers({ refreshToken }: RefreshTokenOwner, key: string): Promise<boolean> {
+    if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
+    const found = await this.#home.shared?.peek(kind, key);
+    return found === 'locked' || (found !== undefined && isFinal(found.left, refreshToken));
+  }
+
+  /** @returns as `#learn` does */
+  async #start(refresh: FrontEndRefresh, call: CallProvider): Promise<Ended | undefined> {
+    const { login, refreshToken, scope } = refresh;
+    const key = keyOfRefresh(refresh);
+    const refusal = this.#refusals.get(key);
+    if (refusal !== undefined) throw refusal;
+    const result = lead(this.#home, kind, key, {
+      call: async () => {
+        this.#countCall(login);
+        return { scope, response: await call({ refreshToken, scope }) };
+      },
+      // As in one process: no other failure is repeated, and only those who wait share the rest.
+      isAnswer(left, hasWaited) {
+        const isSame = left.response !== undefined && left.scope === scope;
+        return isFinal(left, refreshToken) || (hasWaited && (left.failure !== undefined || isSame));
+      },
+      keep: (left) => ({
+        lifetime: isFinal(left, refreshToken) ? resultTime : waitersTime,
+        always: isRotation(left, refreshToken),
+      }),
+    })
+      .then((found) => this.#learn(refresh, found))
+      .catch((error: unknown) => {
+        if (isFailure(error, 'refresh_refused')) {
+          this.#refusals.set(key, error, login);
+          this.results.latest.delete(key);
+        }
+        throw error;
+      })
+      .finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, { scope, result });
+    return await result;
+  }
+
+  /**
+   * Remembers what a call of this or of another relay has left.
+   *
+   * @returns undefined if another relay has rotated the refresh token: follow it
+   * @throws {RelayError} the failure of its call
+   */
+  #learn(token: RefreshTokenOwner, { left, age, how }: Found): Ended | undefined {
+    if (left.failure !== undefined) throw new RelayError(left.failure);
+    if (left.response === undefined) return undefined;
+    // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
+    const { refreshToken = token.refreshToken } = left.response;
+    const response = { ...left.response, refreshToken };
+    const ended = { scope: left.scope, response, at: this.#home.now() - age };
+    this.results.rotate(token, ended, Math.max(0, resultTime - age));
+    if (left.lifetime === keptTime) this.results.keep(token, ended);
+    if (how === 'led') this.results.repeat(token, ended);
+    return how === 'led' || refreshToken === token.refreshToken ? ended : undefined;
+  }
+}
+
+/** Whether no further call would give another answer. */
+function isFinal(left: Left, refreshToken: string): boolean {
+  return left.failure === 'refresh_refused' || isRotation(left, refreshToken);
+}
+
+/** Whether the provider has replaced the refresh token. */
+function isRotation({ response }: Left, refreshToken: string): boolean {
+  return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
+}

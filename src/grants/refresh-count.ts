@@ -1,0 +1,23 @@
+import type { Clock } from '../clock.ts';
+import { RelayError } from '../errors.ts';
+import { createLasting } from '../recent.ts';
+
+const time = 600_000;
+const mostLogins = 16_384;
+const detail = 'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
+
+/**
+ * Counts by login, for ten minutes.
+ *
+ * @param most of one login
+ */
+export function createRefreshCount(most: number, now: Clock) {
+  const counts = createLasting<{ readonly count: number; readonly end: number }>(mostLogins, now);
+  /** @throws {RelayError} `rate_limited` */
+  return (login: string): void => {
+    const { count, end } = counts.get(login) ?? { count: 0, end: now() + time };
+    const retryIn = end - now();
+    if (count >= most) throw new RelayError('rate_limited', { retryIn, detail });
+    counts.set(login, { count: count + 1, end }, retryIn);
+  };
+}

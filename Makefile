@@ -12,7 +12,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix test test-fast check coverage bench bench-quick clean share sbom deb
 .PHONY: client binary image test-binary test-restarts test-systemd bench-start release test-release
-.PHONY: bench-steady test-rolling test-generators test-clients
+.PHONY: test-options bench-steady test-rolling test-generators test-clients
 .PHONY: soak cross-talk test-faults test-browsers test-programs test-providers test-slow test-all
 .PHONY: fuzz fuzz-requests fuzz-answers fuzz-costs fuzz-properties
 
@@ -65,6 +65,13 @@ $(cms): test/slow/cms/package.json test/slow/cms/package-lock.json $(installed)
 test-generators: $(installed)
 	@$(mocha) test/slow/front-end/examples.generator.ts
 
+# Runs tests of logins again. Each relay has every option that its test leaves free: shared memory, metrics, JSON log,
+# TLS, a path in its address, two keys. Needs redis-server.
+test-options: $(installed)
+	@EVERY_OPTION=1 $(mocha) --parallel --jobs 2 'test/{session,oauth-server,registrations}/*.blackbox.test.ts' \
+	  'test/access/{deliveries,openid.blackbox,refreshes,refused-page}.test.ts' \
+	  'test/clients/{native,registration}.test.ts'
+
 # Runs the tests of `make test` that it leaves out on a machine without their programs.
 test-programs: $(installed)
 	@$(mocha) $$(grep -rlE --include='*.test.ts' --exclude-dir=slow 'needs(Programs|Root)?\(' test)
@@ -74,7 +81,7 @@ test-slow: $(installed) $(cms)
 	@$(mocha) --parallel --jobs 2 --ignore '**/node_modules/**' 'test/slow/**/*.test.ts'
 
 # Run it with -j2 on two cores: most tests wait for processes. The longest targets come first.
-test-all: test-slow test test-newcomers test-binary test-browsers test-generators test-clients ## run all tests
+test-all: test-slow test test-newcomers test-binary test-browsers test-generators test-clients test-options ## run all tests
 
 check: $(installed) ## check types, lint, and unused code
 	@$(tsc)

@@ -17,12 +17,12 @@ describe('the answer to a refused person', () => {
     expect(page).to.contain('You are logged in as <b>ada</b>.');
     expect(page).to.contain('This account may not use this application.');
     const [, link = ''] = /<a href="([^"]*)">Log in with another account<\/a>/.exec(page) ?? [];
-    const { pathname, search } = new URL(link.replaceAll('&amp;', '&'));
+    const { origin, pathname, search } = new URL(link.replaceAll('&amp;', '&'));
     expect(search).to.equal('?prompt=select_account');
     const browser = relay().browser();
-    const request = expectRedirect(await browser.open(pathname + search));
+    const request = expectRedirect(await browser.open(origin + pathname + search));
     expect(request.searchParams.get('prompt')).to.equal('select_account');
-    const usual = expectRedirect(await browser.open(pathname));
+    const usual = expectRedirect(await browser.open(origin + pathname));
     expect(usual.searchParams.has('prompt')).to.equal(false);
   });
 

@@ -46,7 +46,7 @@ describe('the metadata', () => {
 });
 
 describe('the metadata of a relay without a key file, beyond this machine', () => {
-  const underTest = relayUnderTest();
+  const underTest = relayUnderTest({ 'key-file': undefined });
 
   it('offers no refresh, and no scope because none is configured', async () => {
     const metadata = JSON.parse(`${(await underTest().get(path)).body}`);

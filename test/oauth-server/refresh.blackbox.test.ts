@@ -307,7 +307,7 @@ describe('the refresh of a login', () => {
   });
 
   it('is off without a key file, beyond this machine', async () => {
-    const other = new OAuthPage(await relayWith({}), provider, key);
+    const other = new OAuthPage(await relayWith({ 'key-file': undefined }), provider, key);
     expect((await other.logIn()).refreshToken).to.equal('');
     expectOAuthError(await other.refresh('x'), 'unsupported_grant_type');
   });

@@ -125,7 +125,7 @@ describe('a front end that may use only the second provider', () => {
   const underTest = team(
     '',
     `  docs: { origin: ${docs}, providers: [staff] }
-  own: { origin: ${baseUrl}, providers: [staff] }
+  own: { origin: ${new URL(baseUrl).origin}, providers: [staff] }
 `,
   );
 

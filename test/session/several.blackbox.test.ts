@@ -15,7 +15,7 @@ const origins = {
   app: 'https://app.relay.example',
   shop: 'https://shop.relay.example',
   wiki: 'https://shop.relay.example',
-  home: baseUrl,
+  home: new URL(baseUrl).origin,
 } as const;
 type FrontEnd = keyof typeof origins;
 

@@ -7,6 +7,7 @@ import { expectNoneRemembered, remember } from '../expect/canaries.ts';
 import { expectError, expectRedirect } from '../expect/expectations.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';
 import { baseUrl, callbackPath, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
+import { withoutBase } from '../system/variant.ts';
 import { CookieJar, setCookies } from './cookie-jar.ts';
 
 type Headers = [name: string, value: string][];
@@ -95,10 +96,10 @@ export class FakeBrowser {
     const cookies = this.#jar.headerFor(url);
     if (cookies !== '') headers.push(['Cookie', cookies]);
     const { agent, places = {} } = this.#options;
-    const path = address.startsWith('/') ? address : url.pathname + url.search;
+    const path = address.startsWith('/') ? address : withoutBase(url.pathname + url.search);
     const complete = { ...sending, path, headers, agent };
     const answer =
-      url.origin === baseUrl
+      url.origin === relayOrigin
         ? await send(this.#relay().port, complete)
         : await request(places[url.origin] ?? Number(url.port), {
             ...complete,
@@ -186,6 +187,8 @@ export function formWith(
     body: `${new URLSearchParams(fields)}`,
   };
 }
+
+const relayOrigin = new URL(baseUrl).origin;
 
 function attribute(tag: string, name: string): string {
   return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { tlsPorts } from '../system/variant.ts';
 
 /** A TCP connection that sends given bytes, and stores those that it receives. */
 export class RawConnection {
@@ -20,9 +22,11 @@ export class RawConnection {
 
   /** Connects to this port of 127.0.0.1. */
   static async open(port: number): Promise<RawConnection> {
-    const socket = connect(port, '127.0.0.1');
+    const isTls = tlsPorts.has(port);
+    const to = { port, host: '127.0.0.1', rejectUnauthorized: false };
+    const socket = isTls ? connectTls(to) : connect(to);
     const connection = new RawConnection(socket);
-    await once(socket, 'connect');
+    await once(socket, isTls ? 'secureConnect' : 'connect');
     return connection;
   }
 

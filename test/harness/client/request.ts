@@ -4,7 +4,9 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
 } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import { tlsPorts } from '../system/variant.ts';
 
 /** A raw answer: nothing decoded, no redirect followed. */
 export interface Answer {
@@ -35,11 +37,13 @@ export interface Sending {
 /** Sends one request to this machine and reads the whole answer. Rejects if there is none. */
 export async function request(port: number, sending: Sending): Promise<Answer> {
   const { authority = `127.0.0.1:${port}`, headers = [], body, repeatable, ...options } = sending;
-  const outgoing = httpRequest({
+  const isTls = tlsPorts.has(port);
+  const outgoing = (isTls ? httpsRequest : httpRequest)({
     host: '127.0.0.1',
     ...options,
     port,
-    agent: options.agent ?? false,
+    agent: (!isTls && options.agent) || false,
+    rejectUnauthorized: false,
     headers: [['Host', authority], ...headers].flat(),
   });
   outgoing.end(body);

@@ -1,6 +1,7 @@
 import type { FailureCode } from '../../../src/errors.ts';
 import { callback, type FakeBrowser, type Login } from '../browser/fake-browser.ts';
 import type { Answer } from '../client/http-client.ts';
+import { baseUrl } from '../relay/relay.ts';
 import { answer, json, reset } from './provider-behaviours.ts';
 import type { Behaviour, StrictProvider } from './strict-provider.ts';
 
@@ -55,7 +56,7 @@ export const failedCallbacks: Record<string, FailedCallback> = {
       browser.cookies.clear();
       return callback({ state, code });
     },
-    'This browser did not start this login at https://relay.example, or has forgotten it. Start the login again.',
+    `This browser did not start this login at ${baseUrl}, or has forgotten it. Start the login again.`,
   ),
   'the login is already finished': unproved('state_finished', async ({ state, code }, browser) => {
     await browser.open(callback({ state, error: 'access_denied' }));

@@ -1,4 +1,5 @@
 import { canary } from '../expect/canaries.ts';
+import { redirectUri } from '../relay/relay.ts';
 import { answer, json, type Reply, reset } from './provider-behaviours.ts';
 import { revocationPath } from './strict-calls.ts';
 import { type Behaviour, StrictProvider, userRecord } from './strict-provider.ts';
@@ -49,7 +50,7 @@ export class RefreshingProvider extends StrictProvider {
     const provider = new RefreshingProvider({
       clientId: 'client-1',
       clientSecret: canary('secret'),
-      redirectUri: 'https://relay.example/auth/provider/callback',
+      redirectUri,
       tokenRequest: 'body',
       refreshTokens: true,
     });

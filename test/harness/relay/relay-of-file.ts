@@ -1,12 +1,18 @@
 import { pino } from 'pino';
 import { readConfig } from '../../../src/config/config.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
 import { createMemory, openSharedMemory } from '../../../src/relay/memory.ts';
 import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
 import { FakeBrowser } from '../browser/fake-browser.ts';
 import { RefreshingProvider } from '../provider/refreshing-provider.ts';
 import { serve } from '../provider/serve.ts';
+import { MemoryServerHere } from '../system/memory-server-here.ts';
+import { keyLines } from '../system/secret-file.ts';
 import { startedOnce } from '../system/started-once.ts';
-import { baseUrl, callbackPath, keyLine } from './relay-under-test.ts';
+import { basePath, everyOption, withoutBase } from '../system/variant.ts';
+import { baseUrl, callbackPath } from './relay.ts';
+
+const idle = { callsInFlight: 0, ready: true, providers: [] };
 
 /** What the relay of a test is made of. */
 export interface Settings {
@@ -42,6 +48,7 @@ export class RelayOfFile {
   #relays: Awaited<ReturnType<typeof createRelay>>[] = [];
   #memories: ReturnType<typeof createMemory>[] = [];
   #turn = 0;
+  #server: MemoryServerHere | undefined;
   #closeServer = async () => {};
 
   constructor(provider: RefreshingProvider) {
@@ -55,7 +62,9 @@ export class RelayOfFile {
     ) => Started,
   ): Promise<Started> {
     const started = new this(await RefreshingProvider.start());
+    if (everyOption) started.#server = await MemoryServerHere.start();
     const { port, close } = await serve((request, response) => {
+      request.url = withoutBase(request.url ?? '');
       started.#turn += 1;
       const relay = started.#relays[(started.at ?? started.#turn) % started.#relays.length];
       return relay?.listener(request, response);
@@ -68,20 +77,25 @@ export class RelayOfFile {
   /** Uses these settings, with nothing remembered. */
   async restart(settings: Settings): Promise<void> {
     this.#memories = [];
+    this.#server?.values.clear();
     await this.reload(settings);
   }
 
   /** Uses other settings, as after SIGHUP. */
   async reload(settings: Settings): Promise<void> {
     const { here, relay = '', provider = '', replicas = 1 } = settings;
-    this.address = here ? `http://127.0.0.1:${this.port}` : baseUrl;
+    this.address = here ? `http://127.0.0.1:${this.port}${basePath}` : baseUrl;
     this.provider.registration.redirectUri = `${this.address}${callbackPath}`;
     const { clientId, clientSecret } = this.provider.registration;
     const endpoints = Object.entries(this.provider.flags).map((pair) => pair.join(': '));
+    const now = () => Date.now() + this.ahead;
+    const server = relay.includes('shared-memory:') ? undefined : this.#server;
+    if (server !== undefined) server.now = now;
     const texts: Record<string, string> = {
       'config.yaml': `
 base-url: ${this.address}
 key-file: ./key
+${server === undefined ? '' : `shared-memory: ${server.address}`}
 ${relay}
 providers:
   provider:
@@ -91,7 +105,7 @@ providers:
 front-ends:
 ${settings.frontEnds}
 `,
-      './key': keyLine,
+      './key': keyLines,
       ...settings.files,
     };
     const { config } = readConfig({
@@ -105,14 +119,20 @@ ${settings.frontEnds}
     });
     const write = (line: string) => void this.lines.push(JSON.parse(line));
     const log = pino({ base: null }, { write });
-    const now = () => Date.now() + this.ahead;
     const start = async (_: unknown, index: number) => {
+      const metrics = everyOption ? createMetrics(() => idle) : undefined;
+      const observers = metrics === undefined ? [] : [metrics.observe];
       this.#memories[index] ??= createMemory(
         now,
-        await openSharedMemory(config, log, undefined, now),
+        await openSharedMemory(config, log, metrics, now),
       );
       const memory = this.#memories[index];
-      const started = await createRelay(config, log, { now, memory, ...settings.surroundings });
+      const started = await createRelay(config, log, {
+        now,
+        memory,
+        observers,
+        ...settings.surroundings,
+      });
       this.#cleanUp.push(started.close, () => memory.home.shared?.close());
       return started;
     };
@@ -126,6 +146,7 @@ ${settings.frontEnds}
   async stop(): Promise<void> {
     for (const close of this.#cleanUp) await close();
     await this.#closeServer();
+    await this.#server?.stop();
     await this.provider.stop();
   }
 }

@@ -1,17 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { canary, expectNoneRemembered } from '../expect/canaries.ts';
 import { expectToken, expectUser } from '../expect/expectations.ts';
 import { type ClientRegistration, StrictProvider } from '../provider/strict-provider.ts';
 import { eventually } from '../system/eventually.ts';
 import { freePort } from '../system/free-port.ts';
+import { secretFile } from '../system/secret-file.ts';
 import { startedOnce } from '../system/started-once.ts';
-import { baseUrl, frontendOrigin, keyLine, Relay, redirectUri } from './relay.ts';
+import { everyOption, tlsPorts } from '../system/variant.ts';
+import { withEveryOption } from './every-option.ts';
+import { baseUrl, frontendOrigin, Relay, redirectUri } from './relay.ts';
 import { type Flags, type Invocation, RelayProcess } from './relay-process.ts';
 
+export * from '../system/secret-file.ts';
 export * from './relay.ts';
 
 /** A relay that listens, and its strict provider. */
@@ -76,10 +76,16 @@ export function flagsFor(provider: StrictProvider, secretFile: string): Flags {
 export async function listening(
   invocation: Invocation,
 ): Promise<{ relay: RelayProcess; port: number; callbackUrl: unknown }> {
-  const relay = new RelayProcess(invocation);
+  const given = invocation.flags ?? {};
+  const { flags, end } = everyOption
+    ? await withEveryOption(given)
+    : { flags: given, end: undefined };
+  const relay = new RelayProcess({ ...invocation, flags });
+  if (end !== undefined) relay.ended.then(end, end);
   const { address, callbackUrl } = await relay.logLine((line) => line['msg'] === 'listening');
-  const port = Number(new URL(String(address)).port);
-  return { relay, port, callbackUrl };
+  const { protocol, port } = new URL(String(address));
+  if (protocol === 'https:') tlsPorts.add(Number(port));
+  return { relay, port: Number(port), callbackUrl };
 }
 
 /** Starts a relay with this configuration file. */
@@ -224,16 +230,3 @@ export async function withRelay<T>(
     await provider.stop();
   }
 }
-
-/** Writes a file that only its owner can read, in a new directory. The end of the tests removes it. */
-export async function secretFile(content: string): Promise<string> {
-  const file = join(mkdtempSync(join(secrets, 'secret-')), 'provider-client-secret');
-  await writeFile(file, content, { mode: 0o600 });
-  return file;
-}
-
-/** Writes a key file. */
-export const keyFile = () => secretFile(keyLine);
-
-const secrets = mkdtempSync(join(tmpdir(), 'login-relay-'));
-process.on('exit', () => rmSync(secrets, { recursive: true, force: true }));

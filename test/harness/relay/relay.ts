@@ -1,19 +1,17 @@
 import { expect } from 'chai';
 import { type Answer, type Sending, send, sendBytes } from '../client/http-client.ts';
 import { canary } from '../expect/canaries.ts';
+import { basePath } from '../system/variant.ts';
 import type { LogLine, RelayProcess } from './relay-process.ts';
 
 /** The front end's origin in every test that does not say otherwise. */
 export const frontendOrigin = 'https://app.example';
 /** The relay's public address. It differs from every host that a test sends. */
-export const baseUrl = 'https://relay.example';
+export const baseUrl = `https://relay.example${basePath}`;
 export const redirectUri = `${baseUrl}/auth/provider/callback`;
 export const loginPath = '/auth/provider';
 export const callbackPath = '/auth/provider/callback';
 export const userPath = '/api/user';
-
-/** A line of a key file, which most tests need only once. */
-export const keyLine = 'the line of a key file with 32 characters or more';
 
 /** A relay that listens. */
 export class Relay {

@@ -84,7 +84,7 @@ export async function listening(
   if (end !== undefined) relay.ended.then(end, end);
   const { address, callbackUrl } = await relay.logLine((line) => line['msg'] === 'listening');
   const { protocol, port } = new URL(String(address));
-  if (protocol === 'https:') tlsPorts.add(Number(port));
+  if (everyOption && protocol === 'https:') tlsPorts.add(Number(port));
   return { relay, port: Number(port), callbackUrl };
 }
 

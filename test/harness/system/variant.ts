@@ -8,5 +8,5 @@ export const basePath = everyOption ? '/base' : '';
 export const withoutBase = (path: string) =>
   path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
 
-/** The ports of relays that serve https. Clients ask for no certificate there. */
+/** The ports of relays that serve https only because of this. Clients ask for no certificate there. */
 export const tlsPorts = new Set<number>();

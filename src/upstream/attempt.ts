@@ -209,9 +209,7 @@ function framing({ method, body = '' }: Call['request']): Record<string, string>
     : { 'content-length': String(length) };
 }
 
-const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
-
 /** Whether a response has no body, whatever its headers say. @see RFC 9112 §6.3 */
 function hasNoBody(method: Method, status: number): boolean {
-  return method === 'HEAD' || statusesWithoutBody.has(status);
+  return method === 'HEAD' || status === 204 || status === 205 || status === 304;
 }

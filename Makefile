@@ -70,7 +70,7 @@ test-generators: $(installed)
 test-options: $(installed)
 	@EVERY_OPTION=1 $(mocha) --parallel --jobs 2 'test/{session,oauth-server,registrations}/*.blackbox.test.ts' \
 	  'test/access/{deliveries,openid.blackbox,refreshes,refused-page}.test.ts' \
-	  'test/clients/{native,registration}.test.ts'
+	  'test/clients/{native,registration}.test.ts' test/slow/config/option-pairs.test.ts
 
 # Runs the tests of `make test` that it leaves out on a machine without their programs.
 test-programs: $(installed)

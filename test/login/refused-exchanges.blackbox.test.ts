@@ -218,7 +218,7 @@ describe('logins that succeed', () => {
     const login = await browser.start();
     const headers: [string, string][] = [...navigation, ['X-Forwarded-For', client]];
     const refused = await browser.finish(login, { headers });
-    expectTooMany(refused, /Too many logins come from this address/);
+    expectTooMany(refused, /Too many logins and refreshes come from this address/);
     expect(setCookies(refused)).to.deep.equal([]);
     expect(underTest().provider.calls).to.have.lengthOf(30);
     await addressWithRoom((address) => callbackFrom(underTest(), address));

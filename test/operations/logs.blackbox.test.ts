@@ -1,6 +1,6 @@
-import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import {
   answer,
@@ -195,10 +195,10 @@ describe('the log', () => {
       const { provider } = underTest();
       provider.onUser = silence;
       const earlier = new Set(underTest().process.logLines.map((line) => line['requestId']));
-      const socket = connect(underTest().port, '127.0.0.1');
-      socket.write(`GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n\r\n`);
+      const connection = await RawConnection.open(underTest().port);
+      connection.say(`GET ${userPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\n\r\n`);
       await provider.arrivals(1);
-      socket.destroy();
+      connection.close();
       const line = await underTest().process.logLine(({ requestId }) => !earlier.has(requestId));
       expect(line).to.include({ msg: 'request', route: userPath, status: 499 });
     });

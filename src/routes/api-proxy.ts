@@ -109,8 +109,8 @@ function answer(ctx: Context, { status, headers, body }: StreamedResponse, locat
   ctx.body = body;
   ctx.set(passed);
   ctx.set('Content-Security-Policy', contentSecurityPolicy);
-  const exposed = ctx.response.get('Access-Control-Expose-Headers');
-  if (exposed !== '') {
+  const exposed: string | undefined = ctx.response.get('Access-Control-Expose-Headers');
+  if (exposed !== undefined) {
     ctx.set('Access-Control-Expose-Headers', [exposed, ...Object.keys(passed)].join(','));
   }
 }

@@ -82,6 +82,8 @@ describe("the provider's API through the relay", () => {
     api.answer = (_, response) => response.writeHead(200, { ETag: '"a"', 'X-Next': '2' }).end('a');
     const exposed = (await api.send('a')).headers['access-control-expose-headers']?.split(',');
     expect(exposed).to.include.members(['X-Request-Id', 'etag', 'x-next']);
+    const { headers } = await api.page.send(`${apiPath}a`, 'GET', { origin: undefined });
+    expect(headers).not.to.have.property('access-control-expose-headers');
   });
 
   it('can be read by the pages of its front end alone', async () => {

@@ -65,3 +65,16 @@ export const providerUrl = v.pipe(
   httpUrl,
   v.check((url) => !isLinkLocal(url), 'must not point to a link-local or metadata address'),
 );
+
+/**
+ * The URL of a client's metadata document, if an identifier may be one.
+ *
+ * @see draft-ietf-oauth-client-id-metadata-document-02 §3
+ */
+export function documentUrl(id: string): URL | undefined {
+  const url = URL.parse(id);
+  // Other spellings would be other identifiers: dot segments, upper case, an empty user name.
+  const isExact = url?.href === id && url.protocol === 'https:' && !id.includes('#');
+  const hasUser = `${url?.username}${url?.password}` !== '';
+  return isExact && !hasUser && url.pathname !== '/' ? url : undefined;
+}

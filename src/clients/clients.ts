@@ -5,8 +5,9 @@ import { type KeyRing, keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { ClientLimits } from '../login/memory.ts';
 import type { Secret } from '../secret.ts';
+import { documentUrl } from '../urls.ts';
 import { type Client, createClientIds, nameOf, redirectUrisOf } from './client.ts';
-import { type DocumentRule, type Documents, documentUrl } from './documents.ts';
+import type { DocumentRule, Documents } from './documents.ts';
 
 /** Where identifiers are good that are made offline: at every relay that has the key. */
 export const offlineAudience = 'offline';

@@ -23,19 +23,6 @@ export type DocumentRule =
 export type Documents = ReturnType<typeof createDocuments>;
 
 /**
- * The URL of a document, if an identifier may be one.
- *
- * @see draft-ietf-oauth-client-id-metadata-document-02 §3
- */
-export function documentUrl(id: string): URL | undefined {
-  const url = URL.parse(id);
-  // Other spellings would be other identifiers: dot segments, upper case, an empty user name.
-  const isExact = url?.href === id && url.protocol === 'https:' && !id.includes('#');
-  const hasUser = `${url?.username}${url?.password}` !== '';
-  return isExact && !hasUser && url.pathname !== '/' ? url : undefined;
-}
-
-/**
  * Fetches documents, each within 3 seconds, and keeps them for a minute to an hour, as their headers say. Calls the hosts
  * directly, because only then the address of the connection is known.
  *

@@ -30,6 +30,19 @@ function importsOf(file: string): string[] {
   );
 }
 
+/** The libraries that a file loads, itself or by what it imports. */
+function librariesOf(file: string, visited = new Set<string>()): Set<string> {
+  if (visited.has(file)) return new Set();
+  visited.add(file);
+  const text = readFileSync(join(root, file), 'utf8');
+  const imports = text.matchAll(/^(?:import|export) (?!type )(?:[^;']* from )?'([^']+)'/gm);
+  const names = [...imports].map(([, name = '']) => name);
+  const found = names.flatMap((name) =>
+    name.startsWith('.') ? [...librariesOf(join(dirname(file), name), visited)] : name,
+  );
+  return new Set(found.filter((name) => !name.startsWith('node:')));
+}
+
 describe('the layers of docs/architecture.md', () => {
   it('contain every file', () => {
     expect(files.filter((file) => layerOf(file) < 0)).to.deep.equal([]);
@@ -67,5 +80,10 @@ describe('the layers of docs/architecture.md', () => {
         .map(([library]) => `${file} imports ${library}`);
     });
     expect(strays).to.deep.equal([]);
+  });
+
+  it('load nothing before a command needs it, except what reads the command line', () => {
+    const loaded = [...librariesOf('bin/login-relay.ts')].toSorted();
+    expect(loaded).to.deep.equal(['commander', 'ipaddr.js', 'leven', 'tldts', 'valibot']);
   });
 });

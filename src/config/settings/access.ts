@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { documentUrl } from '../../clients/documents.ts';
+import { documentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
 import { fileRowsOf } from './setting.ts';
 

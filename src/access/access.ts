@@ -60,10 +60,13 @@ export function createAccess(
     };
     const { record } = await lookUpUser(accessToken, observe, signal, 'access');
     const person = nameOf(record);
-    for (const [index, allow] of allows.entries()) {
-      const isMatch = allow && (await isAllowed(allow, by.provider.access, record, ask));
-      if (isMatch === false) return { refusedBy: index, person };
-    }
+    const matches = await Promise.allSettled(
+      allows.map((allow) => !allow || isAllowed(allow, by.provider.access, record, ask)),
+    );
+    // A no of one is a no, whether or not the other one can be asked.
+    const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
+    if (refusedBy !== -1) return { refusedBy, person };
+    for (const one of matches) if (one.status === 'rejected') throw one.reason;
     return { refusedBy: undefined, person };
   }
 

@@ -30,44 +30,53 @@ export async function isAllowed(
   person: Item,
   ask: Ask,
 ): Promise<boolean> {
-  const answers = await Promise.allSettled(
+  return await someOf(
     rulesOf(allow).map(async (rule) => {
       const answer = answerTo(rule, allow, access);
       if (typeof answer === 'string') throw new RelayError('lookup_failed');
       const names = allow[rule] ?? [];
       return 'ask' in answer
-        ? await isMember(names, answer, person, ask)
+        ? await someOf(names.map((name) => isMember(name, answer, person, ask)))
         : await hasValue(rule, names, answer, person, ask);
     }),
   );
-  if (answers.some((answer) => answer.status === 'fulfilled' && answer.value)) return true;
-  for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
-  return false;
+}
+
+/**
+ * Whether one of several answers is yes, as soon as it comes.
+ *
+ * @throws why one of them failed, if none is yes
+ */
+async function someOf(answers: readonly Promise<boolean>[]): Promise<boolean> {
+  const matches = answers.map(async (answer) => {
+    if (!(await answer)) throw new Error('no match');
+  });
+  try {
+    await Promise.any(matches);
+    return true;
+  } catch {
+    await Promise.all(answers);
+    return false;
+  }
 }
 
 async function isMember(
-  names: readonly string[],
+  name: string,
   { ask: template, state }: Membership,
   person: Item,
   ask: Ask,
 ): Promise<boolean> {
-  for (const name of names) {
-    const [organization = '', team = ''] = name.split('/');
-    const parts = { organization, team, login: textIn(person, 'login') };
-    const path = template.replaceAll(/:(organization|team|login)/g, (_, part: keyof typeof parts) =>
-      segment(parts[part]),
-    );
-    const { status, body } = await ask(path);
-    if (status === 404) continue;
-    if (state === undefined) {
-      if (status !== 204) throw unusable();
-      return true;
-    }
-    const membership = status === 200 ? parseJson(body) : undefined;
-    if (!isObject(membership)) throw unusable();
-    if (textIn(membership, 'state') === state) return true;
-  }
-  return false;
+  const [organization = '', team = ''] = name.split('/');
+  const parts = { organization, team, login: textIn(person, 'login') };
+  const path = template.replaceAll(/:(organization|team|login)/g, (_, part: keyof typeof parts) =>
+    segment(parts[part]),
+  );
+  const { status, body } = await ask(path);
+  if (status === 404) return false;
+  if (state === undefined && status === 204) return true;
+  const membership = status === 200 ? parseJson(body) : undefined;
+  if (state === undefined || !isObject(membership)) throw unusable();
+  return textIn(membership, 'state') === state;
 }
 
 /** A name as one segment of a path. Two dots would leave the directory, encoded or not. */

@@ -55,6 +55,10 @@ describe('an answer to who may log in', () => {
     expect(await asking().ask('github', [allow, other])).to.equal(refused);
     expect(await asking().ask('github', [other, allow])).to.equal(refused);
     expect(await asking().ask('github', { ...other, users: ['ada'] })).to.equal(allowed);
+    asking().pages = { ...ada, [membership]: json({}, 500) };
+    asking().advance(61_000);
+    expect(await asking().ask('github', [allow, { users: ['eve'] }])).to.equal(refused);
+    expect(await asking().ask('github', [allow, { users: ['ada'] }])).to.match(/^access_unchecked/);
   });
 
   it('is yes by one rule although another one fails, and never no', async () => {
@@ -64,13 +68,33 @@ describe('an answer to who may log in', () => {
     expect(unchecked).to.equal('access_unchecked 502');
   });
 
+  it('is yes by one organization or team although another one fails, and never no', async () => {
+    for (const status of [403, 500]) {
+      const teams = '/orgs/example/teams';
+      asking().pages = {
+        ...member,
+        [`${membership}2`]: json({}, status),
+        [`GET ${teams}/a/memberships/ada`]: json({}, status),
+        [`GET ${teams}/b/memberships/ada`]: json({ state: 'active' }),
+      };
+      asking().advance(61_000);
+      const organizations = ['example2', 'example'];
+      expect(await asking().ask('github', { organizations })).to.equal(allowed);
+      expect(await asking().ask('github', { teams: ['example/a', 'example/b'] })).to.equal(allowed);
+      const others = { organizations: ['example2', 'example3'] };
+      expect(await asking().ask('github', others)).to.equal('access_unchecked 502');
+    }
+  });
+
   it('comes in the time of one call, however many questions there are', async () => {
-    asking().pages = { ...ada, [membership]: silence };
-    asking().timeout = 3000;
+    const second = `${membership}2`;
     const rules = { organizations: ['example', 'example2'], users: ['eve'] };
+    asking().pages = { ...ada, [membership]: silence, [second]: json({ state: 'active' }) };
+    expect(await asking().ask('github', rules)).to.equal(allowed);
+    asking().advance(61_000);
+    asking().pages = { ...ada, [membership]: silence, [second]: silence };
+    asking().timeout = 3000;
     expect(await asking().ask('github', rules)).to.equal('access_unchecked 504');
-    const paths = asking().requests.map(({ url }) => url.pathname);
-    expect(paths).to.deep.equal(['/user', '/user/memberships/orgs/example']);
   });
 
   it('does not send the token to another host, whatever a list says', async () => {

@@ -79,7 +79,9 @@ describe('the answer to a refused person', () => {
     relay().answer({ 'GET /user/memberships/orgs/example': json({}, 500) });
     const answer = await relay().logIn();
     expect(answer.status).to.equal(502);
-    expect(`${answer.body}`).to.match(/could not be checked/).and.not.match(/\bada\b/);
+    expect(`${answer.body}`)
+      .to.match(/could not be checked/)
+      .and.not.match(/\bada\b/);
     expect(relay().lines.some(({ access }) => access === 'unchecked')).to.equal(true);
   });
 

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts';
 import type { ClientLimits } from '../login/memory.ts';
 import type { Secret } from '../secret.ts';
 import { documentUrl } from '../urls.ts';
-import { type Client, createClientIds, nameOf, redirectUrisOf } from './client.ts';
+import { type Client, type ClientMetadata, createClientIds } from './client.ts';
 import type { DocumentRule, Documents } from './documents.ts';
 
 /** Where identifiers are good that are made offline: at every relay that has the key. */
@@ -61,11 +61,12 @@ export function createClients(
   /**
    * The client that an identifier holds.
    *
+   * @param mayBeOver whether it may have ended
    * @returns undefined if it holds none of this registration
    */
-  function heldBy(id: string): FoundClient | undefined {
+  function heldBy(id: string, mayBeOver = false): FoundClient | undefined {
     for (const ids of registered === undefined ? offline : [...offline, registered]) {
-      const client = ids.open(id);
+      const client = ids.open(id, mayBeOver);
       const vouchedBy = ids === registered ? 'itself' : 'operator';
       if (client) return { frontEnd: ids.frontEnd, client: { id, vouchedBy, ...client } };
     }
@@ -107,19 +108,17 @@ export function createClients(
     /**
      * Registers a client: what it says is in the identifier that it gets, and nothing is stored.
      *
-     * @throws {RelayError} `redirect_uris_invalid`, `client_metadata_invalid` or `rate_limited`
+     * @returns its identifier
+     * @throws {RelayError} `client_metadata_invalid` or `rate_limited`
      * @see RFC 7591 §3
      */
-    async register(metadata: Readonly<Record<string, unknown>>, request: IncomingMessage) {
+    async register(metadata: ClientMetadata, request: IncomingMessage): Promise<string> {
       await countRegistration(request);
-      const redirectUris = redirectUrisOf(metadata['redirect_uris']);
-      if (redirectUris === undefined) throw new RelayError('redirect_uris_invalid');
-      const name = nameOf(metadata);
-      const id = registered?.issue({ redirectUris, name }, open?.clients?.days ?? 0);
+      const id = registered?.issue(metadata, open?.clients?.days ?? 0);
       if (id === undefined || id.length > limits.clientIdLength) {
         throw new RelayError('client_metadata_invalid');
       }
-      return { id, redirectUris, name };
+      return id;
     },
   };
 }

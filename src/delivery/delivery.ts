@@ -19,6 +19,8 @@ export interface Delivery {
 
 /** What the provider has granted: a code that works once. */
 interface Granted extends CodeGrant {
+  /** The client's address, if it is known. */
+  readonly address: string | undefined;
   /** Exchanges the code for a token. */
   exchange(): Promise<TokenResponse>;
   /** The token for the front end itself: its refresh token, if it gets one, is one of the relay. */
@@ -59,13 +61,18 @@ export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delive
 export function codeDelivery(
   { codes, issuer }: { readonly codes: Codes; readonly issuer: string },
   frontEnd: string,
-  { redirectUri, codeChallenge, resource }: OAuthRequest,
+  { client, ...request }: OAuthRequest,
   state: string | undefined,
 ): Delivery {
-  const target = { url: redirectUri, part: 'query', parameters: { state, iss: issuer } } as const;
+  const target = {
+    url: request.redirectUri,
+    part: 'query',
+    parameters: { state, iss: issuer },
+  } as const;
   return {
-    async succeed(ctx, { code: providerCode, codeVerifier }) {
-      const content = { redirectUri, codeChallenge, providerCode, codeVerifier, resource };
+    async succeed(ctx, { code: providerCode, codeVerifier, address }) {
+      const ofAnybody = client === undefined ? {} : { address };
+      const content = { ...request, ...ofAnybody, providerCode, codeVerifier };
       redirect(ctx, addressAt(target, { code: codes.issue(content, frontEnd) }));
     },
     fail: failureRedirect(target, ({ oauthError }) => oauthError),

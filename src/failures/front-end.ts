@@ -21,6 +21,8 @@ export const frontEndFailures = {
   }),
   ...each('invalid_scope', {
     scope_refused: 'The scope goes beyond the one that is configured for this front end.',
+    consent_exceeded:
+      'The provider grants more than the person has agreed to here, such as what it granted to another program before. The person can remove that grant at the provider, and log in again.',
   }),
   pkce_required:
     'This front end must log in with an OAuth request: response_type=code and a code_challenge.',

@@ -24,6 +24,12 @@ const sealed = v.object({
   codeVerifier: v.optional(v.string()),
   /** Where the token is to be used. @see RFC 8707 §2 */
   resource: v.optional(v.string()),
+  /** What the provider was asked for. */
+  scope: v.optional(v.string()),
+  /** Whether the person was asked, and has seen this scope. */
+  hasConsent: v.optional(v.literal(true)),
+  /** The address of the callback, if it is known and a page of anybody can send this code. */
+  address: v.optional(v.string()),
 });
 
 /** A login that the provider has granted, until the front end redeems it. */

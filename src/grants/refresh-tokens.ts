@@ -21,6 +21,10 @@ const content = v.object({
   redirectUri: v.optional(v.string()),
   /** Where the token is to be used. @see RFC 8707 §2 */
   resource: v.optional(v.string()),
+  /** Whether the person was asked, and has seen this scope. */
+  hasConsent: v.optional(v.literal(true)),
+  /** The address of the callback, if it is known and a page of anybody can send this token. */
+  address: v.optional(v.string()),
   /** Its place among those of its login. Without it, the relay does not replace the token. */
   generation: v.optional(generationSchema),
   providerToken: v.object({

@@ -55,48 +55,63 @@ export function createClientLimits(
   const { refusedExchanges: most, rateLimit, trustedProxies, behindUnknownProxy } = settings;
   const { ownKeyOf } = clientsBehind(trustedProxies, behindUnknownProxy);
 
-  const limitedKeyOf = (request: IncomingMessage) => (most === 0 ? undefined : ownKeyOf(request));
-  const countExchange = (address: string) =>
-    memory.countExchange(address, exchangesPerRefusal * most, tooManyExchanges);
-
-  /** Says to the call whether it is limited. */
-  function limit(refusals: LoginMemory['refusedLookups'], count?: typeof countExchange) {
-    return async <Result>(
-      request: IncomingMessage,
-      call: (isLimited: boolean) => Promise<Result>,
-    ): Promise<Result> => {
-      const address = limitedKeyOf(request);
-      if (address === undefined) return await call(false);
-      return await refusals.limit(address, most, async () => {
-        await count?.(address);
-        return await call(true);
-      });
-    };
+  async function countExchange(address: string | undefined): Promise<void> {
+    if (address === undefined) return;
+    await memory.countExchange(address, exchangesPerRefusal * most, tooManyExchanges);
   }
 
+  /** Says to the call whether it is limited. */
+  const limit =
+    (refusals: LoginMemory['refusedLookups']) =>
+    async <Result>(
+      address: string | undefined,
+      call: (isLimited: boolean) => Promise<Result>,
+      of?: string,
+    ): Promise<Result> => {
+      if (address === undefined) return await call(false);
+      const key = of === undefined ? address : `${of} ${address}`;
+      return await refusals.limit(key, most, () => call(true));
+    };
+  const limitRefusedExchange = limit(memory.refusedExchanges);
+
+  /** What pages send counts for each origin: a page of anybody must not use up the count of the others. */
   async function countNew(request: IncomingMessage): Promise<void> {
     const address = ownKeyOf(request);
-    if (address !== undefined) await memory.countNewClient(address, limits.newClients, tooManyNew);
+    if (address === undefined) return;
+    const { origin = '' } = request.headers;
+    await memory.countNewClient(`${address} ${origin}`, limits.newClients, tooManyNew);
   }
 
   return {
+    /** The address of a client, if it is known to be its own, and if what is refused has limits. */
+    addressOf: (request: IncomingMessage) => (most === 0 ? undefined : ownKeyOf(request)),
     /**
      * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
      * Waits while exchanges in flight may still reach the limit of refused ones.
      *
+     * @param of whose refused exchanges count apart from those of others at the address
      * @throws {RelayError} `too_many_refusals` or `rate_limited`
      */
-    limitExchange: limit(memory.refusedExchanges, countExchange),
+    limitExchange: <Result>(
+      address: string | undefined,
+      exchange: () => Promise<Result>,
+      of?: string,
+    ): Promise<Result> =>
+      limitRefusedExchange(
+        address,
+        async () => {
+          await countExchange(address);
+          return await exchange();
+        },
+        of,
+      ),
     /**
      * Counts a refresh at the provider with the exchanges. Refused ones have no limit: nobody can make up a refresh
      * token.
      *
      * @throws {RelayError} `rate_limited`
      */
-    async countRefresh(request: IncomingMessage): Promise<void> {
-      const address = limitedKeyOf(request);
-      if (address !== undefined) await countExchange(address);
-    },
+    countRefresh: countExchange,
     /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
     limitRevocation: limit(memory.refusedRevocations),
     /** The same for a user lookup. */

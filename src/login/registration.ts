@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { createAccess } from '../access/access.ts';
 import { type Allow, withNeededScopes } from '../access/allow.ts';
 import { isFailure } from '../errors.ts';
@@ -100,16 +99,18 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
       whole: string | undefined,
       frontEnd: { readonly allow: Allow | undefined },
     ) => withNeededScopes(part, whole, [allow, frontEnd.allow], provider.access),
+    addressOf: limits.addressOf,
     limitExchange: limits.limitExchange,
     countRefresh: limits.countRefresh,
     limitRevocation: limits.limitRevocation,
     /** A good token is not limited: strangers at the same address must not keep a person out. */
     limitLookup<Result>(
-      request: IncomingMessage,
+      address: string | undefined,
       accessToken: string,
       lookUp: (isLimited: boolean) => Promise<Result>,
+      of?: string,
     ): Promise<Result> {
-      return isGood(accessToken) ? lookUp(false) : limits.limitLookup(request, lookUp);
+      return isGood(accessToken) ? lookUp(false) : limits.limitLookup(address, lookUp, of);
     },
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,

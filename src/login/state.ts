@@ -12,6 +12,10 @@ const oauthRequest = v.object({
   client: v.optional(v.string()),
   /** Where the token is to be used. @see RFC 8707 */
   resource: v.optional(v.string()),
+  /** What the provider is asked for. */
+  scope: v.optional(v.string()),
+  /** Whether the person was asked, and has seen this scope. */
+  hasConsent: v.optional(v.literal(true)),
 });
 
 const frontEndRequest = v.object({
@@ -21,7 +25,7 @@ const frontEndRequest = v.object({
   oauth: v.optional(oauthRequest),
   /** The page that a session begins at, inside the front end's origin. By default its main page. */
   returnTo: v.optional(v.string()),
-  /** What to ask the provider for. Only a question that waits for its answer holds it. */
+  /** What to ask the provider for, if it is no OAuth request. No state holds it. */
   scope: v.optional(v.string()),
   /** Whether the person is to choose another account at the provider. The same. */
   otherAccount: v.optional(v.boolean()),

@@ -126,6 +126,8 @@ export interface Provider {
   readonly revocation?: Revocation | undefined;
   /** The page that logs a person out of the provider itself. The relay adds its `client_id`. */
   readonly logoutUrl?: string | undefined;
+  /** Whether a login that asks for no scope gets what was granted before. */
+  readonly addsEarlierScopes?: true;
   /** Its name in `iss`, if known. @see RFC 9207 */
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */

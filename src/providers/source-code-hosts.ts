@@ -25,6 +25,7 @@ const githubAccess: AccessAnswers = {
 /** What github.com and GitHub Enterprise Server have in common. */
 const githubEverywhere = {
   tokenResponse: { scopeSeparator: ',' },
+  addsEarlierScopes: true,
   // https://docs.github.com/en/apps/creating-github-apps
   appIdPrefix: 'Iv',
   cms: {

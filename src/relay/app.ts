@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
+import type { Config } from '../config/config.ts';
 import { RelayError } from '../errors.ts';
 import { ignoreBody } from '../http/body.ts';
 import { loggedAddresses } from '../http/client-address.ts';
@@ -102,6 +103,16 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   return app;
 }
 
+/** Tells requests of pages that are neither a front end's nor the relay's own. Those of programs have no page. */
+function foreignPages({ baseUrl, frontEnds }: Config): (ctx: Context) => boolean {
+  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
+  const { origin: own } = new URL(baseUrl);
+  return ({ req: { headers } }) => {
+    const { origin, 'sec-fetch-site': site } = headers;
+    return origin === undefined ? site === 'cross-site' : origin !== own && !hasOrigin(origin);
+  };
+}
+
 /** Warns of logins that start under another host name, or from another page, than the configured ones. */
 function watchStarts({ config: { baseUrl, frontEnds }, logger }: Dependencies): Handler {
   const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
@@ -130,11 +141,12 @@ function commonRoutes(
     action,
     handle: inOrder(answerSessionFailures, method, ...limited, endpoint),
   });
+  const isForeign = foreignPages(config);
   const findRegistration = config.registrationsAreNamed
     ? registrationsOfLookups(served, new URL(config.baseUrl))
     : () => served[0].registration;
   return {
-    [paths.user]: reading('user', ...limited, currentUser(findRegistration, access)),
+    [paths.user]: reading('user', ...limited, currentUser(findRegistration, access, isForeign)),
     [paths.alive]: reading('probe', alive),
     [paths.ready]: reading('probe', ready(readiness)),
     ...Object.fromEntries(

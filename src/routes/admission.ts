@@ -57,6 +57,7 @@ export async function admit(place: Place, ctx: Context, tokens: Tokens): Promise
  *
  * @param tokens the access token counts without a refresh token: then, it is only asked whether the person may still log
  *   in
+ * @param address that the call counts for, if it is known
  * @returns undefined if there is nothing to renew
  */
 export async function renew(
@@ -65,6 +66,7 @@ export async function renew(
   refreshes: Refreshes,
   { refreshToken, accessToken = '' }: RevocableTokens,
   login: Omit<FrontEndRefresh, 'refreshToken'>,
+  address: string | undefined,
 ): Promise<Refreshed | undefined> {
   const { registration } = place;
   refreshes.count(login.login);
@@ -72,7 +74,7 @@ export async function renew(
   try {
     if (refreshToken !== undefined) {
       const call = async (grant: RefreshGrant) => {
-        await registration.countRefresh(ctx.req);
+        await registration.countRefresh(address);
         return await registration.requestToken(grant, recordCall(ctx));
       };
       return await refreshes.join({ ...login, refreshToken }, call, registration.isGood, admission);

@@ -18,14 +18,19 @@ type FindRegistration = (
  * Without `Authorization`, the token may be that of a session.
  *
  * @param access undefined if no front end has sessions
+ * @param isForeign whether a request is of a page that is no front end's
  */
-export function currentUser(find: FindRegistration, access: SessionAccess | undefined): Handler {
+export function currentUser(
+  find: FindRegistration,
+  access: SessionAccess | undefined,
+  isForeign: (ctx: Context) => boolean,
+): Handler {
   return async (ctx: Context) => {
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
     const record =
       authorization.length === 0 && access?.sessions.isClaimed(ctx)
         ? await recordOfSession(ctx, access, find)
-        : await recordOfToken(ctx, parseBearerToken(authorization), find);
+        : await recordOfToken(ctx, parseBearerToken(authorization), find, isForeign(ctx));
     ctx.set('Content-Type', 'application/json');
     // Node.js writes a text in one piece with the head. It is the same bytes: they are UTF-8.
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
@@ -33,7 +38,12 @@ export function currentUser(find: FindRegistration, access: SessionAccess | unde
 }
 
 /** Limited, because anybody can send tokens that the provider does not know. */
-async function recordOfToken(ctx: Context, accessToken: string, find: FindRegistration) {
+async function recordOfToken(
+  ctx: Context,
+  accessToken: string,
+  find: FindRegistration,
+  isForeign: boolean,
+) {
   const source = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = source.name;
   const registration = source.pinned();
@@ -42,13 +52,18 @@ async function recordOfToken(ctx: Context, accessToken: string, find: FindRegist
     const gone = isLimited && !ctx.res.closed ? undefined : clientGone(ctx);
     return registration.lookUpUser(accessToken, recordCall(ctx), gone);
   };
-  return await registration.limitLookup(ctx.req, accessToken, lookUp).catch((error: unknown) => {
-    const isOfLookup = isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed');
-    if (!isOfLookup) throw error;
-    // The contract. Without `error`, because the token may be valid. @see RFC 6750 §3.1
-    const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
-    throw new RelayError(error.code, { status: 401, headers });
-  });
+  const address = registration.addressOf(ctx.req);
+  // What a page of anybody sends must not keep the person out of the others.
+  const of = isForeign ? 'foreign' : undefined;
+  return await registration
+    .limitLookup(address, accessToken, lookUp, of)
+    .catch((error: unknown) => {
+      const isOfLookup = isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed');
+      if (!isOfLookup) throw error;
+      // The contract. Without `error`, because the token may be valid. @see RFC 6750 §3.1
+      const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
+      throw new RelayError(error.code, { status: 401, headers });
+    });
 }
 
 async function recordOfSession(ctx: Context, access: SessionAccess, find: FindRegistration) {

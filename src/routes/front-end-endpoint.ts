@@ -3,6 +3,9 @@ import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { scopeBeyond } from '../oauth/scope.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { revokeSilently } from './admission.ts';
 import type { Place, Served } from './front-ends.ts';
 
 /** A request of a front end to an endpoint of a registration, with its present provider. */
@@ -16,11 +19,13 @@ export interface EndpointRequest extends Place {
  * page at all. The front end is a public client, so it only names itself.
  *
  * @param serve answers a request of the front end that it names
+ * @param mayBeOver whether the identifier of its client may have ended
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
   served: Served,
   serve: (request: EndpointRequest) => Promise<void>,
+  mayBeOver = false,
 ): Handler {
   const { registration, frontEnds, grants } = served;
   return async (ctx: Context) => {
@@ -31,7 +36,11 @@ export function frontEndEndpoint(
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { client_id: id } = parameters;
     if (id === undefined) throw new RelayError('client_id_wrong');
-    const frontEnd = frontEnds.ofClient(id, (one) => grants.redirectUriOf(parameters, one));
+    const frontEnd = frontEnds.ofClient(
+      id,
+      (one) => grants.redirectUriOf(parameters, one),
+      mayBeOver,
+    );
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only the front end that is named may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));
@@ -69,6 +78,37 @@ export function expectResource(
 ): void {
   const isOther = asked !== undefined && asked !== resource;
   if (frontEnd.kind === 'native' && isOther) throw new RelayError('resource_refused');
+}
+
+/**
+ * The address that a call to the provider counts for, if it is known. Of a client without an entry, that of the
+ * callback: a page of anybody can send what it has of a login of its own.
+ */
+export function countedAddress(
+  { registration, frontEnd, ctx }: EndpointRequest,
+  login: { readonly address?: string | undefined },
+): string | undefined {
+  return frontEnd.client === undefined ? registration.addressOf(ctx.req) : login.address;
+}
+
+/**
+ * Expects that the provider has not granted more than the person has agreed to. Otherwise the tokens are revoked.
+ *
+ * @param login what the person was shown, if there was a question
+ * @throws {RelayError} `consent_exceeded`
+ */
+export function expectConsent(
+  { registration }: EndpointRequest,
+  {
+    hasConsent,
+    scope,
+  }: { readonly hasConsent?: true | undefined; readonly scope?: string | undefined },
+  token: TokenResponse,
+): void {
+  const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
+  if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
+  revokeSilently(registration, token);
+  throw new RelayError('consent_exceeded');
 }
 
 /**

@@ -113,10 +113,15 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
      *
      * @param redirectUriOf gives the redirect URI of the login that a request is for: the document of a client may have
      *   changed since
+     * @param mayBeOver whether the identifier may have ended
      * @throws {RelayError} `client_id_wrong` or `client_expired`
      */
-    ofClient(id: string, redirectUriOf: (frontEnd: FrontEnd) => string | undefined): FrontEnd {
-      const known = byName.get(id) ?? ofFound(clients?.heldBy(id));
+    ofClient(
+      id: string,
+      redirectUriOf: (frontEnd: FrontEnd) => string | undefined,
+      mayBeOver = false,
+    ): FrontEnd {
+      const known = byName.get(id) ?? ofFound(clients?.heldBy(id, mayBeOver));
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
       if (frontEnd === undefined) throw new RelayError('client_id_wrong');

@@ -34,6 +34,7 @@ export function loginCallback(served: Served): Handler {
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     const place = { ...served, registration, frontEnd };
+    const address = registration.addressOf(ctx.req);
     const delivery = frontEnd.deliveryOf(login?.request);
     if (login !== undefined) {
       ctx.state.answerFailure = delivery.fail;
@@ -41,7 +42,7 @@ export function loginCallback(served: Served): Handler {
     }
 
     const exchange = async (grant: CodeGrant, spend: () => void) => {
-      const tokens = await registration.limitExchange(ctx.req, async () => {
+      const tokens = await registration.limitExchange(address, async () => {
         registration.expectRoom();
         spend();
         ctx.state.codeMayBeSpent = true;
@@ -60,6 +61,7 @@ export function loginCallback(served: Served): Handler {
       const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
       await delivery.succeed(ctx, {
         ...grant,
+        address,
         forFrontEnd: (token) => firstGrant(place, token),
         exchange() {
           wantsExchange = true;

@@ -7,7 +7,14 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { keyOf } from '../recent.ts';
 import { admit } from './admission.ts';
-import { type EndpointRequest, expectResource, proofOf, required } from './front-end-endpoint.ts';
+import {
+  countedAddress,
+  type EndpointRequest,
+  expectConsent,
+  expectResource,
+  proofOf,
+  required,
+} from './front-end-endpoint.ts';
 import { firstGrant } from './refresh-login.ts';
 
 /**
@@ -31,21 +38,29 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
   expectResource(request, login);
   const thumbprint = await proofOf(request);
 
-  const { providerCode, codeVerifier, redirectUri, resource } = login;
+  const { providerCode, codeVerifier, redirectUri, resource, scope, hasConsent } = login;
+  const address = countedAddress(request, login);
   // Not the relay's code: it may have another spelling.
   const key = keyOf(registration.audience, providerCode);
-  const token = await redeemedCodes.run(key, (sent) =>
-    registration.limitExchange(ctx.req, async () => {
-      registration.expectRoom();
-      const grant = { code: providerCode, codeVerifier };
-      return await registration.requestToken(grant, (call, isSent) => {
-        ctx.state.providerCall = call;
-        if (!isSent) return;
-        sent();
-        ctx.state.codeMayBeSpent = true;
-      });
-    }),
+  const redeemed = await redeemedCodes.run(key, (sent) =>
+    registration.limitExchange(
+      address,
+      async () => {
+        registration.expectRoom();
+        const grant = { code: providerCode, codeVerifier };
+        return await registration.requestToken(grant, (call, isSent) => {
+          ctx.state.providerCall = call;
+          if (!isSent) return;
+          sent();
+          ctx.state.codeMayBeSpent = true;
+        });
+      },
+      frontEnd.client,
+    ),
   );
+  // @see RFC 6749 §5.1
+  const token = { ...redeemed, scope: redeemed.scope ?? scope };
+  expectConsent(request, login, token);
   frontEnd.reportScope(token.scope, registration.provider.scope);
   await admit(request, ctx, token).catch((error: unknown) => {
     // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
@@ -53,7 +68,8 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
     throw isRefusal ? new RelayError('access_refused', { status: 400 }) : error;
   });
   // Of a document, nothing else says later from where its client sends requests.
-  const kept = { resource, ...(frontEnd.client !== undefined && { redirectUri }) };
+  const ofAnybody = frontEnd.client === undefined ? {} : { redirectUri, address };
+  const kept = { resource, hasConsent, ...ofAnybody };
   return firstGrant(request, token, thumbprint, kept);
 }
 

@@ -11,7 +11,14 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { renew, revokeSilently } from './admission.ts';
-import { type EndpointRequest, expectResource, proofOf, required } from './front-end-endpoint.ts';
+import {
+  countedAddress,
+  type EndpointRequest,
+  expectConsent,
+  expectResource,
+  proofOf,
+  required,
+} from './front-end-endpoint.ts';
 import type { Place } from './front-ends.ts';
 
 /** Whose codes and refresh tokens a front end may use. */
@@ -48,7 +55,7 @@ export function firstGrant(
   place: Place,
   token: TokenResponse,
   thumbprint?: string,
-  login: Pick<RefreshTokenContent, 'redirectUri' | 'resource'> = {},
+  login: Pick<RefreshTokenContent, 'redirectUri' | 'resource' | 'hasConsent' | 'address'> = {},
 ): TokenResponse {
   const policy = refreshPolicyAt(place);
   const content = policy && firstRefreshToken(policy, token, thumbprint, place.now);
@@ -92,7 +99,9 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
   const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
   const last = generation && (await lastGeneration(request, login, generation, lifetime));
   const renewal = { ...owner, login: login.login, thumbprint, scope };
-  const renewed = await renew(request, ctx, refreshes, providerToken, renewal);
+  const address = countedAddress(request, login);
+  const renewed = await renew(request, ctx, refreshes, providerToken, renewal, address);
+  if (renewed !== undefined) expectConsent(request, login, renewed);
   const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
   const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
   const isLast = last !== undefined && last.number === generation?.number;

@@ -1,3 +1,4 @@
+import { nameOf, redirectUrisOf } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
@@ -17,18 +18,20 @@ export function registrationEndpoint(
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
     const metadata = parseJsonObject(await readBody(ctx));
     if (metadata === undefined) throw new RelayError('client_metadata_invalid');
-    const { id, redirectUris, name } = await clients.register(metadata, ctx.req);
+    const redirectUris = redirectUrisOf(metadata['redirect_uris']);
+    if (redirectUris === undefined) throw new RelayError('redirect_uris_invalid');
     const { origin } = ctx.req.headers;
     const isOwn = matchesAny(originsOf({ origin: '', redirectUris }));
     if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
-    ctx.status = 201;
+    const client = { redirectUris, name: nameOf(metadata) };
     ctx.body = {
-      client_id: id,
-      client_name: name,
+      client_id: await clients.register(client, ctx.req),
+      client_name: client.name,
       redirect_uris: metadata['redirect_uris'],
       token_endpoint_auth_method: 'none',
       grant_types: grantTypes,
       response_types: ['code'],
     };
+    ctx.status = 201;
   };
 }

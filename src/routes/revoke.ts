@@ -2,7 +2,7 @@ import { isFailure, RelayError } from '../errors.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealed.ts';
-import { frontEndEndpoint, required } from './front-end-endpoint.ts';
+import { type EndpointRequest, frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { Served } from './front-ends.ts';
 import { endRefreshes, ownerOf } from './refresh-login.ts';
 
@@ -14,24 +14,28 @@ import { endRefreshes, ownerOf } from './refresh-login.ts';
  */
 export function revocationEndpoint(served: Served): Handler {
   const { refreshTokens, revocations } = served.grants;
-  return frontEndEndpoint(served, async (request) => {
-    const { ctx, parameters, registration } = request;
+  const revoke = async (request: EndpointRequest) => {
+    const { ctx, frontEnd, parameters, registration } = request;
     const token = required(parameters, 'token');
-    const revoke = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
+    const atProvider = (tokens: RevocableTokens) =>
+      registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, ownerOf(request));
     if (login !== undefined) {
       const tokens = await endRefreshes(request, login);
-      await revocations.once(tokens, () => revoke(tokens).catch(unlessUnknown));
+      await revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.
       throw new RelayError('grant_invalid');
     } else {
       // Limited, because anybody can send tokens that the provider does not know.
-      const asked = () => revoke({ accessToken: token });
-      await registration.limitRevocation(ctx.req, asked).catch(unlessUnknown);
+      const asked = () => atProvider({ accessToken: token });
+      const address = registration.addressOf(ctx.req);
+      await registration.limitRevocation(address, asked, frontEnd.client).catch(unlessUnknown);
     }
     ctx.body = {};
-  });
+  };
+  // The tokens of a client that has ended may live on at the provider.
+  return frontEndEndpoint(served, revoke, true);
 }
 
 /** A token that the provider does not know is as good as revoked. @see RFC 7009 §2.2 */

@@ -32,15 +32,18 @@ export function refreshSession(access: SessionAccess, { refreshes }: Memory): Ha
     const { session, frontEnd } = open;
     const owner = { registration: session.audience, frontEnd: frontEnd.name };
     const login = { ...owner, login: session.id, scope: undefined };
-    const token = await renew(open, ctx, refreshes, session, login).catch(async (error) => {
-      const isEnded = isFailure(error, 'access_ended');
-      // Its tokens may be good for longer: not every provider revokes them.
-      if (isEnded) await sessions.end(session);
-      else if (!isFailure(error, 'refresh_refused')) throw error;
-      // A page only knows that its session is over.
-      const { detail, providerError } = error;
-      throw new RelayError('session_refused', isEnded ? { detail } : { providerError });
-    });
+    const address = open.registration.addressOf(ctx.req);
+    const token = await renew(open, ctx, refreshes, session, login, address).catch(
+      async (error) => {
+        const isEnded = isFailure(error, 'access_ended');
+        // Its tokens may be good for longer: not every provider revokes them.
+        if (isEnded) await sessions.end(session);
+        else if (!isFailure(error, 'refresh_refused')) throw error;
+        // A page only knows that its session is over.
+        const { detail, providerError } = error;
+        throw new RelayError('session_refused', isEnded ? { detail } : { providerError });
+      },
+    );
     const renewed = await sessions.renew(ctx, session, token);
     // It was logged out in the meantime.
     if (renewed === undefined) throw new RelayError('session_missing');

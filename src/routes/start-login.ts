@@ -101,10 +101,12 @@ function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
   const resource = kind === 'native' ? resourceOf(query) : undefined;
-  const oauth = { redirectUri, codeChallenge, client, resource };
   const narrow = (whole?: string) =>
     isOpen ? scopeWithin(query, whole) : (narrowedScope(query, whole) ?? whole);
-  return { state, oauth, ...atProvider(query, place, narrow) };
+  const { scope, otherAccount } = atProvider(query, place, narrow);
+  const hasConsent = isOpen ? (true as const) : undefined;
+  const oauth = { redirectUri, codeChallenge, client, resource, scope, hasConsent };
+  return { state, oauth, otherAccount };
 }
 
 /** What a start is to ask the provider for. @param narrow gives a part of the configured scope */
@@ -134,8 +136,7 @@ function askConsent(
   expectNoFrame(ctx);
   const { host: provider } = new URL(registration.pinned().provider.authorizeUrl);
   const { state: token } = questions.start(ctx, frontEnd.name, start);
-  const { scope, oauth } = start;
-  const { redirectUri } = oauth;
+  const { scope, redirectUri } = start.oauth;
   const action = `${issuer}/consent`;
   ctx.set('Content-Security-Policy', pagePolicy({ sendsForms: true }));
   ctx.type = 'html';
@@ -182,15 +183,17 @@ function expectOwnPage({ req: { headers } }: Context, own: string): void {
 function redirectToProvider(
   ctx: Context,
   { registration, frontEnd }: Place,
-  { scope, otherAccount, ...request }: FrontEndRequest,
+  { otherAccount, ...request }: FrontEndRequest,
 ): void {
   const { protection } = registration;
   const { authorizationRequestUrl, provider } = registration.pinned();
   const { takesOAuth, asksForRefresh } = frontEnd;
-  const isPlain = request.oauth === undefined && takesOAuth;
+  const { oauth, state, returnTo } = request;
+  const { scope } = oauth ?? request;
+  const isPlain = oauth === undefined && takesOAuth;
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
   const url = otherAccount ? withPrompt(usual, provider.accountPrompt) : usual;
-  const login = protection?.start(ctx, frontEnd.name, request);
+  const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo });
   const challenge = login && provider.pkce ? codeChallenge(login.codeVerifier) : undefined;
   const nonce = newNonce(scope);
   redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));

@@ -72,20 +72,6 @@ describe('a client that registers itself', () => {
     expect((await ask({ client_id, redirect_uri })).page.status).to.equal(200);
   });
 
-  it('has a wider grant of the provider reported once, not at each login', async () => {
-    relay().lines.length = 0;
-    const narrow = frontEnds.replace('scope: read write', 'scope: read');
-    await relay().restart({ ...settings, frontEnds: narrow });
-    for (const _ of [1, 2]) {
-      const question = await ask({ client_id: await clientId() });
-      await relay().redeem(question.start, (await agree(question)).code);
-    }
-    const warnings = relay().lines.filter(({ msg }) => `${msg}`.includes('grants more'));
-    expect(warnings).to.have.length(1);
-    expect(warnings[0]).to.include({ frontEnd: 'tools', scope: 'write' });
-    await relay().restart(settings);
-  });
-
   it('learns what it is: a public client with these redirect URIs', async () => {
     const answer = await register({
       redirect_uris: [loopback],

@@ -25,6 +25,8 @@ export interface ProviderMood {
   refreshExpiresIn: number | undefined;
   /** The answer to all calls instead: a status, a reset, a body that is not JSON, or an error that quotes the call. */
   trouble: number | 'reset' | 'nonsense' | 'quotes' | undefined;
+  /** Whether token answers have a scope. */
+  saysScope: boolean;
   /** Refreshes are answered after this promise. */
   patience: Promise<void> | undefined;
 }
@@ -34,6 +36,7 @@ const goodMood: ProviderMood = {
   expiresIn: 28_800,
   refreshExpiresIn: undefined,
   trouble: undefined,
+  saysScope: true,
   patience: undefined,
 };
 
@@ -157,7 +160,7 @@ export class RefreshingProvider extends StrictProvider {
     return json({
       access_token: family.accessToken,
       token_type: 'bearer',
-      scope,
+      scope: this.mood.saysScope ? scope : undefined,
       expires_in: expiresIn,
       refresh_token: isNew ? family.refreshToken : undefined,
       refresh_token_expires_in: refreshExpiresIn,

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import type { Answer } from '../harness/client/request.ts';
+import { eventually } from '../harness/system/eventually.ts';
+import { clientsRelay, jsonOf, loopback, type Question } from './support/clients-relay.ts';
+
+const settingsWith = (scope: string, provider = 'scope: read write admin') => ({
+  frontEnds: `  tools:
+    kind: native
+    refresh-tokens: bearer
+    ${scope}
+    clients: { registration: true, days: 20 }
+`,
+  provider,
+});
+const relay = clientsRelay(() => settingsWith('scope: read write'));
+
+async function ask(more: { scope?: string } = {}): Promise<Question & { readonly id: string }> {
+  const metadata = JSON.stringify({ redirect_uris: [loopback] });
+  const id = `${jsonOf(await relay().post('register', metadata))['client_id']}`;
+  return { id, ...(await relay().ask({ client_id: id, ...more })) };
+}
+
+async function logIn(more: { scope?: string } = {}) {
+  const question = await ask(more);
+  const { code } = await relay().agree(question);
+  return { ...question, answer: await relay().redeem(question.start, code) };
+}
+
+function expectNoToken({ status, body }: Answer): void {
+  expect(status, `${body}`).to.equal(400);
+  expect(jsonOf({ status, body } as Answer)).to.include({ error: 'invalid_scope' });
+  expect(`${body}`).not.to.contain('access_token');
+}
+
+const revocations = () =>
+  relay().provider.calls.filter(({ endpoint }) => endpoint === 'revocation');
+
+describe('the scope that a person has agreed to', () => {
+  afterEach(() => relay().restart(settingsWith('scope: read write')));
+
+  it('is enough for a token', async () => {
+    const { answer } = await logIn();
+    expect(jsonOf(answer)).to.include({ scope: 'read write' });
+  });
+
+  it('bounds the login: what the provider grants beyond is no token, and is revoked', async () => {
+    const { answer } = await logIn({ scope: 'read' });
+    expectNoToken(answer);
+    await eventually(async () => expect(revocations()).not.to.be.empty);
+    expect(relay().lines.at(-1)).to.include({ outcome: 'consent_exceeded' });
+  });
+
+  it('bounds a login that asks for nothing, if the provider adds what it granted before', async () => {
+    await relay().restart(settingsWith('', 'provider: github'));
+    expectNoToken((await logIn()).answer);
+  });
+
+  it('bounds refreshes, also if the provider does not say what it grants', async () => {
+    relay().provider.mood.saysScope = false;
+    const { id, answer } = await logIn({ scope: 'read' });
+    const { refresh_token } = jsonOf(answer);
+    const form = { grant_type: 'refresh_token', client_id: id, refresh_token: `${refresh_token}` };
+    expectNoToken(await relay().post('token', { ...form, scope: 'read write' }));
+    expectNoToken(await relay().post('token', { ...form, scope: 'mail files' }));
+    relay().provider.mood.saysScope = true;
+    expectNoToken(await relay().post('token', form));
+  });
+});
+
+describe('a client identifier that has ended', () => {
+  it('still revokes the tokens that were issued to it', async () => {
+    const { id, answer } = await logIn();
+    const { refresh_token } = jsonOf(answer);
+    relay().ahead = 21 * 86_400_000;
+    const revoked = await relay().post('revoke', { client_id: id, token: `${refresh_token}` });
+    expect(revoked.status, `${revoked.body}`).to.equal(200);
+    expect(revocations()).to.have.length(1);
+    expect((await relay().refresh(id, `${refresh_token}`)).status).to.equal(401);
+  });
+});

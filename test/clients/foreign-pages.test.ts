@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { granted } from '../harness/browser/fake-browser.ts';
+import { oauthStart } from '../harness/login/oauth-front-end.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { clientsRelay, jsonOf, locationOf } from './support/clients-relay.ts';
+
+const evil = 'https://evil.example';
+const inThere = `${evil}/in`;
+const relay = clientsRelay(() => ({
+  relay: 'trusted-proxies: 127.0.0.1',
+  frontEnds: `  app: { origin: https://app.example, token-delivery: code }
+  tools: { kind: native, refresh-tokens: bearer, clients: { registration: true } }
+`,
+}));
+
+const from = (address: string, origin = evil): [string, string][] => [
+  ['X-Forwarded-For', address],
+  ['Origin', origin],
+];
+
+async function clientOf(origin: string, redirect_uri: string, address: string) {
+  const metadata = JSON.stringify({ redirect_uris: [redirect_uri] });
+  return await relay().post('register', metadata, from(address, origin));
+}
+
+/** A code of the relay for a client of an attacker, whose callback comes from this address. */
+async function codeOfAttacker(client_id: string, address: string) {
+  const question = await relay().ask({ client_id, redirect_uri: inThere });
+  const asked = locationOf(await relay().decide(question));
+  const headers: [string, string][] = [['X-Forwarded-For', address]];
+  const back = await question.browser.open(granted(relay().provider, asked), { headers });
+  return { start: question.start, code: locationOf(back).searchParams.get('code') ?? '' };
+}
+
+describe('a page of anybody that sends requests from the browser of a visitor', () => {
+  it('does not keep the visitor from logging in with codes of its own making', async () => {
+    const client_id = `${jsonOf(await clientOf(evil, inThere, '198.51.100.66'))['client_id']}`;
+    const codes = [];
+    for (let count = 0; count < 12; count += 1) {
+      codes.push(await codeOfAttacker(client_id, '198.51.100.66'));
+    }
+    const { onToken } = relay().provider;
+    relay().provider.onToken = json({ error: 'bad_verification_code' });
+    const answers = [];
+    for (const { start, code } of codes) {
+      answers.push(await relay().redeem(start, code, {}, from('198.51.100.7')));
+    }
+    expect(answers.map(({ status }) => status)).to.deep.equal([
+      ...Array.from({ length: 10 }, () => 400),
+      429,
+      429,
+    ]);
+    relay().provider.onToken = onToken;
+    const { start, code } = await relay().logIn({
+      client_id: 'app',
+      redirect_uri: 'https://app.example/',
+    });
+    const own = await relay().redeem(start, code, {}, from('198.51.100.7', 'https://app.example'));
+    expect(own.status, `${own.body}`).to.equal(200);
+  });
+
+  it('does not keep the visitor from looking up the user with tokens of its own making', async () => {
+    const lookUp = async (token: string, headers: [string, string][]) => {
+      const all: [string, string][] = [...headers, ['Authorization', `Bearer ${token}`]];
+      return (await relay().send({ path: '/api/user', headers: all })).status;
+    };
+    for (let count = 0; count < 10; count += 1) {
+      expect(await lookUp(`made-up-${count}`, from('198.51.100.8'))).to.equal(401);
+    }
+    expect(await lookUp('another', from('198.51.100.8'))).to.equal(429);
+    expect(await lookUp('old', from('198.51.100.8', 'https://app.example'))).to.equal(401);
+  });
+
+  it('does not use up the registrations of the visitor, refused or not', async () => {
+    const address = '198.51.100.9';
+    for (let count = 0; count < 60; count += 1) {
+      expect((await clientOf('https://other.example', inThere, address)).status).to.equal(403);
+    }
+    for (let count = 0; count < 60; count += 1) {
+      expect((await clientOf(evil, inThere, address)).status).to.equal(201);
+    }
+    expect((await clientOf(evil, inThere, address)).status).to.equal(429);
+    const own = await clientOf('http://127.0.0.1:6274', 'http://127.0.0.1:6274/', address);
+    expect(own.status).to.equal(201);
+  });
+
+  it('does not use up the refreshes of the visitor with a login of its own', async () => {
+    const client_id = `${jsonOf(await clientOf(evil, inThere, '198.51.100.67'))['client_id']}`;
+    relay().provider.mood.rotation = 'adds';
+    for (let login = 0; login < 6; login += 1) {
+      const { start, code } = await codeOfAttacker(client_id, '198.51.100.67');
+      const tokens = await relay().redeem(start, code, {}, from('198.51.100.10'));
+      let next = `${jsonOf(tokens)['refresh_token']}`;
+      for (let count = 0; count < 60; count += 1) {
+        const answer = await relay().refresh(client_id, next, from('198.51.100.10'));
+        if (answer.status !== 200) break;
+        next = `${jsonOf(answer)['refresh_token']}`;
+        relay().ahead += 31_000;
+      }
+    }
+    const start = oauthStart();
+    const app = { client_id: 'app', redirect_uri: 'https://app.example/' };
+    const { code } = await relay().logIn(app);
+    const own = await relay().redeem(
+      start,
+      code,
+      app,
+      from('198.51.100.10', 'https://app.example'),
+    );
+    expect(own.status).not.to.equal(429);
+  });
+});

@@ -22,7 +22,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   documentTime: 'time for the metadata document of a client',
   clientIdLength: '`client_id` of a registration',
   newClients:
-    'registrations (without `--rate-limit`), and documents fetched, of one client address in ten minutes',
+    'registrations (without `--rate-limit`), and documents fetched, of one client address (pages: and origin) in ten minutes',
   codeLength: '`code`',
   accessTokenSize: 'an access token',
   refreshTokenSize: 'a refresh token',

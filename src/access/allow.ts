@@ -1,10 +1,9 @@
 import { openidAccess } from '../providers/identity-servers.ts';
 import {
+  type AccessAnswer,
   type AccessAnswers,
   type AccessRule,
   accessRules,
-  type Membership,
-  type PersonValues,
 } from '../providers/provider.ts';
 
 /** Who may log in: one match of any rule is enough. */
@@ -18,26 +17,25 @@ export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
 }
 
-/**
- * How a provider answers a rule.
- *
- * @returns why it cannot, if it is a text
- */
+/** How a provider answers a rule. */
 export function answerTo(
   rule: AccessRule,
   { groupsClaim }: Pick<Allow, 'groupsClaim'>,
   access: AccessAnswers = openidAccess,
-): Membership | PersonValues | string {
+): AccessAnswer {
   // Without an answer of its own, a domain is that of a verified address.
   const answer = access[rule] ?? (rule === 'emailDomains' ? access.emails : undefined);
-  if (answer === undefined) return 'the provider does not say that of a person';
-  if (rule !== 'groups' || typeof answer === 'string' || 'ask' in answer) return answer;
+  if (answer === undefined) return cannot('the provider does not say that of a person');
+  if (rule !== 'groups' || answer.kind !== 'values') return answer;
   if (groupsClaim === undefined) {
-    return answer.fields.length > 0 ? answer : 'its user record has no groups: set groups-claim';
+    const hasGroups = answer.fields.length > 0;
+    return hasGroups ? answer : cannot('its user record has no groups: set groups-claim');
   }
-  if (answer.from !== undefined) return 'groups-claim does not apply to it';
+  if (answer.from !== undefined) return cannot('groups-claim does not apply to it');
   return { ...answer, fields: [groupsClaim] };
 }
+
+const cannot = (why: string): AccessAnswer => ({ kind: 'cannot', why });
 
 /** What a rule names, for people. */
 const ruleTitles = {
@@ -62,7 +60,7 @@ export function describeAllow(allow: Allow): string {
 export function neededScopes(allow: Allow, access: AccessAnswers | undefined): string[][] {
   const words = rulesOf(allow).flatMap((rule) => {
     const answer = answerTo(rule, allow, access);
-    return typeof answer === 'string' ? [] : (answer.scope?.split(' ') ?? []);
+    return answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? []);
   });
   return [...new Set(words)].map((word) => word.split('|'));
 }

@@ -33,11 +33,17 @@ export async function isAllowed(
   return await someOf(
     rulesOf(allow).map(async (rule) => {
       const answer = answerTo(rule, allow, access);
-      if (typeof answer === 'string') throw new RelayError('lookup_failed');
       const names = allow[rule] ?? [];
-      return 'ask' in answer
-        ? await someOf(names.map((name) => isMember(name, answer, person, ask)))
-        : await hasValue(rule, names, answer, person, ask);
+      if (answer.kind === 'cannot') throw new RelayError('lookup_failed');
+      if (answer.kind === 'membership') {
+        return await someOf(names.map((name) => isMember(name, answer, person, ask)));
+      }
+      const fits = (item: Item) =>
+        (answer.verified === undefined || isTrue(valueIn(item, answer.verified))) &&
+        names.some((name) => matchers[rule](name, answer, item));
+      return answer.from === undefined
+        ? fits(person)
+        : await someItem(answer.from, answer, ask, fits);
     }),
   );
 }
@@ -85,34 +91,37 @@ function segment(name: string | undefined): string {
   return encodeURIComponent(name);
 }
 
-async function hasValue(
-  rule: AccessRule,
-  names: readonly string[],
-  values: PersonValues,
-  person: Item,
-  ask: Ask,
-): Promise<boolean> {
-  const { from, fields, verified, name, ignoresCase } = values;
-  const isEmail = rule === 'emails' || rule === 'emailDomains';
-  const isSame = (one: string, other: string) =>
-    ignoresCase || isEmail ? lowerCase(one) === lowerCase(other) : one === other;
-  const isDomainOf = rule === 'emailDomains' && fields.includes('email');
-  const isOf = (item: Item) => {
-    if (verified !== undefined && !isTrue(valueIn(item, verified))) return false;
-    const found = valuesOf(item, fields, rule === 'groups').map((value) =>
-      isDomainOf ? (/@([^@]*)$/.exec(value)?.[1] ?? '') : value,
-    );
-    const named = name === undefined ? undefined : textIn(item, name);
-    return names.some((wanted) =>
-      // A person may have a name that is the number of another one.
-      named === undefined || /^\d+$/.test(wanted)
-        ? found.some((value) => isSame(value, wanted))
-        : lowerCase(named) === lowerCase(wanted),
-    );
-  };
-  if (from === undefined) return isOf(person);
-  return await someItem(from, values, ask, isOf);
-}
+/** Whether a record has the value that a name means. */
+type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
+
+const hasText: Matcher = (name, { fields, ignoresCase }, item) =>
+  isSame(name, textOf(item, fields), ignoresCase);
+
+const isUser: Matcher = (name, values, item) => {
+  const own = values.name === undefined ? undefined : textIn(item, values.name);
+  // A person may have a name that is the number of another one.
+  const isNamed = own !== undefined && !/^\d+$/.test(name);
+  return isNamed ? isSame(name, own, true) : hasText(name, values, item);
+};
+
+const hasDomain: Matcher = (name, { fields }, item) => {
+  const text = textOf(item, fields);
+  const isAddress = fields.includes('email');
+  return isSame(name, isAddress ? /@([^@]*)$/.exec(text ?? '')?.[1] : text, true);
+};
+
+/** Only groups come as one list. */
+const isInGroup: Matcher = (name, { fields: [field = ''], ignoresCase }, item) =>
+  [valueIn(item, field)].flat().some((one) => isSame(name, textsOf(one)[0], ignoresCase));
+
+const matchers: Readonly<Record<AccessRule, Matcher>> = {
+  users: isUser,
+  organizations: hasText,
+  teams: hasText,
+  emails: (name, values, item) => hasText(name, { ...values, ignoresCase: true }, item),
+  emailDomains: hasDomain,
+  groups: isInGroup,
+};
 
 /** Whether an item of a list fits, page by page. An answer that is one record is a list of one. */
 async function someItem(
@@ -142,12 +151,10 @@ async function someItem(
   return false;
 }
 
-/** The values of fields: one with slashes between several, or those of a list: only groups come as one. */
-function valuesOf(item: Item, fields: readonly string[], mayBeList: boolean): readonly string[] {
-  const [first, ...others] = fields.map((field) => valueIn(item, field));
-  if (mayBeList && Array.isArray(first) && others.length === 0) return first.flatMap(textsOf);
-  const texts = [first, ...others].flatMap(textsOf);
-  return texts.length === fields.length && texts.length > 0 ? [texts.join('/')] : [];
+/** The text of fields, with slashes between several, if the record has each of them. */
+function textOf(item: Item, fields: readonly string[]): string | undefined {
+  const texts = fields.flatMap((field) => textsOf(valueIn(item, field)));
+  return texts.length === fields.length ? texts.join('/') : undefined;
 }
 
 /** A text or a number. A number that JSON has rounded could be that of another person. */
@@ -156,7 +163,7 @@ function textsOf(value: unknown): string[] {
   return Number.isSafeInteger(value) ? [`${value}`] : [];
 }
 
-/** The text of a field; undefined: it has none. */
+/** The text of a field, if it has one. */
 export function textIn(item: Item, field: string): string | undefined {
   return textsOf(valueIn(item, field))[0];
 }
@@ -171,6 +178,11 @@ function valueIn(item: Item, field: string): unknown {
 
 /** Some providers write the claim as a text. */
 const isTrue = (value: unknown) => value === true || value === 'true';
+
+function isSame(one: string, other: string | undefined, ignoresCase = false): boolean {
+  if (other === undefined) return false;
+  return ignoresCase ? lowerCase(one) === lowerCase(other) : one === other;
+}
 
 /** ASCII alone: other characters have letters of ASCII as their lower case. */
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -26,13 +26,16 @@ export const accounts: readonly Preset[] = [
     issuer: 'https://accounts.google.com',
     accountPrompt: 'select_account',
     access: {
-      users: { fields: ['sub'] },
-      emails: { fields: ['email'], verified: 'email_verified', scope: 'email' },
+      users: { kind: 'values', fields: ['sub'] },
+      emails: openidAccess.emails,
       // The domain of a Workspace. An address at a domain proves no account there.
       // https://developers.google.com/identity/gsi/web/guides/verify-google-id-token
-      emailDomains: { fields: ['hd'], verified: 'email_verified', scope: 'email' },
-      organizations: 'Google has Workspaces: allow their domains by email-domains',
-      groups: 'the user record of Google has no groups',
+      emailDomains: { kind: 'values', fields: ['hd'], verified: 'email_verified', scope: 'email' },
+      organizations: {
+        kind: 'cannot',
+        why: 'Google has Workspaces: allow their domains by email-domains',
+      },
+      groups: { kind: 'cannot', why: 'the user record of Google has no groups' },
     },
   },
   {
@@ -54,17 +57,23 @@ export const accounts: readonly Preset[] = [
     // https://learn.microsoft.com/en-us/graph/api/user-list-transitivememberof
     access: {
       users: {
+        kind: 'values',
         from: '../v1.0/me?$select=id',
         fields: ['id'],
         ignoresCase: true,
         scope: 'User.Read',
       },
-      emails:
-        'Microsoft does not say that an address is verified, and administrators of any tenant can set it',
-      emailDomains:
-        'Microsoft does not say that an address is verified. Set provider-tenant to your own tenant',
-      organizations: 'set provider-tenant to your own tenant',
+      emails: {
+        kind: 'cannot',
+        why: 'Microsoft does not say that an address is verified, and administrators of any tenant can set it',
+      },
+      emailDomains: {
+        kind: 'cannot',
+        why: 'Microsoft does not say that an address is verified. Set provider-tenant to your own tenant',
+      },
+      organizations: { kind: 'cannot', why: 'set provider-tenant to your own tenant' },
       groups: {
+        kind: 'values',
         from: '../v1.0/me/transitiveMemberOf?$select=id&$top=100',
         items: 'value',
         next: '@odata.nextLink',
@@ -90,10 +99,10 @@ export const accounts: readonly Preset[] = [
     requestHeaders: { 'user-agent': 'DiscordBot ({baseUrl}, {version})' },
     // https://docs.discord.com/developers/resources/user
     access: {
-      users: { fields: ['id'], name: 'username' },
-      organizations: { from: '@me/guilds', fields: ['id'], scope: 'guilds' },
-      emails: { fields: ['email'], verified: 'verified', scope: 'email' },
-      groups: 'Discord has servers: allow their ids by organizations',
+      users: { kind: 'values', fields: ['id'], name: 'username' },
+      organizations: { kind: 'values', from: '@me/guilds', fields: ['id'], scope: 'guilds' },
+      emails: { kind: 'values', fields: ['email'], verified: 'verified', scope: 'email' },
+      groups: { kind: 'cannot', why: 'Discord has servers: allow their ids by organizations' },
     },
   },
   {
@@ -120,10 +129,10 @@ export const accounts: readonly Preset[] = [
     // https://docs.slack.dev/authentication/sign-in-with-slack/
     access: {
       // The id of a user is unique in a workspace only.
-      users: { fields: ['https://slack.com/team_id', 'https://slack.com/user_id'] },
-      organizations: { fields: ['https://slack.com/team_id'] },
+      users: { kind: 'values', fields: ['https://slack.com/team_id', 'https://slack.com/user_id'] },
+      organizations: { kind: 'values', fields: ['https://slack.com/team_id'] },
       emails: openidAccess.emails,
-      groups: 'Slack has workspaces: allow their ids by organizations',
+      groups: { kind: 'cannot', why: 'Slack has workspaces: allow their ids by organizations' },
     },
   },
   {
@@ -146,7 +155,7 @@ export const accounts: readonly Preset[] = [
       takes: 'access_token',
     },
     issuer: 'https://id.twitch.tv/oauth2',
-    access: { users: { fields: ['sub'] } },
+    access: { users: { kind: 'values', fields: ['sub'] } },
   },
   {
     name: 'linkedin',
@@ -160,6 +169,6 @@ export const accounts: readonly Preset[] = [
     clientAuthentication: 'body',
     pkce: false,
     refreshTokens: 'by-setting',
-    access: { users: { fields: ['sub'] }, emails: openidAccess.emails },
+    access: { users: { kind: 'values', fields: ['sub'] }, emails: openidAccess.emails },
   },
 ];

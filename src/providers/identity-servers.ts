@@ -2,9 +2,9 @@ import type { AccessAnswers, Preset } from './provider.ts';
 
 /** The claims of OpenID Connect. @see OpenID Connect Core 1.0 §5.1 */
 export const openidAccess = {
-  users: { fields: ['sub'] },
-  emails: { fields: ['email'], verified: 'email_verified', scope: 'email' },
-  groups: { fields: ['groups'], scope: 'groups' },
+  users: { kind: 'values', fields: ['sub'] },
+  emails: { kind: 'values', fields: ['email'], verified: 'email_verified', scope: 'email' },
+  groups: { kind: 'values', fields: ['groups'], scope: 'groups' },
 } as const satisfies AccessAnswers;
 
 /** Servers that an organization runs, or rents, for its own people. */
@@ -29,7 +29,7 @@ export const identityServers: readonly Preset[] = [
     logoutUrl: 'https://{host}/realms/{tenant}/protocol/openid-connect/logout',
     accountPrompt: 'login',
     // A mapper adds the groups, whatever the scope.
-    access: { ...openidAccess, groups: { fields: ['groups'] } },
+    access: { ...openidAccess, groups: { kind: 'values', fields: ['groups'] } },
   },
   {
     name: 'auth0',
@@ -50,7 +50,7 @@ export const identityServers: readonly Preset[] = [
     access: {
       ...openidAccess,
       // Only an action of the tenant adds a claim.
-      groups: { fields: [] },
+      groups: { kind: 'values', fields: [] },
     },
   },
   {

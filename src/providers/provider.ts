@@ -66,6 +66,7 @@ interface AccessSource {
 
 /** A question about one organization or team. Status 404 is a no. */
 export interface Membership extends AccessSource {
+  readonly kind: 'membership';
   /** It may hold `:organization`, `:team` and `:login`. */
   readonly ask: string;
   /** The field `state` of a membership that counts. Undefined: status 204 is a yes. */
@@ -74,6 +75,7 @@ export interface Membership extends AccessSource {
 
 /** Values that the provider says of a person, which are compared with those of the rule. */
 export interface PersonValues extends AccessSource {
+  readonly kind: 'values';
   /** The record or the list of records that has them. Undefined: the user record. */
   readonly from?: string;
   /** The field of a record that has the list. */
@@ -89,10 +91,14 @@ export interface PersonValues extends AccessSource {
   readonly ignoresCase?: true;
 }
 
-/** What a provider can say of who may log in. A text says why it cannot. */
-export type AccessAnswers = Readonly<
-  Partial<Record<AccessRule, Membership | PersonValues | string>>
->;
+/** How a provider answers a rule. */
+export type AccessAnswer =
+  | Membership
+  | PersonValues
+  | { readonly kind: 'cannot'; readonly why: string };
+
+/** What a provider can say of who may log in. */
+export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 
 /** What the relay knows of a provider: data, never behaviour. */
 export interface Provider {

@@ -2,24 +2,27 @@ import type { AccessAnswers, Preset } from './provider.ts';
 
 // https://docs.github.com/en/rest/orgs/members, /rest/teams/members, /rest/users/emails
 const githubAccess: AccessAnswers = {
-  users: { fields: ['id'], name: 'login' },
+  users: { kind: 'values', fields: ['id'], name: 'login' },
   organizations: {
+    kind: 'membership',
     ask: 'user/memberships/orgs/:organization',
     state: 'active',
     scope: 'read:org|write:org|admin:org',
   },
   teams: {
+    kind: 'membership',
     ask: 'orgs/:organization/teams/:team/memberships/:login',
     state: 'active',
     scope: 'read:org|write:org|admin:org',
   },
   emails: {
+    kind: 'values',
     from: 'user/emails?per_page=100',
     fields: ['email'],
     verified: 'verified',
     scope: 'user:email|user',
   },
-  groups: 'GitHub has organizations and teams',
+  groups: { kind: 'cannot', why: 'GitHub has organizations and teams' },
 };
 
 /** What github.com and GitHub Enterprise Server have in common. */
@@ -60,19 +63,21 @@ export const github: Preset = {
 
 // https://docs.gitea.com/api/, which Forgejo has too
 const giteaAccess: AccessAnswers = {
-  users: { fields: ['id'], name: 'login' },
+  users: { kind: 'values', fields: ['id'], name: 'login' },
   organizations: {
+    kind: 'membership',
     ask: 'orgs/:organization/members/:login',
     scope: 'read:organization|write:organization',
   },
   teams: {
+    kind: 'values',
     from: 'user/teams?limit=50',
     fields: ['organization.username', 'name'],
     ignoresCase: true,
     scope: 'read:organization|write:organization',
   },
-  emails: { from: 'user/emails', fields: ['email'], verified: 'verified' },
-  groups: 'it has organizations and teams',
+  emails: { kind: 'values', from: 'user/emails', fields: ['email'], verified: 'verified' },
+  groups: { kind: 'cannot', why: 'it has organizations and teams' },
 };
 
 /** What Gitea and Forgejo, which was made from it, have in common. */
@@ -127,15 +132,17 @@ export const sourceCodeHosts: readonly Preset[] = [
     cms: { name: 'gitlab', repositoryScopes: ['api'], apiRoot: 'https://gitlab.com/api/v4' },
     // https://docs.gitlab.com/integration/openid_connect_provider/
     access: {
-      users: { fields: ['id'], name: 'username' },
-      organizations: 'GitLab has groups',
+      users: { kind: 'values', fields: ['id'], name: 'username' },
+      organizations: { kind: 'cannot', why: 'GitLab has groups' },
       emails: {
+        kind: 'values',
         from: '../../oauth/userinfo',
         fields: ['email'],
         verified: 'email_verified',
         scope: 'openid email',
       },
       groups: {
+        kind: 'values',
         from: '../../oauth/userinfo',
         fields: ['groups'],
         ignoresCase: true,
@@ -179,6 +186,6 @@ export const sourceCodeHosts: readonly Preset[] = [
       repositoryScopes: ['repository:write', 'repository:admin'],
       apiRoot: 'https://api.bitbucket.org/2.0',
     },
-    access: { users: { fields: ['account_id'] } },
+    access: { users: { kind: 'values', fields: ['account_id'] } },
   },
 ];

@@ -45,8 +45,8 @@ function reportUnanswered(
   const access = 'known' in settings ? settings.known.access : undefined;
   for (const rule of rulesOf(allow)) {
     const answer = answerTo(rule, allow, access);
-    if (typeof answer !== 'string') continue;
-    reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer}`);
+    if (answer.kind !== 'cannot') continue;
+    reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
   }
 }
 

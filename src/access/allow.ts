@@ -10,11 +10,29 @@ import {
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
   /** The claim of the user record that has the groups. */
   readonly groupsClaim?: string | undefined;
+  /** The registrations where people may log in: names may begin with one of them, as in `github:ada`. */
+  readonly registrations?: readonly string[];
 };
 
 /** The rules of an `allow`. */
 export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
+}
+
+/** Splits `github:ada`. A name may have colons of its own: only a registration that may be used counts. */
+export function splitName(text: string, registrations: readonly string[] = []) {
+  const [, at = '', name = ''] = /^([^:]+):(\S.*)$/s.exec(text) ?? [];
+  return registrations.includes(at) ? { at, name } : { at: undefined, name: text };
+}
+
+/** What an `allow` means at one registration: names at another one are nobody there. */
+export function allowAt(allow: Allow, registration: string): Allow {
+  const rules = rulesOf(allow).map((rule) => {
+    const split = (allow[rule] ?? []).map((text) => splitName(text, allow.registrations));
+    const here = split.filter(({ at = registration }) => at === registration);
+    return [rule, here.length > 0 ? here.map(({ name }) => name) : undefined] as const;
+  });
+  return { groupsClaim: allow.groupsClaim, ...Object.fromEntries(rules) };
 }
 
 /** How a provider answers a rule. */
@@ -53,7 +71,7 @@ export function describeAllow(allow: Allow): string {
     const names = allow[rule] ?? [];
     return `${ruleTitles[rule][names.length === 1 ? 0 : 1]} ${names.join(', ')}`;
   });
-  return parts.join(', or ');
+  return parts.join(', or ') || 'nobody';
 }
 
 /** The scopes that an `allow` needs, each with the words of which one is enough. */

@@ -1,4 +1,4 @@
-import { type Allow, describeAllow, neededScopes } from '../access/allow.ts';
+import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allow.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { Provider } from '../providers/provider.ts';
 import { registrationsOf } from '../relay/registration-config.ts';
@@ -26,7 +26,9 @@ function checkLogin(
 ): Finding[] {
   const at = `${frontEnd.name} at ${registration.name}`;
   const { ok, warning, problem, notChecked } = findingsOn(`who may log in (${at})`);
-  const allows = [registration.allow, frontEnd.allow].filter((allow) => allow !== undefined);
+  const allows = [registration, frontEnd].flatMap(({ allow }) =>
+    allow ? [allowAt(allow, registration.name)] : [],
+  );
   if (allows.length === 0) {
     const isOpen = frontEnd.apis.some(({ registration: name }) => name === registration.name);
     return isOpen

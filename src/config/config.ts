@@ -108,7 +108,7 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
       provider: checked(providers[index]),
       stateCheck: checked(stateChecks[index]),
       /** Who may log in. Undefined: everybody. */
-      allow: allowOf(reading.allow),
+      allow: allowOf(reading.allow, [reading.name]),
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: file?.inside.providers !== undefined,

@@ -1,5 +1,5 @@
 import { createAccess } from '../access/access.ts';
-import { type Allow, withNeededScopes } from '../access/allow.ts';
+import { type Allow, allowAt, withNeededScopes } from '../access/allow.ts';
 import { isFailure } from '../errors.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
@@ -41,6 +41,12 @@ interface RegistrationSettings {
   readonly accessTime: number;
 }
 
+/** A front end that says who may log in, of those who may log in at its registrations. */
+interface Guarded {
+  /** Undefined: all of them. */
+  readonly allow: Allow | undefined;
+}
+
 export function createRegistration(by: RegistrationSettings) {
   return {
     /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
@@ -71,6 +77,8 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     audience,
     timeout: accessTime,
   });
+  const allowsAt = (frontEnd: Guarded) =>
+    [allow, frontEnd.allow].map((one) => one && allowAt(one, name));
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
@@ -92,13 +100,12 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     expectRoom: () => client.expectRoom('token'),
     /** Who may log in. Undefined: everybody. */
     allow,
+    /** Who may log in here, and at a front end. */
+    allowsAt,
     verdictOn: access.verdictOn,
     /** A part of a scope, with the words by which the provider says who may log in at a front end. */
-    scopeWithAccess: (
-      part: string | undefined,
-      whole: string | undefined,
-      frontEnd: { readonly allow: Allow | undefined },
-    ) => withNeededScopes(part, whole, [allow, frontEnd.allow], provider.access),
+    scopeWithAccess: (part: string | undefined, whole: string | undefined, frontEnd: Guarded) =>
+      withNeededScopes(part, whole, allowsAt(frontEnd), provider.access),
     addressOf: limits.addressOf,
     limitExchange: limits.limitExchange,
     countRefresh: limits.countRefresh,

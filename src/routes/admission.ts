@@ -24,7 +24,7 @@ type Tokens = RevocableTokens & { readonly accessToken: string };
  *   `token_invalid` if the provider does not know the access token
  */
 function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
-  const allows = [registration.allow, frontEnd.allow];
+  const allows = registration.allowsAt(frontEnd);
   const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`];
   if (allows.every((allow) => allow === undefined)) return undefined;
   return async (tokens: Tokens): Promise<void> => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { allowAt } from '../../src/access/allow.ts';
 import { checkAccess } from '../../src/check/access.ts';
 import { printFile } from '../../src/config/file/print.ts';
 import { faultsOfFile, readFileConfig, secretFilesOf } from '../config/support/read.ts';
@@ -118,15 +119,72 @@ describe('allow', () => {
     });
   }
 
-  it('of a front end must be answered by each of its providers', () => {
-    const google = '  g: { provider: google, client-id: a, client-secret: b }\n';
-    const allow = 'allow: { organizations: [example] }';
-    expect(faultOf(file('provider: github', allow, google))).to.contain(
-      'front-ends.app.allow.organizations cannot be asked at the provider g: Google has Workspaces',
-    );
-    const other = '  other: { origin: https://other.example.com }\n';
-    const text = file('provider: github', `${allow}, providers: [p]`, google) + other;
-    expect(faultsOfFile(text)).to.deep.equal([]);
+  describe('of a front end with several providers', () => {
+    const google = '  google: { provider: google, client-id: a, client-secret: b }\n';
+    const several = (allow: string, more = '') =>
+      file('provider: github', `allow: ${allow}${more}`, google);
+    const used =
+      'must have no colon, except after the name of a provider that may be used here: p or google';
+
+    for (const rule of [
+      'users: [ada]',
+      'users: [583231]',
+      'organizations: [example]',
+      'teams: [a/b]',
+    ]) {
+      it(`names the provider of ${rule}`, () => {
+        const [key = ''] = rule.split(':');
+        const fault = `front-ends.app.allow.${key} must say at which provider, as p:… or google:…`;
+        expect(faultOf(several(`{ ${rule} }`))).to.contain(fault);
+        const [before, name] = rule.split('[');
+        expect(faultsOfFile(several(`{ ${before} ["p:${name?.replace(']', '"]')} }`))).to.be.empty;
+        const other = '  other: { origin: https://other.example.com }\n';
+        expect(faultsOfFile(several(`{ ${rule} }`, ', providers: [p]') + other)).to.be.empty;
+      });
+    }
+
+    it('is asked only of the providers that it names', () => {
+      expect(faultOf(several('{ organizations: ["google:example"] }'))).to.contain(
+        'allow.organizations cannot be asked at the provider google: Google has Workspaces',
+      );
+    });
+
+    it('warns of addresses that are good at each provider', () => {
+      const warningsOf = (names: string) =>
+        readFileConfig(
+          several(`{ emails: [${names}ada@example.com], email-domains: [${names}example.com] }`),
+        ).warnings.filter((warning) => warning.includes('is good at each of its providers'));
+      expect(warningsOf('')).to.have.length(2);
+      expect(warningsOf('google:')).to.deep.equal([]);
+    });
+
+    it('knows no other prefix than the name of a provider that may be used here', () => {
+      for (const rule of [
+        'organizations: ["githup:example"]',
+        'teams: ["githup:a/b"]',
+        'email-domains: ["githup:example.com"]',
+        'emails: ["githup:ada@example.com"]',
+      ]) {
+        expect(faultOf(several(`{ ${rule} }`)), rule).to.contain(used);
+        expect(faultOf(github(`{ ${rule} }`)), rule).to.contain(used.replace(' or google', ''));
+      }
+      for (const name of ['githup:ada', 'p:', ':ada', 'P:ada', 'p: ada']) {
+        expect(faultOf(several(`{ users: ["${name}"] }`)), name).to.contain(
+          'must say at which provider',
+        );
+      }
+    });
+  });
+
+  it('of one provider may name it: a group may have colons of its own', () => {
+    const allow = 'allow: { groups: ["p:urn:staff", "urn:staff", "google:staff"] }';
+    const issuer = 'issuer: https://id.example.com';
+    for (const text of [file(`${issuer}, ${allow}`), file(issuer, allow)]) {
+      const { registrations, frontEnds } = readFileConfig(text).config;
+      const given = registrations[0].allow ?? frontEnds[0].allow ?? {};
+      const groups = ['urn:staff', 'urn:staff', 'google:staff'];
+      expect(allowAt(given, 'p').groups).to.deep.equal(groups);
+    }
   });
 
   it('is printed so that it means the same if it is read again', () => {

@@ -44,6 +44,19 @@ describe('a person who may not log in', () => {
     }
   }
 
+  it('is the one of the same name at another provider of the front end', async () => {
+    const endpoints = Object.entries(relay().provider.flags).map((pair) => pair.join(': '));
+    const other = `\n  other: { provider: github, client-id: a, client-secret: b, ${endpoints.join(', ')} }`;
+    for (const [users, isIn] of [
+      ['other:ada', false],
+      ['other:ada, provider:1', true],
+    ] as const) {
+      const frontEnd = `token-delivery: query, allow: { users: ["${users.replace(', ', '", "')}"] }`;
+      await relay().guard({ frontEnd, provider: other });
+      expect(givesAway(await relay().logIn()), users).to.equal(isIn);
+    }
+  });
+
   it('gets no token for a code, but access_denied', async () => {
     await relay().guard({ frontEnd: `token-delivery: code, ${everybodyElse}` });
     const start = { redirect_uri: `${guardedOrigin}/`, client_id: 'app' };

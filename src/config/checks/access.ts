@@ -1,4 +1,5 @@
-import { type Allow, answerTo, rulesOf } from '../../access/allow.ts';
+import { type Allow, allowAt, answerTo, rulesOf, splitName } from '../../access/allow.ts';
+import type { AccessRule } from '../../providers/provider.ts';
 import type { ProviderSettings } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { type Readings, valuesAt } from '../readings.ts';
@@ -9,13 +10,19 @@ const endpoints = ['register', 'consent'];
 const openToAll =
   'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
 
-/** Who may log in; undefined: everybody. */
-export function allowOf(reading: Reading | undefined): Allow | undefined {
-  return reading && valuesAt('allow', reading);
+/** Rules of names that cannot have a colon. */
+const withoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
+
+/** Who may log in at these registrations; undefined: everybody. */
+export function allowOf(
+  reading: Reading | undefined,
+  registrations: readonly string[],
+): Allow | undefined {
+  return reading && { ...valuesAt('allow', reading), registrations };
 }
 
 /**
- * Reports rules that a provider cannot answer.
+ * Reports rules that a provider cannot answer, and names that could be those of different people.
  *
  * @param providers in the order of the registrations; undefined: it has a fault
  */
@@ -23,31 +30,58 @@ export function checkAllow(
   { registrations, frontEnds }: Readings,
   providers: readonly (ProviderSettings | undefined)[],
 ): void {
-  for (const { allow } of [...registrations, ...frontEnds]) {
-    if (allow?.sourceOf('groupsClaim') === undefined || allow.sourceOf('groups')) continue;
-    allow.fault('groupsClaim', 'has no effect without groups');
-  }
-  for (const [index, { name, allow }] of registrations.entries()) {
-    const users = frontEnds.filter((one) => one.registrations.includes(name));
-    for (const reading of [allow, ...users.map((one) => one.allow)]) {
-      reportUnanswered(reading, name, providers[index]);
+  const settings = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
+  const ofRegistrations = registrations.map(({ name, allow }) => ({
+    allow,
+    registrations: [name],
+  }));
+  for (const { allow: reading, registrations: usable } of [...ofRegistrations, ...frontEnds]) {
+    const allow = allowOf(reading, usable);
+    if (reading === undefined || allow === undefined) continue;
+    if (reading.sourceOf('groupsClaim') !== undefined && !reading.sourceOf('groups')) {
+      reading.fault('groupsClaim', 'has no effect without groups');
+    }
+    for (const rule of rulesOf(allow)) {
+      if (hasUnplaced(rule, allow[rule] ?? [], reading, usable)) continue;
+      for (const name of usable)
+        reportUnanswered(rule, allowAt(allow, name), reading, name, settings.get(name));
     }
   }
 }
 
+/** Reports names that are those of different people at different providers. A warning does not count. */
+function hasUnplaced(
+  rule: AccessRule,
+  names: readonly string[],
+  { fault, warn }: Reading,
+  registrations: readonly string[],
+): boolean {
+  const unplaced = names.filter((name) => splitName(name, registrations).at === undefined);
+  if (withoutColon.includes(rule) && unplaced.some((name) => name.includes(':'))) {
+    const before = 'must have no colon, except after the name of a provider that may be used here';
+    fault(rule, `${before}: ${registrations.join(' or ')}`);
+    return true;
+  }
+  if (unplaced.length === 0 || registrations.length < 2) return false;
+  const which = `at which provider, as ${registrations.map((name) => `${name}:…`).join(' or ')}`;
+  const isAddress = rule === 'emails' || rule === 'emailDomains';
+  if (isAddress) warn(rule, `is good at each of its providers: say ${which}`);
+  else fault(rule, `must say ${which}`);
+  return !isAddress;
+}
+
 function reportUnanswered(
-  reading: Reading | undefined,
+  rule: AccessRule,
+  allow: Allow,
+  reading: Reading,
   registration: string,
   settings: ProviderSettings | undefined,
 ): void {
-  if (reading === undefined || settings === undefined) return;
-  const allow = valuesAt('allow', reading);
+  if (settings === undefined || allow[rule] === undefined) return;
   const access = 'known' in settings ? settings.known.access : undefined;
-  for (const rule of rulesOf(allow)) {
-    const answer = answerTo(rule, allow, access);
-    if (answer.kind !== 'cannot') continue;
-    reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
-  }
+  const answer = answerTo(rule, allow, access);
+  if (answer.kind !== 'cannot') return;
+  reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
 
 /** Checks which clients need no entry of their own. */

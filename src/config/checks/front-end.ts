@@ -63,7 +63,7 @@ export function frontEndConfig(reading: FrontEndReading) {
     registrations,
     scope: values.frontEndScope,
     refreshTokens: refreshTokensOf(reading),
-    allow: allowOf(allow),
+    allow: allowOf(allow, registrations),
     /** The clients that need no entry of their own. Undefined: there are none. */
     clients: reading.clients && valuesAt('clients', reading.clients),
     /** The keys of client identifiers that are made offline. Undefined: there are none. */

@@ -24,10 +24,15 @@ function texts(pattern = /^/, message?: string) {
 }
 
 const word = '[A-Za-z0-9][A-Za-z0-9._-]*';
-const organizations = texts(new RegExp(`^${word}$`), 'must be the names or ids of organizations');
-const teams = texts(new RegExp(`^${word}/${word}$`), 'must be organization/team');
+/** The name of a provider may be in front. */
+const at = '^([A-Za-z0-9_-]+:)?';
+const organizations = texts(
+  new RegExp(`${at}${word}$`),
+  'must be the names or ids of organizations',
+);
+const teams = texts(new RegExp(`${at}${word}/${word}$`), 'must be organization/team');
 const domains = texts(
-  /^([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+$/,
+  new RegExp(`${at}([A-Za-z0-9-]+\\.)+[A-Za-z0-9-]+$`),
   'must be domains in ASCII, such as example.com, without @ and without *',
 );
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
@@ -38,7 +43,7 @@ const list = { repeatable: 'lines' } as const;
 /** The settings of `allow`: who may log in. One match is enough. */
 export const allowRows = {
   users: row('users', texts(), {
-    help: 'users, by login name or by id; digits are always an id',
+    help: 'users, by login name or by id; digits are always an id. github:ada is ada at the provider github, likewise in the other lists',
     ...list,
   }),
   organizations: row('organizations', organizations, {

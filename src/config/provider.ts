@@ -34,21 +34,33 @@ export function readProvider(reading: Reading, baseUrl: string): ProviderSetting
   return provider;
 }
 
+/** The preset that a registration names, also by its issuer: then, it has the rules of the preset. */
+export function presetOf({ provider, issuer }: Reading['values']): Preset | undefined {
+  return presets.find((preset) =>
+    issuer === undefined ? preset.name === provider : preset.issuer === issuer,
+  );
+}
+
+/** What the preset with this user URL knows of the answers there. */
+function answersAt(userUrl: string | undefined): Pick<Provider, 'access' | 'userRejectedWhen'> {
+  const preset = presets.find((one) => one.userUrl === userUrl);
+  return preset ? { access: preset.access, userRejectedWhen: preset.userRejectedWhen } : {};
+}
+
 function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undefined {
   const { values, sourceOf, describe, forbid } = reading;
+  const { issuer, insecureHttp = false } = values;
   const given = givenProvider(values);
   if (sourceOf('issuer') !== undefined) {
     const ofPreset = ['provider', 'providerHost', 'providerTenant'] as const;
     forbid(ofPreset, `and ${describe('issuer')} are both given: give only one`);
-    const { issuer, insecureHttp = false } = values;
     if (issuer === undefined) return undefined;
-    return { discovered: Object.freeze({ issuer, given, insecureHttp }) };
   }
-  if (values.provider === undefined && sourceOf('provider') === undefined) {
-    return withoutPreset(reading, given);
+  const preset = presetOf(values);
+  if (preset === undefined) {
+    if (issuer) return { discovered: Object.freeze({ issuer, given, insecureHttp }) };
+    return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
   }
-  const preset = presets.find(({ name }) => name === values.provider);
-  if (preset === undefined) return undefined;
   const filled = filledIn(preset, {
     host: placeholder('providerHost', preset.host, reading),
     tenant: placeholder('providerTenant', preset.tenant, reading),
@@ -56,7 +68,7 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
     baseUrl,
     version,
   });
-  const isNamed = sourceOf('provider') !== undefined;
+  const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   const provider = { ...filled, ...atOtherEndpoints(given, isNamed), ...given };
   warnOfSecretInUrl(preset, provider, reading);
   return { known: Object.freeze(provider) };
@@ -72,7 +84,10 @@ function withoutPreset(
   }
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
   const defaults = { clientAuthentication: 'body', pkce: true } as const;
-  return { known: Object.freeze({ ...defaults, ...given, authorizeUrl, tokenUrl, userUrl }) };
+  const answers = answersAt(userUrl);
+  return {
+    known: Object.freeze({ ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl }),
+  };
 }
 
 /** Drops what the preset knows of its own endpoints, if others are configured. */
@@ -82,7 +97,7 @@ function atOtherEndpoints(
 ): Partial<Provider> {
   const isOther = !isNamed && (authorizeUrl ?? userUrl) !== undefined;
   return {
-    ...(isOther && { access: undefined, accountPrompt: undefined }),
+    ...(isOther && { access: undefined, accountPrompt: undefined, ...answersAt(userUrl) }),
     ...(authorizeUrl && { issuer: undefined, refreshRequest: undefined, logoutUrl: undefined }),
     // Never send the tokens and the secret of another provider to the preset's endpoints.
     ...(tokenUrl && { refreshTokens: undefined, revocation: undefined }),

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { allowAt } from '../../src/access/allow.ts';
 import { checkAccess } from '../../src/check/access.ts';
 import { printFile } from '../../src/config/file/print.ts';
+import { presets } from '../../src/providers/presets.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 import { faultsOfFile, readFileConfig, secretFilesOf } from '../config/support/read.ts';
 
 const file = (provider: string, frontEnd = '', more = '') => `base-url: https://login.example.com
@@ -118,6 +120,20 @@ describe('allow', () => {
       expect(faultOf(file(provider, allow))).to.contain(`front-ends.app.${message}`);
     });
   }
+
+  it('asks a provider by the rules of its preset, also if only its issuer or its user URL names it', () => {
+    const providerOf = (lines: string) =>
+      readFileConfig(file(lines)).config.registrations[0].provider as { known: Provider };
+    for (const { name, issuer } of presets.filter((one) => one.issuer !== undefined)) {
+      expect(providerOf(`issuer: ${issuer}`), name).to.deep.equal(providerOf(`provider: ${name}`));
+    }
+    for (const { name, userUrl, access, userRejectedWhen } of presets) {
+      if (/\{/.test(userUrl)) continue;
+      const { known } = providerOf(unnamed.replace('https://git.example/u', userUrl));
+      expect(known.access, name).to.equal(access);
+      expect(known.userRejectedWhen, name).to.equal(userRejectedWhen);
+    }
+  });
 
   describe('of a front end with several providers', () => {
     const google = '  google: { provider: google, client-id: a, client-secret: b }\n';

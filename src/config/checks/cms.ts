@@ -1,5 +1,6 @@
 import { registrationOfCms } from '../../providers/cms.ts';
 import { presets } from '../../providers/presets.ts';
+import { presetOf } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
@@ -57,6 +58,8 @@ function reportRepositories(
 
 /** The preset of a registration. A default does not count if the registration has URLs of its own. */
 function cmsPresetOf({ values, sourceOf }: Pick<Reading, 'values' | 'sourceOf'>) {
-  if (values.authorizeUrl !== undefined && sourceOf('provider') === undefined) return undefined;
-  return cmsPresets.find(({ name }) => name === values.provider);
+  const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
+  if (values.authorizeUrl !== undefined && !isNamed) return undefined;
+  const name = presetOf(values)?.name;
+  return cmsPresets.find((preset) => preset.name === name);
 }

@@ -2,6 +2,7 @@ import { matches } from '../../origins/origin-pattern.ts';
 import { sessionPaths } from '../../paths.ts';
 import type { ConfigFile } from '../file/entries.ts';
 import type { ReadConfigFile } from '../file/read.ts';
+import { presetOf } from '../provider.ts';
 import type { Shared } from '../reading.ts';
 import type { FrontEndReading, Readings } from '../readings.ts';
 import { describeOption, namesAt } from '../settings/settings.ts';
@@ -52,7 +53,7 @@ export function checkSeveral(file: ReadConfigFile, readings: Readings): void {
  */
 function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
   const atGitHub = registrations.filter(
-    ({ values }) => values.provider === 'github' && !values.authorizeUrl,
+    ({ values }) => presetOf(values)?.name === 'github' && !values.authorizeUrl,
   );
   for (const sharing of Map.groupBy(atGitHub, ({ values }) => values.clientId).values()) {
     const scopes = sharing.flatMap(({ name, values }) =>

@@ -112,7 +112,7 @@ function ofRegistration(
   const preset = reading.effective('provider')?.texts[0];
   const provider = 'known' in settings ? settings.known : described.get(name);
   let from = preset === undefined ? 'by default' : `by the preset ${preset}`;
-  if ('discovered' in settings) {
+  if (reading.effective('issuer')) {
     from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
   }
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };

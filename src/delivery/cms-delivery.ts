@@ -39,9 +39,10 @@ ${failure && whatHappened(failure)}
   }
 
   return {
-    async succeed(ctx, { exchange, forFrontEnd }) {
-      const given = await exchange();
-      const { accessToken: token, refreshToken } = given.refreshToken ? forFrontEnd(given) : given;
+    takes: 'token',
+    succeed(ctx, granted) {
+      const given = granted.token.refreshToken ? granted.forFrontEnd() : granted.token;
+      const { accessToken: token, refreshToken } = given;
       // The token is for the messages alone. Pages of all front ends of the registration may read answers here.
       forbidReading(ctx);
       ctx.body = page(ctx, { token, refreshToken, provider: backend });

@@ -9,22 +9,36 @@ import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { SessionLogin, Sessions } from '../session/sessions.ts';
 
-/** How one login reaches its front end once it has ended. */
-export interface Delivery {
-  /** Answers the callback of a login that the provider has granted. */
-  succeed(ctx: Context, granted: Granted): Promise<void>;
+/** How one login reaches its front end once it has ended: with its token, or with a code that is not spent yet. */
+export type Delivery = TokenDelivery | CodeDelivery;
+
+interface TokenDelivery {
+  readonly takes: 'token';
+  /** Answers the callback of a login whose code is exchanged. */
+  succeed(ctx: Context, granted: GrantedToken): void;
   /** Answers a start or a callback that failed. */
   readonly fail: AnswerFailure;
 }
 
-/** What the provider has granted: a code that works once. */
-interface Granted extends CodeGrant {
+interface CodeDelivery {
+  readonly takes: 'code';
+  /** Answers the callback of a login that the provider has granted. */
+  succeed(ctx: Context, granted: GrantedCode): void;
+  readonly fail: AnswerFailure;
+}
+
+interface GrantedToken {
+  readonly token: TokenResponse;
+  /** The audience of the registration that has issued it. */
+  readonly audience: string;
+  /** Gives the token for the front end itself: its refresh token, if it gets one, is one of the relay. */
+  forFrontEnd(): TokenResponse;
+}
+
+/** A code that works once. */
+interface GrantedCode extends CodeGrant {
   /** The client's address, if it is known. */
   readonly address: string | undefined;
-  /** Exchanges the code for a token. */
-  exchange(): Promise<TokenResponse>;
-  /** The token for the front end itself: its refresh token, if it gets one, is one of the relay. */
-  forFrontEnd(token: TokenResponse): TokenResponse;
 }
 
 /** Where a login is redirected to. */
@@ -41,8 +55,8 @@ type Parameters = Readonly<Record<string, string | undefined>>;
 /** The contract's delivery: exchanges the code, and redirects to the front end with `access_token`. */
 export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delivery {
   return {
-    async succeed(ctx, { exchange }) {
-      const { accessToken } = await exchange();
+    takes: 'token',
+    succeed(ctx, { token: { accessToken } }) {
       redirect(ctx, addressAt(target, { access_token: accessToken }));
     },
     fail,
@@ -70,7 +84,8 @@ export function codeDelivery(
     parameters: { state, iss: issuer },
   } as const;
   return {
-    async succeed(ctx, { code: providerCode, codeVerifier, address }) {
+    takes: 'code',
+    succeed(ctx, { code: providerCode, codeVerifier, address }) {
       const ofAnybody = client === undefined ? {} : { address };
       const content = { ...request, ...ofAnybody, providerCode, codeVerifier };
       redirect(ctx, addressAt(target, { code: codes.issue(content, frontEnd) }));
@@ -83,21 +98,20 @@ export function codeDelivery(
  * The delivery of a front end that holds no token: exchanges the code, seals the tokens into the front end's
  * cookie, and redirects to its page.
  *
- * @param loginOf gives whose session it is
+ * @param login whose session it is, besides the audience of its registration
  * @param page inside the front end's origin
  * @see RFC 10017 §6.1
  */
 export function sessionDelivery(
   sessions: Sessions,
-  loginOf: () => SessionLogin,
+  login: Omit<SessionLogin, 'audience'>,
   page: string,
   fail: AnswerFailure,
 ): Delivery {
   return {
-    async succeed(ctx, { exchange }) {
-      // Discovery may find another provider during the exchange.
-      const login = loginOf();
-      sessions.start(ctx, login, await exchange());
+    takes: 'token',
+    succeed(ctx, { token, audience }) {
+      sessions.start(ctx, { ...login, audience }, token);
       redirect(ctx, page);
     },
     fail,

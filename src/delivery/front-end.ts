@@ -124,7 +124,10 @@ function frontEndOf(
 
   /** The delivery of a login that must not reach the front end: it fails for this reason, in place. */
   function inPlace(why: FailureCode): Delivery {
-    return { succeed: () => Promise.reject(new RelayError(why)), fail: answerInPlace };
+    const succeed = () => {
+      throw new RelayError(why);
+    };
+    return { takes: 'code', succeed, fail: answerInPlace };
   }
 
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
@@ -147,7 +150,7 @@ function frontEndOf(
     if (tokenDelivery !== 'session') return accessTokenDelivery(target, fail);
     const { sessions } = context;
     if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
-    const login = () => ({ registration, audience: context.audience(), frontEnd: name });
+    const login = { registration, frontEnd: name };
     // The front end may have another origin since the login was started.
     const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
     return sessionDelivery(sessions, login, page, fail);

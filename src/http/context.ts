@@ -46,6 +46,8 @@ export interface RequestState {
   grant?: 'authorization_code' | 'refresh_token' | undefined;
   /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;
+  /** Whether the login of a callback stays open after a failure. */
+  callbackMayBeRetried?: boolean;
   /** Answers the failures of this request. Undefined: the application's default does. */
   answerFailure?: (ctx: Context, failure: RelayError) => void;
 }

@@ -53,8 +53,6 @@ export function createRegistration(by: RegistrationSettings) {
     name: by.name,
     /** Undefined: the state check is off. */
     protection: by.protection,
-    /** The exchanges of this process, one per login. */
-    exchanges: by.memory.exchanges,
     /**
      * The registration at its present provider: what a request opened for one must not reach the next one, which
      * discovery may find while the request waits.
@@ -86,6 +84,8 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     ...endpoints,
     name,
     provider,
+    /** The exchanges of this process, one per login. */
+    exchanges: memory.exchanges,
     /**
      * What states, codes, refresh tokens and sessions are bound to: its name, its client identifier, and the provider
      * that gets what they hold.

@@ -11,78 +11,93 @@ import { answerFailures } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
 import type { Login } from '../login/state.ts';
 import { authorizationCode } from '../oauth/authorization-response.ts';
-import { single } from '../oauth/query.ts';
+import { type Query, single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import { admit } from './admission.ts';
-import type { Served } from './front-ends.ts';
+import type { Place, Served } from './front-ends.ts';
 import { firstGrant } from './refresh-login.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(served: Served): Handler {
   const { registration: registered, frontEnds } = served;
-  const { exchanges, protection } = registered;
+  const { protection } = registered;
   return async (ctx: Context) => {
     expectNoFrame(ctx);
     const query = readQuery(ctx);
     const state = single(query['state']);
     const registration = registered.pinned();
-    const { provider } = registration;
     // An error spends nothing. It is answered even if the provider lost the state.
     const isExcused = query['error'] !== undefined && state === undefined;
     const login = isExcused ? undefined : protection?.verify(ctx, state);
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
-    const place = { ...served, registration, frontEnd };
-    const address = registration.addressOf(ctx.req);
+    const callback = { ...served, registration, frontEnd, ctx, query, login };
     const delivery = frontEnd.deliveryOf(login?.request);
-    if (login !== undefined) {
-      ctx.state.answerFailure = delivery.fail;
-      protection?.checkAge(ctx, login);
-    }
-
-    const exchange = async (grant: CodeGrant, spend: () => void) => {
-      const tokens = await registration.limitExchange(address, async () => {
-        registration.expectRoom();
-        spend();
-        ctx.state.codeMayBeSpent = true;
-        const token = await registration.requestToken(grant, recordCall(ctx));
-        frontEnd.reportScope(token.scope, provider.scope);
-        return token;
-      });
-      // Before anything leaves the relay.
-      await admit(place, ctx, tokens);
-      return tokens;
-    };
-
-    let wantsExchange = false;
+    if (login === undefined) return await deliver(callback, delivery);
+    ctx.state.answerFailure = delivery.fail;
+    protection?.checkAge(ctx, login);
     try {
-      const code = authorizationCode(query, provider);
-      const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
-      await delivery.succeed(ctx, {
-        ...grant,
-        address,
-        forFrontEnd: (token) => firstGrant(place, token),
-        exchange() {
-          wantsExchange = true;
-          if (login === undefined) return exchange(grant, () => {});
-          // A repeated callback joins the first one here, also while that one waits for its turn.
-          return exchanges.once(keyOf(login), (spend) => exchange(grant, spend));
-        },
-      });
+      await deliver(callback, delivery);
     } finally {
-      if (login !== undefined) {
-        if (exchanges.has(keyOf(login))) ctx.state.codeMayBeSpent = true;
-        // A refusal before the code is sent is temporary: the login stays open.
-        const canBeRetried = wantsExchange && !ctx.state.codeMayBeSpent;
-        if (!canBeRetried) protection?.end(ctx, login);
-      }
+      if (!ctx.state.callbackMayBeRetried) protection?.end(ctx, login);
     }
   };
 }
 
-function keyOf({ id }: Login): string {
-  return id.toString('base64url');
+/** A callback of a login. */
+interface Callback extends Place {
+  readonly ctx: Context;
+  readonly query: Query;
+  /** Undefined: nobody knows what it was started with. */
+  readonly login: Login | undefined;
+}
+
+async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
+  const { ctx, registration, query, login } = callback;
+  const { provider, audience } = registration;
+  const code = authorizationCode(query, provider);
+  const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
+  if (delivery.takes === 'code') {
+    delivery.succeed(ctx, { ...grant, address: registration.addressOf(ctx.req) });
+    return;
+  }
+  const token = await exchangeOnce(callback, grant);
+  delivery.succeed(ctx, { token, audience, forFrontEnd: () => firstGrant(callback, token) });
+}
+
+/** Exchanges the code of a login. A repeated callback joins the first one, also while that one waits for its turn. */
+async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<TokenResponse> {
+  const { ctx, login, registration } = callback;
+  if (login === undefined) return await exchange(callback, grant, () => {});
+  const key = login.id.toString('base64url');
+  try {
+    return await registration.exchanges.once(key, (spend) => exchange(callback, grant, spend));
+  } finally {
+    if (registration.exchanges.has(key)) ctx.state.codeMayBeSpent = true;
+    // A refusal before the code is sent is temporary: the login stays open.
+    ctx.state.callbackMayBeRetried = !ctx.state.codeMayBeSpent;
+  }
+}
+
+/** @param spend called before the code is sent */
+async function exchange(
+  callback: Callback,
+  grant: CodeGrant,
+  spend: () => void,
+): Promise<TokenResponse> {
+  const { ctx, registration, frontEnd } = callback;
+  const token = await registration.limitExchange(registration.addressOf(ctx.req), async () => {
+    registration.expectRoom();
+    spend();
+    ctx.state.codeMayBeSpent = true;
+    return await registration.requestToken(grant, recordCall(ctx));
+  });
+  frontEnd.reportScope(token.scope, registration.provider.scope);
+  // Before anything leaves the relay.
+  await admit(callback, ctx, token);
+  return token;
 }
 
 /**

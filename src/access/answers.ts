@@ -18,6 +18,9 @@ export type Ask = (path: string) => Promise<UpstreamResponse>;
 /** Pages of one list: a provider that never stops must not keep the relay busy. */
 const mostPages = 20;
 
+/** Questions of one rule in flight. */
+const mostAtOnce = 4;
+
 /**
  * Whether one of the rules matches.
  *
@@ -31,12 +34,12 @@ export async function isAllowed(
   ask: Ask,
 ): Promise<boolean> {
   return await someOf(
-    rulesOf(allow).map(async (rule) => {
+    rulesOf(allow).map((rule) => async () => {
       const answer = answerTo(rule, allow, access);
       const names = allow[rule] ?? [];
       if (answer.kind === 'cannot') throw new RelayError('lookup_failed');
       if (answer.kind === 'membership') {
-        return await someOf(names.map((name) => isMember(name, answer, person, ask)));
+        return await someOf(names.map((name) => () => isMember(name, answer, person, ask)));
       }
       const fits = (item: Item) =>
         (answer.verified === undefined || isTrue(valueIn(item, answer.verified))) &&
@@ -49,19 +52,26 @@ export async function isAllowed(
 }
 
 /**
- * Whether one of several answers is yes, as soon as it comes.
+ * Whether the answer to one of several questions is yes, as soon as it comes. Asks a few at once: none waits for one
+ * that gets no answer, and one login does not take the room of others.
  *
  * @throws why one of them failed, if none is yes
  */
-async function someOf(answers: readonly Promise<boolean>[]): Promise<boolean> {
-  const matches = answers.map(async (answer) => {
-    if (!(await answer)) throw new Error('no match');
-  });
+async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<boolean> {
+  const waiting = [...questions];
+  const failures: unknown[] = [];
+  const askInTurn = async () => {
+    for (let ask = waiting.shift(); ask !== undefined; ask = waiting.shift()) {
+      const isYes = await ask().catch((error) => void failures.push(error));
+      if (isYes) return void waiting.splice(0);
+    }
+    throw new Error('no match');
+  };
   try {
-    await Promise.any(matches);
+    await Promise.any(Array.from({ length: mostAtOnce }, askInTurn));
     return true;
   } catch {
-    await Promise.all(answers);
+    for (const failure of failures) throw failure;
     return false;
   }
 }

@@ -133,6 +133,9 @@ describe('allow', () => {
       expect(known.access, name).to.equal(access);
       expect(known.userRejectedWhen, name).to.equal(userRejectedWhen);
     }
+    const cms = file('issuer: https://github.com/login/oauth', 'token-delivery: cms, scope: repo');
+    const { warnings } = readFileConfig(`${cms}  other: { origin: https://other.example.com }\n`);
+    expect(warnings.join('\n')).to.contain('is used with different scopes');
   });
 
   describe('of a front end with several providers', () => {

@@ -30,7 +30,7 @@ describe('login-relay check says who may log in', () => {
       'ok | the users octocat, 583231, or the organization example | ',
     ]);
     expect(
-      said('provider: github, allow: { users: [ada] }', 'allow: { users: [ada, eve] }'),
+      said('provider: github, allow: { users: [ada] }', 'allow: { users: ["p:ada", eve] }'),
     ).to.deep.equal(['ok | the user ada; besides, the users ada, eve | ']);
   });
 

@@ -28,7 +28,8 @@ export interface ClientRules {
 }
 
 /** What the clients of a registration share with others. */
-interface Surroundings extends Pick<ClientLimits, 'countFetch' | 'countRegistration'> {
+interface Surroundings
+  extends Pick<ClientLimits, 'addressOf' | 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
@@ -46,7 +47,7 @@ export type Clients = ReturnType<typeof createClients>;
 
 export function createClients(
   rules: readonly ClientRules[],
-  { issuer, keys, documents, countFetch, countRegistration, now }: Surroundings,
+  { issuer, keys, documents, addressOf, countFetch, countRegistration, now }: Surroundings,
 ) {
   const open = rules.find(({ clients }) => clients !== undefined);
   const registered = open?.clients?.registration
@@ -94,15 +95,21 @@ export function createClients(
     /**
      * The client of an identifier that holds it, or that is the URL of its document.
      *
+     * @param expectQuestion throws if the request cannot lead to a question
      * @returns undefined if it is none of this registration
      * @throws {RelayError} `client_expired`, `client_document_unreachable`, `client_document_invalid`, `rate_limited` or
      *   `overloaded`
      */
-    async find(id: string, request: IncomingMessage): Promise<FoundClient | undefined> {
+    async find(
+      id: string,
+      request: IncomingMessage,
+      expectQuestion: () => void,
+    ): Promise<FoundClient | undefined> {
       const held = heldBy(id);
       const url = held === undefined ? documentAt(id) : undefined;
       if (open === undefined || url === undefined) return held;
-      const client = await documents.clientAt(url, () => countFetch(request));
+      expectQuestion();
+      const client = await documents.clientAt(url, addressOf(request), () => countFetch(request));
       return { frontEnd: open.name, client };
     },
     /**

@@ -13,6 +13,8 @@ const shortestLife = 60;
 const longestLife = 3600;
 const mostKept = 256;
 const concurrentFetches = 32;
+/** The same for one client address: nobody takes all places. */
+const concurrentFetchesOfOne = 4;
 
 /** Which documents are accepted: of `hosts`, with their ports, or at exact `urls`. */
 export type DocumentRule =
@@ -36,6 +38,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     lookup: publicLookup(mayBeHere, resolve),
   });
   const known = createLasting<Client>(mostKept, now);
+  const inFlight = new Map<string, number>();
   const join = createJoint<Client>();
 
   async function fetched(url: URL): Promise<Client> {
@@ -53,20 +56,40 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     return found;
   }
 
+  /** As `fetched`, but a few at once for each address. @throws {RelayError} `overloaded` */
+  async function fetchedFor(address: string, url: URL): Promise<Client> {
+    const count = inFlight.get(address) ?? 0;
+    if (count >= concurrentFetchesOfOne) throw new RelayError('overloaded');
+    inFlight.set(address, count + 1);
+    try {
+      return await fetched(url);
+    } finally {
+      const left = (inFlight.get(address) ?? 1) - 1;
+      if (left > 0) inFlight.set(address, left);
+      else inFlight.delete(address);
+    }
+  }
+
   return {
     /**
      * The client of a document.
      *
+     * @param address that asks, if it is known
      * @param beforeFetch may refuse a fetch
      * @throws {RelayError} `client_document_unreachable` or `client_document_invalid`
      */
-    async clientAt(url: URL, beforeFetch: () => Promise<void>): Promise<Client> {
+    async clientAt(
+      url: URL,
+      address: string | undefined,
+      beforeFetch: () => Promise<void>,
+    ): Promise<Client> {
       const kept = known.get(url.href);
       if (kept !== undefined) return kept;
       if (!reachesPublicAddress(url, mayBeHere))
         throw new RelayError('client_document_unreachable');
       await beforeFetch();
-      return await join(url.href, () => fetched(url));
+      const fetch = () => (address === undefined ? fetched(url) : fetchedFor(address, url));
+      return await join(url.href, fetch);
     },
     close: client.close,
   };

@@ -1,12 +1,12 @@
 import type { Client } from '../clients/client.ts';
-import { html, htmlPage } from './html.ts';
+import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
 
 /** What a person is asked. */
 interface Question {
   readonly client: Client;
   readonly redirectUri: string;
   /** Undefined: the provider decides. */
-  readonly scope: string | undefined;
+  readonly scope?: string | undefined;
   /** The host of the provider. */
   readonly provider: string;
   /** Where the answer is sent to. */
@@ -15,7 +15,59 @@ interface Question {
   readonly token: string;
 }
 
-/** The page that asks a person whether a client that nobody registered may log in. It has no scripts. */
+/** The decisions that the pages send. `continue` is that of a browser without scripts, which is asked once more. */
+export type Decision = 'continue' | 'confirmed' | 'cancel';
+
+/**
+ * A page of anybody may show this one under a window that closes while it is clicked. So *Continue* works only a second
+ * after the page was uncovered or resized, and after somebody has turned to it: a pointer has moved, or a key was
+ * pressed. A finger moves no pointer, so its press counts itself.
+ */
+const script = `
+(() => {
+  const button = document.querySelector('[value=continue]');
+  const note = document.getElementById('too-early');
+  let since;
+  let position;
+  let isAttended;
+  const isQuiet = () => performance.now() - since >= 1000;
+  const startAgain = () => {
+    since = performance.now();
+    position = undefined;
+    isAttended = false;
+    button.value = 'continue';
+  };
+  for (const name of ['pageshow', 'focus', 'blur', 'resize', 'visibilitychange']) {
+    addEventListener(name, startAgain);
+  }
+  addEventListener('pointermove', ({ screenX, screenY }) => {
+    const now = screenX + ' ' + screenY;
+    if (position !== undefined && position !== now) isAttended = true;
+    position = now;
+  });
+  addEventListener('pointerdown', ({ pointerType }) => {
+    if (pointerType !== 'mouse' && isQuiet()) isAttended = true;
+  });
+  addEventListener('keydown', ({ repeat }) => {
+    if (!repeat) isAttended = true;
+  });
+  button.form.addEventListener('submit', (event) => {
+    if (event.submitter !== button) return;
+    if (isAttended && isQuiet()) {
+      button.value = 'confirmed';
+      return;
+    }
+    event.preventDefault();
+    note.hidden = false;
+  });
+  startAgain();
+})();
+`;
+
+/** The Content-Security-Policy of both pages. Only the first one has the script. */
+export const consentPolicy = pagePolicy({ script, sendsForms: true });
+
+/** The page that asks a person whether a client that nobody registered may log in. */
 export function consentPage({
   client: { id, vouchedBy, name },
   redirectUri,
@@ -34,14 +86,43 @@ export function consentPage({
 ${name && html`<dt>It calls itself<dd><bdi>${name}</bdi>`}
 <dt>The login goes to<dd>${destinationOf(redirectUri)}
 <dt>Account at<dd>${provider}
-<dt>It asks for<dd>${scope ?? 'what the provider gives to everyone'}
+<dt>It asks for<dd>${scope ?? everyone}
 </dl>
-<form method="post" action="${action}">
-<input type="hidden" name="consent" value="${token}">
-<button name="decision" value="continue">Continue</button>
-<button name="decision" value="cancel">Cancel</button>
-</form>`;
+${answers(action, token, 'continue')}
+<p id="too-early" role="status" hidden>This page has just appeared. Read it, move the pointer, and press Continue again after a second.</p>`;
+  return htmlPage(title, main, html`<script>${{ markup: script }}</script>\n`);
+}
+
+/**
+ * The page that asks once more, if the browser runs no scripts: one press after another must not answer both. So its
+ * buttons are elsewhere, and need a mark.
+ */
+export function confirmationPage({
+  redirectUri,
+  scope,
+  action,
+  token,
+}: Omit<Question, 'client' | 'provider'>): string {
+  const title = 'Are you sure?';
+  const isSure = html`<p><label><input type="checkbox" required> I have just started this login myself.</label></p>`;
+  const main = html`<h1>${title}</h1>
+<p>You are asked once more, because your browser runs no scripts here.</p>
+<dl>
+<dt>The login goes to<dd>${destinationOf(redirectUri)}
+<dt>It asks for<dd>${scope ?? everyone}
+</dl>
+${answers(action, token, 'confirmed', isSure)}`;
   return htmlPage(title, main);
+}
+
+const everyone = 'what the provider gives to everyone';
+
+function answers(action: string, token: string, yes: Decision, before?: Markup): Markup {
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="consent" value="${token}">
+${before}<button name="decision" value="${yes}">Continue</button>
+<button name="decision" value="cancel" formnovalidate>Cancel</button>
+</form>`;
 }
 
 function destinationOf(redirectUri: string): string {

@@ -58,6 +58,7 @@ a:first-child:hover { background: var(--strong) }
 dl { margin-top: 1.5rem; display: grid; gap: 0.125rem }
 dt { color: var(--soft); font-size: 0.875rem }
 dd { margin-bottom: 0.75rem; font-weight: 600 }
+form p { flex-basis: 100% }
 form { margin-top: 1rem; display: flex; flex-wrap: wrap; gap: 1rem }
 button { padding: 0.75rem 1.5rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; cursor: pointer }
 button:first-of-type { background: var(--accent); color: var(--on-accent) }

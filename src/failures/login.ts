@@ -24,6 +24,7 @@ export const loginFailures = {
   issuer_mismatch:
     'The response comes from another provider than the one that the login was sent to. Start the login again.',
   issuer_missing: 'The response does not say which provider it comes from. Start the login again.',
+  navigation_required: 'A person has to answer here. Open this address in a window of its own.',
   callback_framed: 'A login cannot be finished inside a frame. Open it in its own window.',
   ...each('access_denied', {
     access_denied:

@@ -32,6 +32,17 @@ export function expectNoFrame(ctx: Context): void {
   if (framed.has(ctx.get('Sec-Fetch-Dest'))) throw new RelayError('callback_framed');
 }
 
+/**
+ * Refuses a request that leads to a question, unless a window shows the answer. Old browsers do not say it.
+ *
+ * @throws {RelayError} `callback_framed` or `navigation_required`
+ */
+export function expectNavigation(ctx: Context): void {
+  expectNoFrame(ctx);
+  const mode = ctx.get('Sec-Fetch-Mode');
+  if (mode !== '' && mode !== 'navigate') throw new RelayError('navigation_required');
+}
+
 /** A host with an optional port. @see RFC 3986 §3.2.2 */
 const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
 

@@ -5,6 +5,7 @@ import type { FrontEnd } from '../delivery/front-end.ts';
 import { RelayError } from '../errors.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
+import { expectNavigation } from '../http/request-guards.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';
@@ -142,7 +143,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       const frontEnd = asked ? asked.found : onlyForOAuth;
       const isOther = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
       if (!isOther || typeof id !== 'string') return { frontEnd, client: undefined };
-      const found = await clients?.find(id, ctx.req);
+      const found = await clients?.find(id, ctx.req, () => expectNavigation(ctx));
       return { frontEnd: ofFound(found), client: found?.client };
     },
     ofPlainStart,

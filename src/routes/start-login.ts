@@ -1,12 +1,11 @@
 import type { Client } from '../clients/client.ts';
-import { consentPage } from '../delivery/consent-page.ts';
+import { confirmationPage, consentPage, consentPolicy } from '../delivery/consent-page.ts';
 import type { FrontEnd } from '../delivery/front-end.ts';
-import { pagePolicy } from '../delivery/html.ts';
 import { RelayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
-import { expectNoFrame } from '../http/request-guards.ts';
+import { expectNavigation } from '../http/request-guards.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
@@ -133,14 +132,18 @@ function askConsent(
   client: Client,
   start: ReturnType<typeof oauthStart>,
 ): void {
-  expectNoFrame(ctx);
+  expectNavigation(ctx);
   const { host: provider } = new URL(registration.pinned().provider.authorizeUrl);
   const { state: token } = questions.start(ctx, frontEnd.name, start);
   const { scope, redirectUri } = start.oauth;
   const action = `${issuer}/consent`;
-  ctx.set('Content-Security-Policy', pagePolicy({ sendsForms: true }));
+  showQuestion(ctx, consentPage({ client, redirectUri, scope, provider, action, token }));
+}
+
+function showQuestion(ctx: Context, page: string): void {
+  ctx.set('Content-Security-Policy', consentPolicy);
   ctx.type = 'html';
-  ctx.body = consentPage({ client, redirectUri, scope, provider, action, token });
+  ctx.body = page;
 }
 
 /**
@@ -161,8 +164,13 @@ export function consentEndpoint(served: Served): Handler {
     const frontEnd = frontEnds.ofLogin(asked);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
+    const { oauth } = asked.request;
+    if (decision === 'continue' && oauth !== undefined && token !== undefined) {
+      showQuestion(ctx, confirmationPage({ ...oauth, action: `${issuer}/consent`, token }));
+      return;
+    }
     questions.end(ctx, asked);
-    if (decision !== 'continue') {
+    if (decision !== 'confirmed') {
       ctx.state.answerFailure = frontEnd.deliveryOf(asked.request).fail;
       throw new RelayError('consent_denied');
     }

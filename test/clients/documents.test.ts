@@ -8,6 +8,7 @@ import { isPublicAddress, publicLookup } from '../../src/upstream/public-address
 import { documentUrl } from '../../src/urls.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
+import { eventually } from '../harness/system/eventually.ts';
 import { ClientsRelay, jsonOf, loopback } from './support/clients-relay.ts';
 
 const page = 'https://tools.example.com/in';
@@ -358,6 +359,42 @@ describe('a client that publishes a metadata document', () => {
     for (const answer of held) answer();
     for (const { token } of await Promise.all(started)) expect(token).not.to.equal('');
     expect(requests).to.have.lengthOf(32);
+  });
+
+  it('is one of four that are fetched at once for a client address', async () => {
+    await restartWith('any', { relay: 'trusted-proxies: 127.0.0.1' });
+    const held: (() => void)[] = [];
+    respond = (request, response) => {
+      held.push(() => documentWith()(request, response));
+      if (held.length === 4) isFull();
+    };
+    const { promise: full, resolve: isFull } = Promise.withResolvers<void>();
+    const from = async (address: string) => {
+      const { parameters } = oauthStart({ client_id: newId(), redirect_uri: loopback });
+      const path = `/auth/provider?${encoded(parameters)}`;
+      return (await relay.send({ path, headers: [['X-Forwarded-For', address]] })).status;
+    };
+    const started = Array.from({ length: 4 }, () => from('198.51.100.1'));
+    await full;
+    expect(await from('198.51.100.1')).to.equal(503);
+    const other = from('198.51.100.2');
+    await eventually(async () => expect(held).to.have.length(5));
+    for (const answer of held) answer();
+    expect(await Promise.all([...started, other])).to.deep.equal([200, 200, 200, 200, 200]);
+    await restartWith('any');
+  });
+
+  it('is fetched only for a navigation, which shows the question', async () => {
+    const { parameters } = oauthStart({ client_id: newId(), redirect_uri: loopback });
+    const path = `/auth/provider?${encoded(parameters)}`;
+    for (const [name, value, status] of [
+      ['Sec-Fetch-Mode', 'no-cors', 400],
+      ['Sec-Fetch-Dest', 'iframe', 400],
+      ['Sec-Fetch-Mode', 'navigate', 200],
+    ] as const) {
+      expect((await relay.send({ path, headers: [[name, value]] })).status).to.equal(status);
+      expect(requests).to.have.length(status === 200 ? 1 : 0);
+    }
   });
 
   it('leaves no idle connection: anybody can name any number of hosts', async () => {

@@ -66,7 +66,7 @@ describe('demo', () => {
       const browser = new FakeBrowser();
       const consent = await browser.visit(`${opened}`.replace('Open ', ''));
       expect(`${consent.body}`).to.contain('A command line');
-      const loginPage = await browser.submit(consent, { decision: 'continue' });
+      const loginPage = await browser.submit(consent, { decision: 'confirmed' });
       const done = await browser.submit(loginPage, { name: 'Ada' });
       expect(`${done.body}`).to.equal('You can close this page.');
       expect((await lines.next()).value).to.equal('You are ada');

@@ -10,7 +10,7 @@ const page = readFileSync(new URL('docs/front-end.md', root), 'utf8');
 const ofPrograms: readonly string[] = [
   ...['client_expired', 'client_document_unreachable', 'client_document_invalid'],
   ...['client_metadata_invalid', 'redirect_uris_invalid', 'resource_refused'],
-  ...['consent_denied', 'consent_exceeded'],
+  ...['consent_denied', 'consent_exceeded', 'navigation_required'],
 ];
 
 /** Failures that reach no page as a code of the relay. */

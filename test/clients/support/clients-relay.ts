@@ -101,7 +101,7 @@ export class ClientsRelay extends RelayOfFile {
   /** Sends the answer of the person. */
   async decide(
     { browser, token }: ReturnType<typeof questionIn>,
-    decision = 'continue',
+    decision = 'confirmed',
     headers: Headers = navigationWith('Sec-Fetch-Site', 'same-origin'),
   ): Promise<Answer> {
     return await this.post('consent', { consent: token, decision }, headers, browser);

@@ -29,31 +29,128 @@ describe('the consent page in Chromium', () => {
     const { pathname } = new URL(provider.authorizeUrl);
     provider.pages = {
       [pathname]: (response, { url }) => redirect(granted(provider, url))(response),
+      '/attack': html(200, '<button>Double click here</button>'),
       '/program': html(200, '<h1>You can close this page</h1>'),
     };
   });
 
-  async function asked(options?: BrowserContextOptions): Promise<Page> {
+  /** The address at which a program asks. */
+  async function question(): Promise<string> {
     const metadata = { redirect_uris: [redirectUri()], client_name: 'Code review from the shell' };
     const { client_id } = jsonOf(await relay().post('register', JSON.stringify(metadata)));
     const { parameters } = oauthStart({ client_id: `${client_id}`, redirect_uri: redirectUri() });
     const query = new URLSearchParams(Object.entries(parameters).map(([n, v]) => [n, `${v}`]));
+    return `${relay().address}/auth/provider?${query}`;
+  }
+
+  async function asked(
+    options?: BrowserContextOptions,
+    prepare: (page: Page) => Promise<void> = async () => {},
+  ): Promise<Page> {
     const page = await openPage(options);
-    await page.goto(`${relay().address}/auth/provider?${query}`);
+    await prepare(page);
+    await page.goto(await question());
     return page;
   }
 
-  it('works without scripts and with only the keyboard', async () => {
-    const page = await asked({ javaScriptEnabled: false });
+  const said = (page: Page) => page.getByRole('heading', { name: 'You can close this page' });
+  const button = (page: Page) => page.getByRole('button', { name: 'Continue' });
+  const tooEarly = (page: Page) => page.getByRole('status').filter({ hasText: 'just appeared' });
+
+  /** The question, uncovered a moment ago, with the time in the hands of the test. */
+  async function askedNow(options?: BrowserContextOptions): Promise<Page> {
+    const page = await asked(options, (one) => one.clock.install({ time: 0 }));
+    await page.clock.pauseAt(3_600_000);
+    await uncover(page);
+    return page;
+  }
+
+  const uncover = (page: Page) => page.evaluate(`void dispatchEvent(new Event('focus'))`);
+
+  async function movePointer(page: Page): Promise<void> {
+    for (const y of [3, 6]) await page.mouse.move(3, y);
+  }
+
+  async function expectTooEarly(page: Page): Promise<void> {
+    await button(page).click();
+    await tooEarly(page).waitFor();
+    expect(await said(page).count()).to.equal(0);
+  }
+
+  it('does not take the second click of a double click on a window above it', async () => {
+    const page = await openPage();
+    await page.goto(`${relay().provider.origin}/attack`);
+    const [above] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.evaluate(`void open('/attack')`),
+    ]);
+    await above.waitForLoadState();
+    await Promise.all([
+      page.getByRole('button', { name: 'Cancel' }).waitFor(),
+      above.evaluate(`
+        opener.location = ${JSON.stringify(await question())};
+        addEventListener('mousedown', () => close());
+      `),
+    ]);
+    const box = await button(page).boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 5, (box?.y ?? 0) + 5];
+    await page.waitForTimeout(1100);
+    await Promise.all([above.waitForEvent('close'), above.mouse.click(x, y).catch(() => {})]);
+    await page.mouse.click(x, y);
+    await tooEarly(page).waitFor();
+    expect(await said(page).count()).to.equal(0);
+    await screenshot(page, 'consent-too-early');
+  });
+
+  it('takes a press a second after it was uncovered or resized, of somebody who turned to it', async () => {
+    const page = await askedNow();
+    await page.clock.runFor(900);
+    await movePointer(page);
+    await expectTooEarly(page);
+    await page.clock.runFor(200);
+    const resized = page.evaluate(
+      `new Promise((done) => addEventListener('resize', done)).then(() => {})`,
+    );
+    await page.setViewportSize({ width: 700, height: 700 });
+    await resized;
+    await movePointer(page);
+    await expectTooEarly(page);
+    await page.clock.runFor(1000);
+    await button(page).click();
+    await said(page).waitFor();
+  });
+
+  it('works with only the keyboard', async () => {
+    const page = await askedNow();
     const focused = () => page.locator(':focus-visible').innerText();
     await page.keyboard.press('Tab');
     expect(await focused()).to.equal('Continue');
     await page.keyboard.press('Tab');
     expect(await focused()).to.equal('Cancel');
     await screenshot(page, 'consent-keyboard');
+    await page.clock.runFor(1000);
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'You can close this page' }).waitFor();
+    await said(page).waitFor();
+  });
+
+  it('works with a finger', async () => {
+    const page = await askedNow({ hasTouch: true });
+    await page.clock.runFor(1000);
+    await button(page).tap();
+    await said(page).waitFor();
+  });
+
+  it('asks once more without scripts', async () => {
+    const page = await asked({ javaScriptEnabled: false });
+    await button(page).click();
+    await page.getByRole('heading', { name: 'Are you sure?' }).waitFor();
+    await screenshot(page, 'consent-without-scripts');
+    await button(page).click();
+    expect(await said(page).count()).to.equal(0);
+    await page.getByRole('checkbox').check();
+    await button(page).click();
+    await said(page).waitFor();
     const back = new URL(page.url());
     expect(back.origin + back.pathname).to.equal(redirectUri());
     expect(back.searchParams.get('code')).to.match(/^lr1_/);

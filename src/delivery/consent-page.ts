@@ -16,7 +16,7 @@ interface Question {
 }
 
 /** The decisions that the pages send. `continue` is that of a browser without scripts, which is asked once more. */
-export type Decision = 'continue' | 'confirmed' | 'cancel';
+type Decision = 'continue' | 'confirmed' | 'cancel';
 
 /**
  * A page of anybody may show this one under a window that closes while it is clicked. So *Continue* works only a second

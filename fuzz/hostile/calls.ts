@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import * as v from 'valibot';
-import { keysFromFile } from '../../src/keys.ts';
-import { Secret } from '../../src/secret.ts';
+import { keysFromFile } from '../../src/sealing/keys.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 import { createSessionSeal } from '../../src/session/sessions.ts';
 import { request } from '../../test/harness/client/request.ts';
 import {

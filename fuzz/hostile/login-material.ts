@@ -1,7 +1,7 @@
-import { keysFromFile } from '../../src/keys.ts';
 import { idAndVerifierOf } from '../../src/login/pkce.ts';
 import { createStates, type States } from '../../src/login/state.ts';
-import { Secret } from '../../src/secret.ts';
+import { keysFromFile } from '../../src/sealing/keys.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 import {
   allPages,
   audienceOf,

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { createNonces } from '../../src/grants/proofs.ts';
 import type { RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
-import { keysFromFile } from '../../src/keys.ts';
-import { Secret } from '../../src/secret.ts';
+import { keysFromFile } from '../../src/sealing/keys.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
 import { sealCode, sealRefreshToken } from '../../test/harness/login/sealed-grants.ts';
 import { frontEnds, issuer, registrations, stateKey } from './front-ends.ts';

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';

@@ -1,4 +1,4 @@
-import { failureCodes, RelayError } from '../../src/errors.ts';
+import { failureCodes, RelayError } from '../../src/failures/relay-error.ts';
 import type { LoginState } from '../../src/login/state.ts';
 import type { RawAnswer } from './answer.ts';
 import { frontEndOf, frontEnds, issuer } from './front-ends.ts';

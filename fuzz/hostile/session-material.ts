@@ -1,4 +1,4 @@
-import type { KeyRing } from '../../src/keys.ts';
+import type { KeyRing } from '../../src/sealing/keys.ts';
 import { pieceLength } from '../../src/session/cookies.ts';
 import { createSessionSeal, type SessionContent } from '../../src/session/sessions.ts';
 import { audienceOf, frontEnds, registrations, type SessionFrontEndName } from './front-ends.ts';

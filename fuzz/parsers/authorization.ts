@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { parseBearerToken } from '../../src/oauth/authorization-header.ts';
 import { userRequest } from '../../src/upstream/provider-endpoints.ts';
 import { relayErrorOf } from './query.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { DiscoveryError } from '../../src/oauth/metadata.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 import { discoverProvider } from '../../src/upstream/discovery.ts';
 import { createProviderEndpoints } from '../../src/upstream/provider-endpoints.ts';

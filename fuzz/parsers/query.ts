@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { authorizationCode } from '../../src/oauth/authorization-response.ts';
 import { parseQuery, type Query } from '../../src/oauth/query.ts';
 import { tokenRequest } from '../../src/oauth/token-request.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 
 const issuer = 'https://id.example';
 const endpoint = {

@@ -1,8 +1,8 @@
-import { isFailure, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createJoint, type Home } from '../memory/home.ts';
+import { createRecent, keyOf } from '../memory/recent.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createRecent, keyOf } from '../recent.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import type { ProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import type { Allow } from './allow.ts';

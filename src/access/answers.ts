@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { isObject, parseJson } from '../oauth/json.ts';
 import type { AccessAnswers, AccessRule, Membership, PersonValues } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';

@@ -1,7 +1,7 @@
 import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allow.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { registrationsOf } from '../config/registration-config.ts';
 import type { Provider } from '../providers/provider.ts';
-import { registrationsOf } from '../relay/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /**

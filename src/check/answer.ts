@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding, Findings } from './finding.ts';

@@ -1,5 +1,5 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { registrationsOf } from '../relay/registration-config.ts';
+import { registrationsOf } from '../config/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** What the `config.yml` of each front end that is a CMS needs, at each registration that it may use. */

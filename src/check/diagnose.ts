@@ -1,11 +1,11 @@
 import { type ConfigReading, readConfig } from '../config/config.ts';
-import { printFile } from '../config/file/print.ts';
 import type { Unseen } from '../config/reading.ts';
+import { frontEndsOf, registrationsOf } from '../config/registration-config.ts';
 import { options } from '../config/settings/settings.ts';
+import { printFile } from '../config/shown/print.ts';
 import { givenBySources, type OptionSources } from '../config/sources.ts';
+import { ConfigError } from '../failures/start-errors.ts';
 import type { Provider } from '../providers/provider.ts';
-import { frontEndsOf, registrationsOf } from '../relay/registration-config.ts';
-import { ConfigError } from '../start-errors.ts';
 import { isMissingFile, newFiles, type ReadFile, readTextFile } from '../text-files.ts';
 import { checkAccess } from './access.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';

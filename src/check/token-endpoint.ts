@@ -7,7 +7,7 @@ import { tokenError } from '../oauth/token-response.ts';
 import type { ClientAuthentication } from '../providers/provider.ts';
 import { refusedCredentials } from '../providers/refusals.ts';
 import { github } from '../providers/source-code-hosts.ts';
-import { Secret } from '../secret.ts';
+import { Secret } from '../sealing/secret.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { ask, wrongKind } from './answer.ts';
 import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
+import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
-import { ConfigError, ListenError } from '../start-errors.ts';
 import { OutputError, printError, wrap } from './print.ts';
 import { createProgram } from './program.ts';
 import { describeUsageError } from './usage-error.ts';

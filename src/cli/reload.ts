@@ -4,10 +4,10 @@ import { type Config, readConfig } from '../config/config.ts';
 import type { Option } from '../config/settings/setting.ts';
 import { describeOption, namesAt, options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
+import { ConfigError } from '../failures/start-errors.ts';
 import { headerSizeFor, type RunningRelay } from '../relay/running-relay.ts';
-import { ConfigError } from '../start-errors.ts';
-import type { ServiceManager } from '../systemd.ts';
 import { newFiles, readTextFile } from '../text-files.ts';
+import type { ServiceManager } from './systemd.ts';
 
 /**
  * Makes a function that reads the configuration as it is at the moment. Only its first reading creates

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
-import { RelayError } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { nativeRedirectUri } from '../origins/schemas.ts';
-import { createSeal } from '../sealed.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
 
 /** A client that has no entry in the configuration. */
 export interface Client extends ClientMetadata {

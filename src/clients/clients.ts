@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
-import { type KeyRing, keysFromFile } from '../keys.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { ClientLimits } from '../login/memory.ts';
-import type { Secret } from '../secret.ts';
+import { type KeyRing, keysFromFile } from '../sealing/keys.ts';
+import type { Secret } from '../sealing/secret.ts';
 import { documentUrl } from '../urls.ts';
 import { type Client, type ClientMetadata, createClientIds } from './client.ts';
 import type { DocumentRule, Documents } from './documents.ts';
@@ -87,7 +87,7 @@ export function createClients(
     /** Whether a request may come from any page, until its client is known. */
     areAnywhere: open !== undefined || offline.length > 0,
     takesDocuments: open?.clients?.documents !== undefined,
-    takesRegistrations: registered !== undefined,
+    takesNewClients: registered !== undefined,
     heldBy,
     /** The front end that lets in the client of a document, if an identifier is the URL of one that may be used here. */
     frontEndOfDocument: (id: string): string | undefined =>

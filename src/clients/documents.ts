@@ -1,10 +1,10 @@
 import type { LookupFunction } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createJoint } from '../memory/home.ts';
+import { createLasting } from '../memory/recent.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
-import { createLasting } from '../recent.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { publicLookup, reachesPublicAddress } from '../upstream/public-addresses.ts';
 import { type Client, nameOf, redirectUrisOf } from './client.ts';

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { Secret } from '../secret.ts';
+import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
 import { type Reading, standIn } from './reading.ts';
 import { readNamedFile } from './secrets.ts';

@@ -1,5 +1,5 @@
 import { closestMatch } from 'leven';
-import { ConfigError } from '../start-errors.ts';
+import { ConfigError } from '../failures/start-errors.ts';
 import type { Setting } from './settings/setting.ts';
 
 const longest = 100;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Secret } from '../secret.ts';
+import { Secret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
 import type { Reading } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';

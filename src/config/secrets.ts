@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Secret } from '../secret.ts';
+import { Secret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
 import type { Reading } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { type ConnectionSettings, parseAddress } from '../memory/connection.ts';
-import { Secret } from '../secret.ts';
+import { Secret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
 import type { Reading } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';

@@ -1,4 +1,4 @@
-import type { RelayError } from '../errors.ts';
+import type { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { answerWith } from '../http/error-responder.ts';

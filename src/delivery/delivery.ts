@@ -1,4 +1,4 @@
-import type { RelayError } from '../errors.ts';
+import type { RelayError } from '../failures/relay-error.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';

@@ -1,4 +1,4 @@
-import { type FailureCode, type RelayError, unlessFailed } from '../errors.ts';
+import { type FailureCode, type RelayError, unlessFailed } from '../failures/relay-error.ts';
 import { type Action, type Context, claimedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import type { FrontEndRequest, States } from '../login/state.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { ConfigError } from '../start-errors.ts';
+import { ConfigError } from '../failures/start-errors.ts';
 import { httpUrl, isLoopback } from '../urls.ts';
 
 /** A page of the user's own that logs in at the demo's relay. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { ConfigError, ListenError } from '../start-errors.ts';
+import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { codeOf } from '../text-files.ts';
 import type { OwnPage } from './own-page.ts';
 

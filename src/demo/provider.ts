@@ -4,8 +4,8 @@ import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import getRawBody from 'raw-body';
 import { codeChallenge } from '../login/pkce.ts';
+import { createRecent } from '../memory/recent.ts';
 import { optional, withParameters } from '../oauth/query.ts';
-import { createRecent } from '../recent.ts';
 import { loginPage, pageHeaders, parseName } from './login-page.ts';
 
 /** The one client of the provider. It sends its secret in the body. */

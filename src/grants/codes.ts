@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
-import { RelayError } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { createOnce, type Home } from '../memory/home.ts';
-import { createSeal } from '../sealed.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
 
 /** Seconds until a code expires. */
 const codeLifetime = 60;

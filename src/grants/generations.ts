@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { secondsOf } from '../clock.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { createHighest, type Home } from '../memory/home.ts';
 
 /** The place of a refresh token among those of its login. */

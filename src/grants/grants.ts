@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import type { Keys } from '../keys.ts';
 import { createJoint, createOnce, type Home } from '../memory/home.ts';
+import { keyOf } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
-import { keyOf } from '../recent.ts';
+import type { Keys } from '../sealing/keys.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
 import { createGenerations } from './generations.ts';
 import { createNonces, createProofs } from './proofs.ts';

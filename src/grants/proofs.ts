@@ -6,11 +6,11 @@ import { jwtVerify } from 'jose/jwt/verify';
 import { importJWK } from 'jose/key/import';
 import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createMarks, type Home } from '../memory/home.ts';
-import { keyOf } from '../recent.ts';
+import { keyOf } from '../memory/recent.ts';
+import type { KeyRing } from '../sealing/keys.ts';
 
 /** The signature algorithms of proofs. @see RFC 9449 §5.1 */
 export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519'];

@@ -1,9 +1,9 @@
-import { isFailure, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
+import { createRecent } from '../memory/recent.ts';
 import type { Found, Left } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createRecent } from '../recent.ts';
 import { createRefreshCount } from './refresh-count.ts';
 import {
   aged,

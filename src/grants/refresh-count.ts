@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
-import { createLasting } from '../recent.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import { createLasting } from '../memory/recent.ts';
 
 const time = 600_000;
 const mostLogins = 16_384;

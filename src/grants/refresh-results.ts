@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
+import { createLasting, createRecent, keyOf } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createLasting, createRecent, keyOf } from '../recent.ts';
 
 /** Milliseconds for which a result is repeated. */
 export const resultTime = 60_000;

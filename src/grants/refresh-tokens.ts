@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
-import type { KeyRing } from '../keys.ts';
 import { limits } from '../limits.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createSeal } from '../sealed.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
 import { generationSchema } from './generations.ts';
 import type { Refreshed } from './refresh-results.ts';
 

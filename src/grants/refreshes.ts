@@ -1,4 +1,4 @@
-import { isFailure } from '../errors.ts';
+import { isFailure } from '../failures/relay-error.ts';
 import type { Home } from '../memory/home.ts';
 import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refresh-chain.ts';
 import { createRefreshCount } from './refresh-count.ts';

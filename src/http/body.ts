@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Next } from 'koa';
 import getRawBody from 'raw-body';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { type Limits, limits } from '../limits.ts';
 import type { Context } from './context.ts';
 

@@ -1,5 +1,5 @@
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { FailureCode, RelayError } from '../errors.ts';
+import type { FailureCode, RelayError } from '../failures/relay-error.ts';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../providers/refusals.ts';
 import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';

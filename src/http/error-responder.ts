@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from './context.ts';
 
 const badGateway = 502;

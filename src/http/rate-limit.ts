@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 import { clientsBehind } from './client-address.ts';
 

@@ -1,5 +1,5 @@
 import type { Middleware, Next } from 'koa';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 

@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { cookieWriter, readCookies } from '../http/cookies.ts';
 

@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { createJoint, createOnce, type Home, lead } from '../memory/home.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 

@@ -4,7 +4,7 @@ import { clientsBehind } from '../http/client-address.ts';
 import { createRequestCount } from '../http/rate-limit.ts';
 import { limits } from '../limits.ts';
 import type { Home } from '../memory/home.ts';
-import { createLasting } from '../recent.ts';
+import { createLasting } from '../memory/recent.ts';
 import { createExchanges } from './exchanges.ts';
 import { createRefusedExchanges } from './refused-exchanges.ts';
 

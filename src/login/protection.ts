@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Clock, secondsOf } from '../clock.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookies.ts';
 import { createLoginCookies, loginLifetime } from './cookies.ts';

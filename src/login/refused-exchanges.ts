@@ -1,4 +1,4 @@
-import { isFailure, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 
 const windowSeconds = 600;

@@ -1,13 +1,13 @@
 import { createAccess } from '../access/access.ts';
 import { type Allow, allowAt, withNeededScopes } from '../access/allow.ts';
-import { isFailure } from '../errors.ts';
+import { isFailure } from '../failures/relay-error.ts';
+import { keyOf } from '../memory/recent.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
-import { keyOf } from '../recent.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';

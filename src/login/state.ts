@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { unlessFailed } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
-import { createSeal } from '../sealed.ts';
+import { unlessFailed } from '../failures/relay-error.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
 
 const oauthRequest = v.object({
   /** One of the front end's redirect URIs. */

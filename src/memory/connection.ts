@@ -1,4 +1,4 @@
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../sealing/secret.ts';
 
 /** Where a shared memory is. */
 interface Address {

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { createLasting } from '../recent.ts';
+import { createLasting } from './recent.ts';
 import { type Found, memoryAway, nameOf, type SharedCall, type SharedMemory } from './shared.ts';
 
 /** Where a relay remembers earlier requests. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createLasting } from '../recent.ts';
+import { createLasting } from './recent.ts';
 
 /** Begins with a letter that no sealed text begins with. */
 export const newLock = () => `L${randomBytes(9).toString('base64url')}`;

@@ -2,12 +2,12 @@ import { hash, hkdfSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
-import { failureCodes, RelayError } from '../errors.ts';
-import type { KeyRing } from '../keys.ts';
-import { createLasting } from '../recent.ts';
-import { createSeal } from '../sealed.ts';
+import { failureCodes, RelayError } from '../failures/relay-error.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
 import type { ServerLink } from './link.ts';
 import { createForeignLocks, isLock, newLock } from './locks.ts';
+import { createLasting } from './recent.ts';
 
 /** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
 const lockMargin = 5_000;

@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 
 /** Whether an Authorization header can carry the token: it is visible ASCII. @see RFC 6750 §2.1 */
 export function isCredential(token: string): boolean {

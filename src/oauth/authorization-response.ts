@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
 import { failureMeantBy, providerErrorCode } from '../providers/refusals.ts';

@@ -1,5 +1,5 @@
 import type { ExtraParameters, Provider } from '../providers/provider.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../sealing/secret.ts';
 
 /** The provider, and the relay as its client. */
 export interface RegisteredProvider extends Provider {

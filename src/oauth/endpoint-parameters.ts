@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { parseJsonObject } from './json.ts';
 import { expectFewParameters, parseQuery } from './query.ts';
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { ExtraParameters } from '../providers/provider.ts';
 

@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { RevocationRequest, TokenKind } from '../providers/provider.ts';
 import { failureMeantBy, providerErrorCode, unknownToken } from '../providers/refusals.ts';
 import { isCredential } from './authorization-header.ts';

@@ -1,4 +1,4 @@
-import { type FailureCode, RelayError } from '../errors.ts';
+import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import {
   examplePage,

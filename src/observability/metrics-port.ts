@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import type { Logger } from 'pino';
+import { ListenError } from '../failures/start-errors.ts';
 import { limits } from '../limits.ts';
 import { type ListeningServer, listen, type Port } from '../server/server.ts';
-import { ListenError } from '../start-errors.ts';
 import type { Metrics } from './metrics.ts';
 import { occasionalWarning } from './occasional-warnings.ts';
 

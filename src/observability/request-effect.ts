@@ -1,4 +1,4 @@
-import { failureCodes, RelayError } from '../errors.ts';
+import { failureCodes, RelayError } from '../failures/relay-error.ts';
 import type { Action } from '../http/context.ts';
 
 /** The parts of a request's record, or of its line in the log, that tell what it led to. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { elapsedSince } from '../clock.ts';
-import type { FailureCode } from '../errors.ts';
+import type { FailureCode } from '../failures/relay-error.ts';
 import { type RequestState, routeOf } from '../http/context.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 import { hasFailed, isOfLogin } from './request-effect.ts';

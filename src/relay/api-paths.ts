@@ -6,7 +6,7 @@ import { answerSessionFailures } from '../http/error-responder.ts';
 import { methods } from '../http/request-guards.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
-import type { SessionAccess } from '../routes/session-access.ts';
+import type { SessionRequests } from '../routes/session-requests.ts';
 
 /**
  * Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number.
@@ -15,10 +15,10 @@ import type { SessionAccess } from '../routes/session-access.ts';
  */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
-  access: SessionAccess | undefined,
+  requests: SessionRequests | undefined,
   limited: readonly Middleware[],
 ) {
-  if (access === undefined) return undefined;
+  if (requests === undefined) return undefined;
   const { ownKeyOf } = clientsBehind(trustedProxies, behindUnknownProxy);
   const apiPaths = frontEnds.flatMap(({ name, origin, apis }) =>
     apis.map(({ url, ...api }) => ({
@@ -28,7 +28,7 @@ export function createApiPaths(
         answerSessionFailures,
         methods(...api.methods),
         ...limited,
-        proxyApi({ ...api, url: new URL(url), frontEnd: name }, access, ownKeyOf, baseUrl),
+        proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, ownKeyOf, baseUrl),
       ),
     })),
   );

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Config } from '../config/config.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { ignoreBody } from '../http/body.ts';
 import { loggedAddresses } from '../http/client-address.ts';
 import {
@@ -34,7 +34,7 @@ import { clientFiles } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
-import { originOfPage, type SessionAccess } from '../routes/session-access.ts';
+import { originOfPage, type SessionRequests } from '../routes/session-requests.ts';
 import { createApiPaths } from './api-paths.ts';
 import { createLoginRoutes, type LoginRoutes } from './login-routes.ts';
 import type { ServedRegistration, ServingContext } from './registrations.ts';
@@ -46,12 +46,12 @@ interface Dependencies extends ServingContext {
   readonly observers: readonly ((record: RequestRecord) => void)[];
   readonly readiness: Readiness;
   /** Undefined if no front end has sessions. */
-  readonly sessionAccess: SessionAccess | undefined;
+  readonly sessionRequests: SessionRequests | undefined;
 }
 
 /** Creates the relay as a Koa application: its middleware and routes, in order. */
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
-  const { config, logger, memory, served, observers, readiness, sessionAccess } = dependencies;
+  const { config, logger, memory, served, observers, readiness, sessionRequests } = dependencies;
   const { frontEnds, registrationsAreNamed, rateLimit: perMinute } = config;
   const limited =
     perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
@@ -60,7 +60,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     limited,
     watchStarts: watchStarts(dependencies),
   });
-  const apiPaths = createApiPaths(config, sessionAccess, limited);
+  const apiPaths = createApiPaths(config, sessionRequests, limited);
   const readers = createReaders(dependencies, logins, apiPaths);
   const routes = new Map(
     Object.entries({
@@ -130,7 +130,7 @@ function watchStarts({ config: { baseUrl, frontEnds }, logger }: Dependencies): 
 
 /** The routes that belong to no registration, by path. */
 function commonRoutes(
-  { config, memory: { grants }, served, readiness, sessionAccess: access }: Dependencies,
+  { config, memory: { grants }, served, readiness, sessionRequests: requests }: Dependencies,
   limited: readonly Handler[],
 ): Readonly<Record<string, Route>> {
   const reading = (action: Action, ...handlers: Handler[]): Route => ({
@@ -146,27 +146,27 @@ function commonRoutes(
     ? registrationsOfLookups(served, new URL(config.baseUrl))
     : () => served[0].registration;
   return {
-    [paths.user]: reading('user', ...limited, currentUser(findRegistration, access, isForeign)),
+    [paths.user]: reading('user', ...limited, currentUser(findRegistration, requests, isForeign)),
     [paths.alive]: reading('probe', alive),
     [paths.ready]: reading('probe', ready(readiness)),
     ...Object.fromEntries(
       Object.entries(clientFiles).map(([path, file]) => [path, reading('client', file)]),
     ),
-    ...(access && {
-      [paths.session]: ofSession('session', methods('GET', 'HEAD'), describeSession(access)),
+    ...(requests && {
+      [paths.session]: ofSession('session', methods('GET', 'HEAD'), describeSession(requests)),
       [paths.sessionRefresh]: ofSession(
         'session-refresh',
         methods('POST'),
-        refreshSession(access, grants),
+        refreshSession(requests, grants),
       ),
-      [paths.logout]: ofSession('logout', methods('POST'), logout(access, grants)),
+      [paths.logout]: ofSession('logout', methods('POST'), logout(requests, grants)),
     }),
   };
 }
 
 /** Which pages may read what: what belongs to a registration, to sessions or to an API, its front ends; the rest, all. */
 function createReaders(
-  { config: { frontEnds }, served, sessionAccess }: Dependencies,
+  { config: { frontEnds }, served, sessionRequests }: Dependencies,
   logins: LoginRoutes,
   apiPaths: ReturnType<typeof createApiPaths>,
 ) {
@@ -176,7 +176,7 @@ function createReaders(
     areKnown: (origin: string): boolean => areAnywhere || hasOrigin(origin),
     mayRead({ path, state: { action } }: Context, origin: string): boolean {
       const users = ofSessions.has(action)
-        ? sessionAccess
+        ? sessionRequests
         : (apiPaths?.find(path) ?? logins.find(path).served?.frontEnds);
       return (users ?? { hasOrigin }).hasOrigin(origin);
     },

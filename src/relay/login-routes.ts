@@ -1,4 +1,5 @@
 import type { Next } from 'koa';
+import { createFrontEnds, type FrontEnds } from '../front-ends/front-ends.ts';
 import {
   type Action,
   type Context,
@@ -11,10 +12,9 @@ import { answerOAuthErrors } from '../http/error-responder.ts';
 import { methods, refusePrefetch } from '../http/request-guards.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
-import { createFrontEnds, type FrontEnds } from '../routes/front-ends.ts';
 import { deliverCallbackFailures, loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
-import { registrationEndpoint } from '../routes/register.ts';
+import { clientRegistrationEndpoint } from '../routes/register-client.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
 import { consentEndpoint, startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
@@ -167,10 +167,10 @@ function oauthEndpoints(
   return {
     [`${path}/token`]: ofPrograms('token', tokenEndpoint(served)),
     [`${path}/revoke`]: ofPrograms('revoke', revocationEndpoint(served)),
-    ...(clients?.takesRegistrations && {
-      [`${path}/register`]: ofPrograms('register', registrationEndpoint(clients, served)),
+    ...(clients?.takesNewClients && {
+      [`${path}/register`]: ofPrograms('register', clientRegistrationEndpoint(clients, served)),
     }),
-    ...((clients?.takesRegistrations || clients?.takesDocuments) && {
+    ...((clients?.takesNewClients || clients?.takesDocuments) && {
       [`${path}/consent`]: {
         action: 'consent',
         handle: inOrder(methods('POST'), ...limited, consentEndpoint(served)),

@@ -2,16 +2,16 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { createGrantMemory } from '../grants/grants.ts';
-import { keysFromFile } from '../keys.ts';
 import { limits } from '../limits.ts';
 import { createLoginMemory } from '../login/memory.ts';
 import { createConnection } from '../memory/connection.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { createLink } from '../memory/link.ts';
+import { createLasting } from '../memory/recent.ts';
 import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createLasting } from '../recent.ts';
+import { keysFromFile } from '../sealing/keys.ts';
 import { mostLogouts } from '../session/sessions.ts';
 
 /** What a process remembers. A reload of the configuration keeps it. */

@@ -3,9 +3,10 @@ import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { createFrontEnd, type FrontEndContext } from '../delivery/front-end.ts';
+import { audienceOf, frontEndsOf, refreshPolicyOf } from '../config/registration-config.ts';
+import { createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
+import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { createGrants } from '../grants/grants.ts';
-import { keysOf } from '../keys.ts';
 import { limits } from '../limits.ts';
 import { createClientLimits } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
@@ -14,7 +15,7 @@ import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createFrontEnds } from '../routes/front-ends.ts';
+import { keysOf } from '../sealing/keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -25,7 +26,6 @@ import {
   type ProviderSource,
 } from '../upstream/provider-source.ts';
 import type { Memory } from './memory.ts';
-import { audienceOf, frontEndsOf, refreshPolicyOf } from './registration-config.ts';
 
 /** A registration with all that its routes need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;

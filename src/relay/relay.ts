@@ -3,17 +3,17 @@ import type { Logger } from 'pino';
 import { createDocuments } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
-import { audienceOfFrontEnd } from '../delivery/front-end.ts';
-import { keysOf } from '../keys.ts';
+import { hasSessions } from '../config/registration-config.ts';
+import { audienceOfFrontEnd } from '../front-ends/front-end.ts';
 import type { Marks } from '../memory/home.ts';
 import { type RequestRecord, requestLog } from '../observability/request-log.ts';
 import { createReadiness } from '../routes/health.ts';
-import { createSessionAccess } from '../routes/session-access.ts';
+import { createSessionRequests } from '../routes/session-requests.ts';
+import { keysOf } from '../sealing/keys.ts';
 import { createSessions, type Sessions } from '../session/sessions.ts';
 import { isLoopback } from '../urls.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { hasSessions } from './registration-config.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
 
 /** What a relay has besides its configuration. */
@@ -48,9 +48,9 @@ export async function createRelay(
     readyPolicy,
     memory.home.shared?.isAway,
   );
-  const sessionAccess =
+  const sessionRequests =
     sessions &&
-    createSessionAccess(
+    createSessionRequests(
       sessions,
       baseUrl,
       frontEnds.filter(hasSessions),
@@ -62,7 +62,7 @@ export async function createRelay(
     served,
     observers: [requestLog(logger), ...observers],
     readiness,
-    sessionAccess,
+    sessionRequests,
   });
   return {
     listener: app.callback(),

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { hasSessions } from '../config/registration-config.ts';
 import { loggedAddresses, unixSocket } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
 import { longestWait } from '../login/refused-exchanges.ts';
@@ -9,7 +10,6 @@ import type { Situation } from '../observability/metrics-table.ts';
 import { limitLog } from '../observability/occasional-warnings.ts';
 import { listen, type PassedSocket } from '../server/server.ts';
 import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
-import { hasSessions } from './registration-config.ts';
 import { createRelay } from './relay.ts';
 
 /** A relay that listens. */

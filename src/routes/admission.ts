@@ -1,5 +1,5 @@
 import type { Allow } from '../access/allow.ts';
-import { isFailure, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { FrontEndRefresh } from '../grants/refresh-chain.ts';
 import type { Refreshed } from '../grants/refresh-results.ts';
 import type { Refreshes } from '../grants/refreshes.ts';

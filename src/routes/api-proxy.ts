@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
 import { proxiedUrl, relayedLocation } from '../api-proxy/path.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { awaitBody, readBody } from '../http/body.ts';
 import { type Context, clientGone, type Handler } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
-import type { SessionAccess } from './session-access.ts';
+import type { SessionRequests } from './session-requests.ts';
 
 /** A part of a provider's API that the pages of one front end may use. */
 export interface Api {
@@ -40,19 +40,19 @@ const mostListeners = 20;
  */
 export function proxyApi(
   api: Api,
-  access: SessionAccess,
+  requests: SessionRequests,
   ownAddressOf: (request: IncomingMessage) => string | undefined,
   baseUrl: string,
 ): Handler {
   return async (ctx: Context) => {
-    const open = await access.open(ctx, api.frontEnd);
+    const open = await requests.open(ctx, api.frontEnd);
     const { session, registration } = open;
     if (registration.name !== api.registration) throw new RelayError('api_of_other_provider');
     // The URL in absolute form has another path in front.
     const isPath = ctx.originalUrl === ctx.url;
     const url = isPath ? proxiedUrl(ctx.url, api.path, api.url) : undefined;
     if (url === undefined) throw new RelayError('path_refused');
-    const accessToken = access.tokenOf(open);
+    const accessToken = requests.tokenOf(open);
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
     const request: StreamedRequest = {

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isFailure, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { type Context, clientGone, type Handler, readQuery, recordCall } from '../http/context.ts';
 import type { RegistrationSource } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
-import type { SessionAccess } from './session-access.ts';
+import type { SessionRequests } from './session-requests.ts';
 
 /** Gives the registration that a request names, else the one that is meant. Throws `provider_unknown`. */
 type FindRegistration = (
@@ -17,19 +17,19 @@ type FindRegistration = (
  *
  * Without `Authorization`, the token may be that of a session.
  *
- * @param access undefined if no front end has sessions
+ * @param requests undefined if no front end has sessions
  * @param isForeign whether a request is of a page that is no front end's
  */
 export function currentUser(
   find: FindRegistration,
-  access: SessionAccess | undefined,
+  requests: SessionRequests | undefined,
   isForeign: (ctx: Context) => boolean,
 ): Handler {
   return async (ctx: Context) => {
     const authorization = ctx.req.headersDistinct['authorization'] ?? [];
     const record =
-      authorization.length === 0 && access?.sessions.isClaimed(ctx)
-        ? await recordOfSession(ctx, access, find)
+      authorization.length === 0 && requests?.sessions.isClaimed(ctx)
+        ? await recordOfSession(ctx, requests, find)
         : await recordOfToken(ctx, parseBearerToken(authorization), find, isForeign(ctx));
     ctx.set('Content-Type', 'application/json');
     // Node.js writes a text in one piece with the head. It is the same bytes: they are UTF-8.
@@ -66,12 +66,12 @@ async function recordOfToken(
     });
 }
 
-async function recordOfSession(ctx: Context, access: SessionAccess, find: FindRegistration) {
+async function recordOfSession(ctx: Context, requests: SessionRequests, find: FindRegistration) {
   const { provider } = readQuery(ctx);
   const named = provider === undefined ? undefined : find(provider, ctx.req.headers);
-  const open = await access.open(ctx);
+  const open = await requests.open(ctx);
   const { registration } = open;
   const isOther = named !== undefined && named.name !== registration.name;
   if (isOther) throw new RelayError('session_missing');
-  return await registration.lookUpUser(access.tokenOf(open), recordCall(ctx), clientGone(ctx));
+  return await registration.lookUpUser(requests.tokenOf(open), recordCall(ctx), clientGone(ctx));
 }

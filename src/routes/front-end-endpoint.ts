@@ -1,4 +1,5 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import type { Place, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
@@ -6,7 +7,6 @@ import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpo
 import { scopeBeyond } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { revokeSilently } from './admission.ts';
-import type { Place, Served } from './front-ends.ts';
 
 /** A request of a front end to an endpoint of a registration, with its present provider. */
 export interface EndpointRequest extends Place {

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { ProviderSource } from '../upstream/provider-source.ts';
 
 /** The provider of the registration with this name. */

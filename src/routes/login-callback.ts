@@ -1,5 +1,6 @@
 import type { Delivery } from '../delivery/delivery.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import type { Place, Served } from '../front-ends/front-ends.ts';
 import {
   type Context,
   claimedQuery,
@@ -15,8 +16,7 @@ import { type Query, single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { admit } from './admission.ts';
-import type { Place, Served } from './front-ends.ts';
-import { firstGrant } from './refresh-login.ts';
+import { firstGrant } from './granted-token.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(served: Served): Handler {

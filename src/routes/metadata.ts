@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
+import type { Served } from '../front-ends/front-ends.ts';
 import { proofAlgorithms } from '../grants/proofs.ts';
-import type { Served } from './front-ends.ts';
 
 const wellKnown = '/.well-known/oauth-authorization-server';
 
@@ -37,7 +37,7 @@ export function serverMetadata({ issuer, registration, frontEnds }: Served): Mid
     authorization_response_iss_parameter_supported: true,
     dpop_signing_alg_values_supported: proofAlgorithms,
     ...(clients?.takesDocuments && { client_id_metadata_document_supported: true }),
-    ...(clients?.takesRegistrations && { registration_endpoint: `${issuer}/register` }),
+    ...(clients?.takesNewClients && { registration_endpoint: `${issuer}/register` }),
   };
   return async (ctx) => {
     // The front end's own origin is there already.

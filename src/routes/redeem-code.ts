@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { isFailure, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import { codeChallenge } from '../login/pkce.ts';
+import { keyOf } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
-import { keyOf } from '../recent.ts';
 import { admit } from './admission.ts';
 import {
   countedAddress,
@@ -15,7 +15,7 @@ import {
   proofOf,
   required,
 } from './front-end-endpoint.ts';
-import { firstGrant } from './refresh-login.ts';
+import { firstGrant } from './granted-token.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes

@@ -1,10 +1,11 @@
-import { isFailure, RelayError } from '../errors.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
+import type { Served } from '../front-ends/front-ends.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
-import { looksSealed } from '../sealed.ts';
+import { looksSealed } from '../sealing/sealed.ts';
 import { type EndpointRequest, frontEndEndpoint, required } from './front-end-endpoint.ts';
-import type { Served } from './front-ends.ts';
-import { endRefreshes, ownerOf } from './refresh-login.ts';
+import { ownerOf } from './granted-token.ts';
+import { endRefreshes } from './refresh-login.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { isFailure, RelayError, unlessFailed } from '../errors.ts';
+import { isFailure, RelayError, unlessFailed } from '../failures/relay-error.ts';
 import type { GrantMemory } from '../grants/grants.ts';
 import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
@@ -7,14 +7,14 @@ import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { SessionContent } from '../session/sessions.ts';
 import { renew } from './admission.ts';
-import type { OpenSession, SessionAccess } from './session-access.ts';
+import type { OpenSession, SessionRequests } from './session-requests.ts';
 
 type Memory = Pick<GrantMemory, 'refreshes' | 'revocations'>;
 
 /** `GET /auth/session`: describes the session of a page, or answers 401. */
-export function describeSession(access: SessionAccess): Handler {
+export function describeSession(requests: SessionRequests): Handler {
   return async (ctx: Context) => {
-    ctx.body = description(access, await access.open(ctx));
+    ctx.body = description(requests, await requests.open(ctx));
   };
 }
 
@@ -25,10 +25,10 @@ export function describeSession(access: SessionAccess): Handler {
  * A refresh that the provider refuses clears nothing: another refresh may have been faster, and its
  * cookie is good. The session of somebody who may not log in any more ends.
  */
-export function refreshSession(access: SessionAccess, { refreshes }: Memory): Handler {
-  const { sessions } = access;
+export function refreshSession(requests: SessionRequests, { refreshes }: Memory): Handler {
+  const { sessions } = requests;
   return async (ctx: Context) => {
-    const open = await access.open(ctx);
+    const open = await requests.open(ctx);
     const { session, frontEnd } = open;
     const owner = { registration: session.audience, frontEnd: frontEnd.name };
     const login = { ...owner, login: session.id, scope: undefined };
@@ -47,12 +47,12 @@ export function refreshSession(access: SessionAccess, { refreshes }: Memory): Ha
     const renewed = await sessions.renew(ctx, session, token);
     // It was logged out in the meantime.
     if (renewed === undefined) throw new RelayError('session_missing');
-    ctx.body = description(access, { ...open, session: renewed });
+    ctx.body = description(requests, { ...open, session: renewed });
   };
 }
 
 /** What a page may know of its session. */
-function description({ secondsLeft }: SessionAccess, open: OpenSession) {
+function description({ secondsLeft }: SessionRequests, open: OpenSession) {
   const left = secondsLeft(open);
   return {
     provider: open.registration.name,
@@ -69,7 +69,7 @@ function description({ secondsLeft }: SessionAccess, open: OpenSession) {
  * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
  */
 export function logout(
-  { sessions, frontEndOf, registrationOf }: SessionAccess,
+  { sessions, frontEndOf, registrationOf }: SessionRequests,
   memory: Memory,
 ): Handler {
   return async (ctx: Context) => {

@@ -1,7 +1,8 @@
 import type { Client } from '../clients/client.ts';
 import { confirmationPage, consentPage, consentPolicy } from '../delivery/consent-page.ts';
-import type { FrontEnd } from '../delivery/front-end.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import type { FrontEnd } from '../front-ends/front-end.ts';
+import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
@@ -20,7 +21,6 @@ import {
   registeredRedirectUri,
   resourceOf,
 } from '../oauth/start-parameters.ts';
-import type { FrontEnds, Served } from './front-ends.ts';
 
 /** Where a login starts. Its provider may not be known. */
 interface Place extends Served {

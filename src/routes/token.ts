@@ -1,11 +1,11 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { expectOrigin, frontEndEndpoint, required } from './front-end-endpoint.ts';
-import type { FrontEnds, Served } from './front-ends.ts';
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 

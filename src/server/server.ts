@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
+import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
-import { ConfigError, ListenError } from '../start-errors.ts';
 import { type Connections, limitConnections } from './connections.ts';
 import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';

@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../sealing/secret.ts';
 
 // The first three belong to TLS 1.3. Without them Node would disable TLS 1.3.
 const cipherSuites = [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type FailureCode, RelayError } from '../errors.ts';
+import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { closeLingering } from '../http/body.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 

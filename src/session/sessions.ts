@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
-import type { KeyRing } from '../keys.ts';
 import type { Marks } from '../memory/home.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createSeal } from '../sealed.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
 import { createSessionCookies } from './cookies.ts';
 
 const content = v.object({

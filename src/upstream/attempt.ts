@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Duplex, PassThrough, Readable } from 'node:stream';
 import type { Got, Method, Request, RequestError, Response } from 'got';
-import { type FailureCode, RelayError } from '../errors.ts';
+import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { type ConnectionPool, onceSending } from './connection-pool.ts';
 import type { UpstreamRequest, UpstreamResponse } from './messages.ts';

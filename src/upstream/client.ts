@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { PassThrough } from 'node:stream';
 import got from 'got';
 import { elapsedSince } from '../clock.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { userAgent } from '../version.ts';
 import { Attempt, type Call } from './attempt.ts';

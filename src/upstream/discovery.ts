@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { providerOf } from '../oauth/described-provider.ts';
 import {
   DiscoveryError,

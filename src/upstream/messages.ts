@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Method } from 'got';
-import type { FailureCode } from '../errors.ts';
+import type { FailureCode } from '../failures/relay-error.ts';
 import type { Endpoint, Holder } from './room.ts';
 
 /** A request to one of the provider's endpoints. */

@@ -1,4 +1,4 @@
-import type { FailureCode } from '../errors.ts';
+import type { FailureCode } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 
 /** Milliseconds between two looks at the pace. */

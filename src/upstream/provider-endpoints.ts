@@ -1,4 +1,4 @@
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { RegisteredProvider } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { DiscoveryError } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { allowAt } from '../../src/access/allow.ts';
 import { checkAccess } from '../../src/check/access.ts';
-import { printFile } from '../../src/config/file/print.ts';
+import { printFile } from '../../src/config/shown/print.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { faultsOfFile, readFileConfig, secretFilesOf } from '../config/support/read.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { type Answer, send } from '../harness/client/http-client.ts';
 import { expectCmsPopup, resultOf } from '../harness/expect/cms-popup.ts';
 import { expectRedirect } from '../harness/expect/expectations.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { printFile } from '../../src/config/file/print.ts';
-import { configFileSchema } from '../../src/config/file/schema.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
+import { printFile } from '../../src/config/shown/print.ts';
+import { configFileSchema } from '../../src/config/shown/schema.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 import { metadataWith, withProvider } from '../check/support/provider.ts';
 import { readingsOf, settingsOfFile } from '../config/support/read.ts';

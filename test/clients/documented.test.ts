@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { clientId } from '../../src/cli/commands/client-id.ts';
-import { ConfigError } from '../../src/start-errors.ts';
+import { ConfigError } from '../../src/failures/start-errors.ts';
 import { oauthStart, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { clientsRelay, jsonOf } from './support/clients-relay.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { printFile } from '../../src/config/file/print.ts';
+import { printFile } from '../../src/config/shown/print.ts';
 import { limits } from '../../src/limits.ts';
 import { faultsOfFile, readFileConfig, readingsOf, settingsOfFile } from './support/read.ts';
 

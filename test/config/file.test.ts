@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { migratedFile } from '../../src/config/file/print.ts';
+import { migratedFile } from '../../src/config/shown/print.ts';
 import {
   faultsOfFile,
   parsedFile,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { printFile } from '../../src/config/file/print.ts';
+import { printFile } from '../../src/config/shown/print.ts';
 import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const file = (settings: string) => `base-url: https://login.example.com

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
 import { addressAt } from '../../src/delivery/delivery.ts';
+import { ConfigError } from '../../src/failures/start-errors.ts';
 import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
 import { providerOf } from '../../src/oauth/described-provider.ts';
 import { DiscoveryError, parseMetadata } from '../../src/oauth/metadata.ts';
-import { ConfigError } from '../../src/start-errors.ts';
 import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
 import { metadata } from '../harness/provider/metadata.ts';
 import { read } from './support/read.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { configFileSchema } from '../../src/config/file/schema.ts';
+import { configFileSchema } from '../../src/config/shown/schema.ts';
 import { limits } from '../../src/limits.ts';
 import { documentedFiles, faultsOfFile, secretFilesOf } from './support/read.ts';
 

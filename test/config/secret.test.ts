@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 import { type Given, minimal, onlyFault, read } from './support/read.ts';
 
 describe('a secret', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failureCodes, RelayError } from '../../src/errors.ts';
+import { failureCodes, RelayError } from '../../src/failures/relay-error.ts';
 
 describe('failures', () => {
   const errors = failureCodes.map((code) => new RelayError(code));

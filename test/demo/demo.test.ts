@@ -7,7 +7,7 @@ import { describeDemo } from '../../src/cli/commands/demo.ts';
 import { type Demo, startDemo } from '../../src/demo/demo.ts';
 import { parseOwnPage } from '../../src/demo/own-page.ts';
 import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
-import { ConfigError } from '../../src/start-errors.ts';
+import { ConfigError } from '../../src/failures/start-errors.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';

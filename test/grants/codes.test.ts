@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import {
   type CodeContent,
   type Codes,
@@ -8,8 +8,8 @@ import {
   createRedeemedCodes,
 } from '../../src/grants/codes.ts';
 import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
-import type { KeyRing } from '../../src/keys.ts';
-import { keyOf } from '../../src/recent.ts';
+import { keyOf } from '../../src/memory/recent.ts';
+import type { KeyRing } from '../../src/sealing/keys.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 const keys: KeyRing = [randomBytes(32)];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { exportJWK, type JWK } from 'jose';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { createNonces, createProofs, type Nonces } from '../../src/grants/proofs.ts';
 import {
   makeProof,

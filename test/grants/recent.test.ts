@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createRecent, keyOf } from '../../src/recent.ts';
+import { createRecent, keyOf } from '../../src/memory/recent.ts';
 
 describe('a recent memory', () => {
   let time: number;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';

@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
 import type { Refreshed } from '../../src/grants/refresh-results.ts';
 import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { createRevocations } from '../../src/grants/grants.ts';
 
 describe('the revocation of a login', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Koa from 'koa';
 import { failurePage } from '../../src/delivery/failure-page.ts';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import type { RequestState } from '../../src/http/context.ts';
 import { answerJson, errorResponder } from '../../src/http/error-responder.ts';
 import { responseHeaders } from '../../src/http/response-headers.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { createExchanges, type Exchanges } from '../../src/login/exchanges.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Keys, keysFromFile, keysOf } from '../../src/keys.ts';
-import { Secret } from '../../src/secret.ts';
+import { type Keys, keysFromFile, keysOf } from '../../src/sealing/keys.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 
 const purposes = ['state', 'code', 'refreshToken', 'nonce'] as const;
 

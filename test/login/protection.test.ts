@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import { createLoginProtection } from '../../src/login/protection.ts';
 import { createStates, type Login } from '../../src/login/state.ts';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';

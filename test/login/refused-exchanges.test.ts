@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import { createRefusedExchanges } from '../../src/login/refused-exchanges.ts';
 import { send } from '../harness/client/http-client.ts';
 import { serve } from '../harness/provider/serve.ts';

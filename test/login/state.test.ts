@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { createStates, type FrontEndRequest, type LoginState } from '../../src/login/state.ts';
 
 const key = randomBytes(32);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';

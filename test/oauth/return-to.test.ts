@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 import { pageToReturnTo } from '../../src/oauth/start-parameters.ts';
 import { redirectPayloads } from '../harness/client/redirect-payloads.ts';

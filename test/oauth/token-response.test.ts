@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { parseTokenResponse, type TokenResponse } from '../../src/oauth/token-response.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Provider } from '../../src/providers/provider.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { failureCodes } from '../../src/errors.ts';
+import { failureCodes } from '../../src/failures/relay-error.ts';
 import { providerErrorCodes } from '../../src/providers/refusals.ts';
 import { GuardedRelay } from '../access/support/guarded-relay.ts';
 import { send } from '../harness/client/http-client.ts';

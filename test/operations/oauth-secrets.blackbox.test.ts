@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FailureCode } from '../../src/errors.ts';
+import type { FailureCode } from '../../src/failures/relay-error.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { failureCodes, RelayError } from '../../src/errors.ts';
+import { failureCodes, RelayError } from '../../src/failures/relay-error.ts';
 import { documentedSnippets } from '../harness/project/shipped-pages.ts';
 
 const root = new URL('../../', import.meta.url);

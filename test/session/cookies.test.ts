@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { createSessionCookies, pieceLength } from '../../src/session/cookies.ts';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';

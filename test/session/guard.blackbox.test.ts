@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FailureCode } from '../../src/errors.ts';
+import type { FailureCode } from '../../src/failures/relay-error.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {

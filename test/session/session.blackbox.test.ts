@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { KeyRing } from '../../src/keys.ts';
 import { createMarks, type Marks } from '../../src/memory/home.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
+import type { KeyRing } from '../../src/sealing/keys.ts';
 import { createSessions, mostLogouts, type Sessions } from '../../src/session/sessions.ts';
 import { CookieJar, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';

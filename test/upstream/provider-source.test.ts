@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import {

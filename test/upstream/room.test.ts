@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RelayError } from '../../src/errors.ts';
+import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
 import { createRoom } from '../../src/upstream/room.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { encodingChanges } from '../../src/oauth/client-authentication.ts';
 import type { ClientAuthentication, Provider } from '../../src/providers/provider.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/sealing/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { userAgent } from '../../src/version.ts';
 import { codeOf, outcomeOf } from '../harness/expect/failure-code.ts';

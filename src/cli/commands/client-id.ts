@@ -3,9 +3,9 @@ import { createClientIds, redirectUrisOf } from '../../clients/client.ts';
 import { offlineAudience } from '../../clients/clients.ts';
 import { readSecretLines } from '../../config/key-file.ts';
 import { pathSegment, wholeNumber } from '../../config/schemas.ts';
-import { keysFromFile } from '../../keys.ts';
+import { ConfigError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
-import { ConfigError } from '../../start-errors.ts';
+import { keysFromFile } from '../../sealing/keys.ts';
 import { readTextFile } from '../../text-files.ts';
 
 export interface ClientIdFlags {

@@ -1,8 +1,8 @@
 import { describedProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
-import { migratedFile, printFile } from '../../config/file/print.ts';
-import { configFileSchema } from '../../config/file/schema.ts';
 import type { Unseen } from '../../config/reading.ts';
+import { migratedFile, printFile } from '../../config/shown/print.ts';
+import { configFileSchema } from '../../config/shown/schema.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { newFiles, readTextFile } from '../../text-files.ts';
 import { print } from '../print.ts';

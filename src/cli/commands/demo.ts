@@ -1,6 +1,6 @@
 import { type Demo, startDemo } from '../../demo/demo.ts';
 import { describeOwnPage, parseOwnPage } from '../../demo/own-page.ts';
-import { ConfigError } from '../../start-errors.ts';
+import { ConfigError } from '../../failures/start-errors.ts';
 import { print } from '../print.ts';
 import { stopSignal } from '../stop.ts';
 

@@ -5,10 +5,10 @@ import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
-import { connectServiceManager } from '../../systemd.ts';
 import { printError } from '../print.ts';
 import { configReader, reload, restartWarnings } from '../reload.ts';
 import { endOnUncaughtErrors, stopSignal } from '../stop.ts';
+import { connectServiceManager } from '../systemd.ts';
 import { watchFiles } from '../watch-files.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isMap, isScalar } from 'yaml';
-import { ConfigError } from '../../start-errors.ts';
+import { ConfigError } from '../../failures/start-errors.ts';
 import { type ReadFile, type TextFile, whyUnreadable } from '../../text-files.ts';
 import { describeFault, describePlace, type PlacedTexts } from '../fault.ts';
 import { levels } from '../settings/setting.ts';

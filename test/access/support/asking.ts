@@ -1,9 +1,9 @@
 import { createAccess, createAccessMemory } from '../../../src/access/access.ts';
 import type { Allow } from '../../../src/access/allow.ts';
-import { RelayError } from '../../../src/errors.ts';
+import { RelayError } from '../../../src/failures/relay-error.ts';
 import { presets } from '../../../src/providers/presets.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/sealing/secret.ts';
 import { createUpstreamClient } from '../../../src/upstream/client.ts';
 import { createProviderEndpoints } from '../../../src/upstream/provider-endpoints.ts';
 import { type Page, type PageRequest, pageFor, pageRequest } from '../../harness/provider/pages.ts';

@@ -1,4 +1,4 @@
-import type { RelayError } from '../../../src/errors.ts';
+import type { RelayError } from '../../../src/failures/relay-error.ts';
 import { createNonces, createProofs } from '../../../src/grants/proofs.ts';
 
 export const relay = 'https://login.example.com/auth/provider';

@@ -7,8 +7,8 @@ import { parseConfigFile } from '../../../src/config/file/read.ts';
 import { createReadings, type Readings } from '../../../src/config/readings.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../../src/config/sources.ts';
+import { ConfigError } from '../../../src/failures/start-errors.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
-import { ConfigError } from '../../../src/start-errors.ts';
 import {
   type NewFiles,
   type ReadFile,

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http';
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../../src/failures/relay-error.ts';
 import { type Answer, type Sending, send } from '../client/http-client.ts';
 import { request } from '../client/request.ts';
 import { expectNoneRemembered, remember } from '../expect/canaries.ts';

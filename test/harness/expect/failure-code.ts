@@ -1,4 +1,4 @@
-import { RelayError } from '../../../src/errors.ts';
+import { RelayError } from '../../../src/failures/relay-error.ts';
 
 /** The code of a failure; of any other error, its text. */
 export function codeOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../../src/failures/relay-error.ts';
 import type { Page } from '../browser/fake-browser.ts';
 import type { Answer } from '../client/http-client.ts';
 import { baseUrl } from '../relay/relay-under-test.ts';

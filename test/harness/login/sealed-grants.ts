@@ -4,8 +4,8 @@ import {
   createRefreshTokens,
   type RefreshTokenContent,
 } from '../../../src/grants/refresh-tokens.ts';
-import { keysFromFile } from '../../../src/keys.ts';
-import { Secret } from '../../../src/secret.ts';
+import { keysFromFile } from '../../../src/sealing/keys.ts';
+import { Secret } from '../../../src/sealing/secret.ts';
 import { canary } from '../expect/canaries.ts';
 import { frontendOrigin } from '../relay/relay-under-test.ts';
 import { redirectUri } from './oauth-front-end.ts';

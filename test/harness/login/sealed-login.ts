@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { keysFromFile } from '../../../src/keys.ts';
 import { codeChallenge, idAndVerifierOf } from '../../../src/login/pkce.ts';
 import { createStates, type OAuthRequest } from '../../../src/login/state.ts';
-import { Secret } from '../../../src/secret.ts';
+import { keysFromFile } from '../../../src/sealing/keys.ts';
+import { Secret } from '../../../src/sealing/secret.ts';
 import type { Login } from '../browser/fake-browser.ts';
 import { remember } from '../expect/canaries.ts';
 import type { StrictProvider } from '../provider/strict-provider.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../../src/failures/relay-error.ts';
 import { type Consenting, FakeBrowser, granted } from '../browser/fake-browser.ts';
 import type { Answer, Sending } from '../client/http-client.ts';
 import { remember } from '../expect/canaries.ts';

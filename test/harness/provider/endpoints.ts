@@ -1,5 +1,5 @@
 import type { RegisteredProvider } from '../../../src/oauth/client-authentication.ts';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/sealing/secret.ts';
 import type { UpstreamClient } from '../../../src/upstream/client.ts';
 import { createProviderEndpoints } from '../../../src/upstream/provider-endpoints.ts';
 

@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../../src/errors.ts';
+import type { FailureCode } from '../../../src/failures/relay-error.ts';
 import { callback, type FakeBrowser, type Login } from '../browser/fake-browser.ts';
 import type { Answer } from '../client/http-client.ts';
 import { baseUrl } from '../relay/relay.ts';

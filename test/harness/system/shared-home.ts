@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { KeyRing } from '../../../src/keys.ts';
 import { createConnection } from '../../../src/memory/connection.ts';
 import type { Home } from '../../../src/memory/home.ts';
 import { createLink } from '../../../src/memory/link.ts';
 import { createSharedMemory } from '../../../src/memory/shared.ts';
+import type { KeyRing } from '../../../src/sealing/keys.ts';
 import { eventually } from './eventually.ts';
 
 /**

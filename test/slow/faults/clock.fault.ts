@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { RelayError } from '../../../src/errors.ts';
+import { RelayError } from '../../../src/failures/relay-error.ts';
 import { expectLogin, FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { expectError, expectUser } from '../../harness/expect/expectations.ts';
 import { userRecord } from '../../harness/provider/strict-provider.ts';

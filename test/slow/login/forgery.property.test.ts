@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { RelayError } from '../../../src/errors.ts';
+import { RelayError } from '../../../src/failures/relay-error.ts';
 import { createLoginProtection } from '../../../src/login/protection.ts';
 import { createStates } from '../../../src/login/state.ts';
 import { setCookies } from '../../harness/browser/cookie-jar.ts';

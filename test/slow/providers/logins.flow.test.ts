@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FailureCode, RelayError } from '../../../src/errors.ts';
+import { type FailureCode, RelayError } from '../../../src/failures/relay-error.ts';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { KeyRing } from '../../../src/keys.ts';
 import { createMarks } from '../../../src/memory/home.ts';
+import type { KeyRing } from '../../../src/sealing/keys.ts';
 import { createSessions } from '../../../src/session/sessions.ts';
 import { setCookies } from '../../harness/browser/cookie-jar.ts';
 import { alteredCookies, cookieHeader } from '../../harness/login/altered-cookies.ts';

@@ -1,16 +1,16 @@
 import { nameOf, redirectUrisOf } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
-import type { Served } from './front-ends.ts';
 
 /** `POST /auth/<registration>/register`: registers a client, and stores nothing. @see RFC 7591 §3 */
-export function registrationEndpoint(
+export function clientRegistrationEndpoint(
   clients: Clients,
   { frontEnds: { grantTypes } }: Served,
 ): Handler {

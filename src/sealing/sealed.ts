@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { limits } from '../limits.ts';
 import type { KeyRing } from './keys.ts';
-import { limits } from './limits.ts';
 
 // Three bytes that every sealed text begins with. In base64url they are `lr1_`. The digit is the version.
 const mark = Buffer.from('lr1_', 'base64url');

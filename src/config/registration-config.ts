@@ -1,7 +1,7 @@
-import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import type { Provider } from '../providers/provider.ts';
 import { isLoopback } from '../urls.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from './config.ts';
 
 /**
  * What states, codes, refresh tokens and sessions are bound to. The name alone would not do: an operator may give it to

@@ -1,10 +1,10 @@
-import type { Failure, Failures, OAuthError } from './failures/failure.ts';
-import { frontEndFailures } from './failures/front-end.ts';
-import { httpFailures } from './failures/http.ts';
-import { loginFailures } from './failures/login.ts';
-import { providerFailures } from './failures/provider.ts';
-import { userFailures } from './failures/user.ts';
-import type { ProviderErrorCode } from './providers/refusals.ts';
+import type { ProviderErrorCode } from '../providers/refusals.ts';
+import type { Failure, Failures, OAuthError } from './failure.ts';
+import { frontEndFailures } from './front-end.ts';
+import { httpFailures } from './http.ts';
+import { loginFailures } from './login.ts';
+import { providerFailures } from './provider.ts';
+import { userFailures } from './user.ts';
 
 const failures = {
   ...loginFailures,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Allow } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { type Context, readQuery } from '../http/context.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
@@ -31,10 +31,10 @@ const ambiguous =
   'This relay has several front ends with sessions: name one by the parameter client_id.';
 
 /** What endpoints need that sessions authorize. */
-export type SessionAccess = ReturnType<typeof createSessionAccess>;
+export type SessionRequests = ReturnType<typeof createSessionRequests>;
 
 /** @param baseUrl the relay's public address */
-export function createSessionAccess(
+export function createSessionRequests(
   sessions: Sessions,
   baseUrl: string,
   frontEnds: readonly SessionFrontEnd[],

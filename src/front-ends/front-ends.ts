@@ -1,8 +1,7 @@
 import { keyOfClient } from '../clients/client.ts';
 import type { Clients, FoundClient } from '../clients/clients.ts';
 import type { Clock } from '../clock.ts';
-import type { FrontEnd } from '../delivery/front-end.ts';
-import { RelayError } from '../errors.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { expectNavigation } from '../http/request-guards.ts';
@@ -12,6 +11,7 @@ import type { LoginState, States } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/schemas.ts';
 import { namesInPath } from '../paths.ts';
+import type { FrontEnd } from './front-end.ts';
 
 /** A registration with all that its routes need. */
 export interface Served {

@@ -1,6 +1,15 @@
 import type { Logger } from 'pino';
 import type { Allow } from '../access/allow.ts';
-import { type FailureCode, RelayError } from '../errors.ts';
+import { cmsDelivery } from '../delivery/cms-delivery.ts';
+import {
+  accessTokenDelivery,
+  codeDelivery,
+  type Delivery,
+  failureRedirect,
+  sessionDelivery,
+} from '../delivery/delivery.ts';
+import { failurePage } from '../delivery/failure-page.ts';
+import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import { answerJson } from '../http/error-responder.ts';
@@ -9,15 +18,6 @@ import { scopeBeyond } from '../oauth/scope.ts';
 import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Sessions } from '../session/sessions.ts';
-import { cmsDelivery } from './cms-delivery.ts';
-import {
-  accessTokenDelivery,
-  codeDelivery,
-  type Delivery,
-  failureRedirect,
-  sessionDelivery,
-} from './delivery.ts';
-import { failurePage } from './failure-page.ts';
 
 /** What a front end is configured with. */
 export interface FrontEndSettings {

@@ -1,6 +1,6 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ConfigError } from './start-errors.ts';
+import { ConfigError } from '../failures/start-errors.ts';
 
 export type ServiceManager = ReturnType<typeof connectServiceManager>;
 

@@ -1,9 +1,15 @@
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { reportCmses } from './checks/cms.ts';
-import { checkApis, checkFrontEnd, frontEndConfig, refreshTokensOf } from './checks/front-end.ts';
+import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
 import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
+import {
+  isWithoutState,
+  readStateCheck,
+  warnOfMissingKey,
+  warnWithoutState,
+} from './checks/state.ts';
 import { placedTexts } from './fault.ts';
 import { readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
@@ -52,20 +58,18 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
   const certificate = readCertificate(relay, baseUrl);
   rules.checkListening(relay);
   const behindUnknownProxy = rules.checkClients(relay, baseUrl);
-  for (const reading of frontEnds) checkFrontEnd(reading, baseUrl);
+  for (const reading of frontEnds) {
+    checkFrontEnd(reading, baseUrl, !isWithoutState(reading, registrations));
+  }
   checkApis(frontEnds);
   checkOpenClients(readings);
-  const areRefreshTokensOff = frontEnds.every((reading) => refreshTokensOf(reading) === 'off');
-  rules.checkRefreshTokens(relay, areRefreshTokensOff);
+  warnWithoutState(readings);
   const providers = registrations.map((reading) => readProvider(reading, baseUrl));
   checkAllow(readings, providers);
   const { path: keyFile, secrets } = readKeyFile(relay);
   const hasKeyFile = keyFile !== undefined;
   const stateChecks = registrations.map((reading) =>
-    rules.readStateCheck(
-      reading,
-      describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name),
-    ),
+    readStateCheck(reading, describeDelivery(frontEnds, ['code', 'session', 'cms'], reading.name)),
   );
   rules.checkSessions(relay, describeDelivery(frontEnds, ['session']), baseUrl, hasKeyFile);
   const memory = readSharedMemory(relay, hasKeyFile);
@@ -78,7 +82,7 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
   faults.throwIfAny();
 
   const keySecrets = hasKeyFile ? (secrets ?? createKeyFile(relay, keyFile)) : undefined;
-  if (!keySecrets && !areRefreshTokensOff) rules.warnOfMissingKey(relay, baseUrl);
+  if (!keySecrets) warnOfMissingKey(readings, baseUrl);
   const settings = valuesAt('relay', relay);
   const { metricsPort: port, metricsHost: host } = settings;
   const config = Object.freeze({

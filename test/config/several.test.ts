@@ -43,6 +43,38 @@ describe('a configuration file with several registrations and front ends', () =>
     expect(blog?.origin).to.equal('https://blog.example.com');
   });
 
+  it('warns of what needs a state if no registration, or none of a front end, checks one', () => {
+    const withOff = (...names: string[]) =>
+      `
+base-url: https://login.example.com
+refresh-lifetime: 7
+trusted-proxies: 127.0.0.1
+key-file: ./key
+providers:
+${names.map((name, index) => `  ${name}: { client-id: ${index}, client-secret: x, provider: github${name.startsWith('off') ? ', state-check: off' : ''} }`).join('\n')}
+front-ends:
+  app: { origin: https://app.example.com, frontend-url: "https://app.example.com/?code=1", refresh-tokens: bearer, providers: [${names[0]}] }
+  all: { origin: https://all.example.com }
+`;
+    const warned = (text: string) =>
+      read(text)
+        .warnings.map((warning) => warning.replace(/^config\.yaml:\d+:\d+ /, ''))
+        .filter((warning) => /no effect|is required|OAuth logins cannot/.test(warning))
+        .map((warning) => warning.replace(/ config\.yaml:\d+:\d+/, ''));
+    const off = ' has no effect with providers.off.state-check off';
+    const oauthOff = `${off}: OAuth logins need a state`;
+    expect(warned(withOff('off', 'off-too'))).to.have.members([
+      `refresh-lifetime${oauthOff}`,
+      `key-file${off}`,
+      `front-ends.app.refresh-tokens${oauthOff}`,
+    ]);
+    expect(warned(withOff('off', 'on'))).to.deep.equal([
+      `front-ends.app.refresh-tokens${oauthOff}`,
+    ]);
+    const withoutKey = withOff('off', 'off-too').replace('key-file: ./key', '');
+    expect(warned(withoutKey)).to.have.length(2);
+  });
+
   it('gives each front end the refresh tokens that it says, or those of the relay', () => {
     const kinds = (relay: string, ...added: string[]) => {
       const text = team.replace('port: 9000', relay).replace('staff] }', `staff], ${added} }`);

@@ -15,7 +15,7 @@ import { allowOf } from './access.ts';
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
 /** Checks a front end, apart from what it may use. */
-export function checkFrontEnd(reading: Reading, baseUrl: string): void {
+export function checkFrontEnd(reading: Reading, baseUrl: string, hasState: boolean): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
@@ -32,7 +32,7 @@ export function checkFrontEnd(reading: Reading, baseUrl: string): void {
     reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
   }
   if (tokenDelivery === 'session') reportSessionFrontEnd(reading, baseUrl);
-  else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
+  else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading, hasState);
 }
 
 /** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
@@ -104,12 +104,15 @@ function reportFamily(
 }
 
 /** Reports that OAuth logins have no page to return to. Plain logins still work. */
-function reportNoRedirectUri({ values, sourceOf, describe, fault, warn }: Reading): void {
+function reportNoRedirectUri(
+  { values, sourceOf, describe, fault, warn }: Reading,
+  hasState: boolean,
+): void {
   const why = whyNoRedirectUri(values.frontendUrl);
   if (why === undefined || sourceOf('redirectUri') !== undefined) return;
   const message = `${why}, so OAuth logins cannot return to it: give ${describe('redirectUri')}`;
   if (values.tokenDelivery === 'code') fault('frontendUrl', message);
-  else if (values.stateCheck !== 'off') warn('frontendUrl', message);
+  else if (hasState) warn('frontendUrl', message);
 }
 
 /** Why the front end URL cannot be the redirect URI; undefined if it can. */

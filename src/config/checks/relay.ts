@@ -78,43 +78,6 @@ export function reportPlainHttp({ values, describe, fault }: Reading): void {
   }
 }
 
-/**
- * Reads which callbacks of a registration must have a state.
- *
- * @param guardedDelivery describes a front end of the registration that needs a state; undefined: none does
- */
-export function readStateCheck(
-  { values, describe, fault, warn }: Reading,
-  guardedDelivery: string | undefined,
-) {
-  const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
-  if (guardedDelivery !== undefined && stateCheck !== 'always') {
-    fault(
-      'stateCheck',
-      `must be always with ${guardedDelivery}: otherwise anyone could exchange a leaked code at the callback`,
-    );
-  }
-  if (stateCheck === 'off') {
-    const message = `has no effect with ${describe('stateCheck')} off`;
-    if (values.keyFile !== undefined) warn('keyFile', message);
-    if (values.pkce === true) warn('pkce', message);
-  }
-  return stateCheck;
-}
-
-/** Checks what needs the state of a login, or refresh tokens. */
-export function checkRefreshTokens(
-  { values: { stateCheck }, describe, warnOfUnused }: Reading,
-  areRefreshTokensOff: boolean,
-): void {
-  const ofOAuth = ['redirectUri', 'refreshTokens', 'refreshLifetime', 'revocationUrl'] as const;
-  if (stateCheck === 'off') {
-    warnOfUnused(ofOAuth, ` with ${describe('stateCheck')} off: OAuth logins need a state`);
-  } else if (areRefreshTokensOff) {
-    warnOfUnused(['refreshLifetime'], ': no front end gets refresh tokens');
-  }
-}
-
 /** @param sessionDelivery describes a front end that has sessions; undefined: none has */
 export function checkSessions(
   { fault, warnOfUnused }: Reading,
@@ -130,13 +93,4 @@ export function checkSessions(
       `is required with ${sessionDelivery}: otherwise anyone who knows the client secret could decrypt sessions`,
     );
   }
-}
-
-/** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */
-export function warnOfMissingKey({ values, warn }: Reading, baseUrl: string): void {
-  if (values.stateCheck === 'off' || isLoopback(new URL(baseUrl))) return;
-  warn(
-    'keyFile',
-    'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',
-  );
 }

@@ -1,0 +1,72 @@
+import { isLoopback } from '../../urls.ts';
+import type { Reading } from '../reading.ts';
+import type { FrontEndReading, Readings } from '../readings.ts';
+import { refreshTokensOf } from './front-end.ts';
+
+/**
+ * Reads which callbacks of a registration must have a state.
+ *
+ * @param guardedDelivery describes a front end of the registration that needs a state; undefined: none does
+ */
+export function readStateCheck({ values, fault }: Reading, guardedDelivery: string | undefined) {
+  const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
+  if (guardedDelivery !== undefined && stateCheck !== 'always') {
+    fault(
+      'stateCheck',
+      `must be always with ${guardedDelivery}: otherwise anyone could exchange a leaked code at the callback`,
+    );
+  }
+  return stateCheck;
+}
+
+const isOff = ({ values }: Pick<Reading, 'values'>) => values.stateCheck === 'off';
+
+/** Whether no login of a front end has a state, at any of its registrations. */
+export function isWithoutState(
+  { registrations: names }: Pick<FrontEndReading, 'registrations'>,
+  registrations: Readings['registrations'],
+): boolean {
+  return registrations.every((one) => isOff(one) || !names.includes(one.name));
+}
+
+/** Whether some front end gets refresh tokens, if there is a key file. */
+export function hasRefreshTokens({ registrations, frontEnds }: Readings): boolean {
+  return frontEnds.some(
+    (one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one, registrations),
+  );
+}
+
+/**
+ * Warns of settings that only logins with a state use: of a registration if its state check is off, of a front end if
+ * that is so at all of its registrations, and of the relay if it is so at every registration.
+ */
+export function warnWithoutState(readings: Readings): void {
+  const { relay, registrations, frontEnds } = readings;
+  const [first, ...others] = registrations.filter(isOff);
+  if (first === undefined) {
+    const areOff = !hasRefreshTokens(readings);
+    if (areOff) relay.warnOfUnused(['refreshLifetime'], ': no front end gets refresh tokens');
+    return;
+  }
+  const off = ` with ${first.describe('stateCheck')} off`;
+  const oauthOff = `${off}: OAuth logins need a state`;
+  for (const one of [first, ...others]) {
+    one.warnOfUnused(['revocationUrl'], oauthOff);
+    if (one.values.pkce === true) one.warn('pkce', `has no effect${off}`);
+  }
+  for (const one of frontEnds.filter((each) => isWithoutState(each, registrations))) {
+    one.warnOfUnused(['redirectUri', 'frontEndRefreshTokens'], oauthOff);
+  }
+  if (!registrations.every(isOff)) return;
+  relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthOff);
+  if (relay.values.sharedMemory === undefined) relay.warnOfUnused(['keyFile'], off);
+}
+
+/** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */
+export function warnOfMissingKey(readings: Readings, baseUrl: string): void {
+  if (!hasRefreshTokens(readings) || isLoopback(new URL(baseUrl))) return;
+  readings.relay.warn(
+    'keyFile',
+    'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',
+  );
+}

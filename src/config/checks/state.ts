@@ -30,7 +30,7 @@ export function isWithoutState(
 }
 
 /** Whether some front end gets refresh tokens, if there is a key file. */
-export function hasRefreshTokens({ registrations, frontEnds }: Readings): boolean {
+function hasRefreshTokens({ registrations, frontEnds }: Readings): boolean {
   return frontEnds.some(
     (one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one, registrations),
   );

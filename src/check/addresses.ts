@@ -20,7 +20,7 @@ export function checkAddresses(
 ): Finding[] {
   const relay = new URL(redirectUri);
   // Programs, and pages that are not known yet, have no origin.
-  const frontEnd = new URL(exampleOf(origin || relay.origin));
+  const frontEnd = new URL(exampleOf(origin ?? relay.origin));
   const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
   const endpoints = [authorizeUrl, tokenUrl, userUrl].flatMap((url) => url ?? []);
   const doubts: readonly (readonly [applies: boolean, message: string, fix: string])[] = [
@@ -63,7 +63,7 @@ const start = 'start the relay, then check again';
  */
 export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
   const { origin, redirectUris } = context.frontEnd;
-  if (origin === '' && redirectUris.length === 0) {
+  if (origin === undefined && redirectUris.length === 0) {
     return base.notChecked(
       'the first front end has no redirect URI of its own to start a login with',
     );

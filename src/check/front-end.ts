@@ -10,7 +10,7 @@ import { type Finding, type Findings, findingsOn } from './finding.ts';
 export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
   const { tokenDelivery, frontendUrl, redirectUris, origin, apis } = context.frontEnd;
   if (frontendUrl === undefined) {
-    const why = origin === '' ? 'it has no page' : `${origin} stands for several origins`;
+    const why = origin === undefined ? 'it has no page' : `${origin} stands for several origins`;
     return [findingsOn('front end').notChecked(why)];
   }
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);

@@ -20,7 +20,7 @@ import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import { readEnvironment } from './sources.ts';
 
-/** The whole configuration, checked and frozen. */
+/** The whole configuration, checked. */
 export type Config = ConfigReading['config'];
 
 /** The relay as a client at one provider. */
@@ -85,7 +85,7 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
   if (!keySecrets) warnOfMissingKey(readings, baseUrl);
   const settings = valuesAt('relay', relay);
   const { metricsPort: port, metricsHost: host } = settings;
-  const config = Object.freeze({
+  const config = {
     ...settings,
     keyFile,
     keySecrets,
@@ -117,7 +117,7 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: file?.inside.providers !== undefined,
     frontEnds: mapped(frontEnds, frontEndConfig),
-  });
+  };
   // The key file is created only if everything else is right. That can fail, too.
   faults.throwIfAny();
   return {

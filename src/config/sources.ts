@@ -80,7 +80,7 @@ export function readEnvironment(
   for (const [name, value, why] of forbidden) {
     if (value.test(environment[name] ?? '')) fault(`${name} ${why}`);
   }
-  return Object.freeze(proxy);
+  return proxy;
 }
 
 function isProxyUrl(value: string): boolean {

@@ -10,7 +10,7 @@ import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
 interface Targets {
   /** The public address that starts the front end's login, if a link can start it. */
   readonly loginUrl: string | undefined;
-  readonly origin: string;
+  readonly origin: string | undefined;
   readonly states: States;
   readonly frontendUrl: string | undefined;
 }
@@ -115,7 +115,7 @@ function loginAgainUrl(
 }
 
 /** What a start asks for. What it asks in vain would fail again. */
-function requestOfStart(query: Query, origin: string): FrontEndRequest {
+function requestOfStart(query: Query, origin: string | undefined): FrontEndRequest {
   return {
     state: unlessFailed(() => frontEndState(query)),
     returnTo: unlessFailed(() => pageToReturnTo(query, origin)),

@@ -27,8 +27,8 @@ export interface FrontEndSettings {
   readonly kind: 'page' | 'native';
   /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
   readonly client?: string;
-  /** Empty: it has no page of its own. */
-  readonly origin: OriginPattern;
+  /** Undefined: it has no page of its own. */
+  readonly origin: OriginPattern | undefined;
   /** The page of a front end that has only one origin. */
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth request may name. */
@@ -72,7 +72,7 @@ export function audienceOfFrontEnd({
   origin,
   client,
 }: Pick<FrontEndSettings, 'name' | 'origin' | 'client'>) {
-  return client === undefined ? `${name} ${origin}` : `${name} client ${client}`;
+  return client === undefined ? `${name} ${origin ?? ''}` : `${name} client ${client}`;
 }
 
 /** A page or app that logs its users in at one registration. */
@@ -93,7 +93,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
     forClient(client, redirectUris, keyRequired) {
       const { refreshPolicy: policy } = of;
       const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
-      const noPage = { origin: '', frontendUrl: undefined };
+      const noPage = { origin: undefined, frontendUrl: undefined };
       return create({ ...of, ...noPage, redirectUris, client, refreshPolicy });
     },
   });
@@ -139,7 +139,7 @@ function frontEndOf(
   }
 
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
-    if (cmsBackend !== undefined) return cmsDelivery(cmsBackend, origin);
+    if (cmsBackend && origin) return cmsDelivery(cmsBackend, origin);
     if (isCms || needsPkce || url === undefined) return inPlace('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;
@@ -157,7 +157,15 @@ function frontEndOf(
   }
 
   return {
-    ...settings,
+    name,
+    kind: settings.kind,
+    client: settings.client,
+    origin,
+    redirectUris,
+    scope: settings.scope,
+    allow: settings.allow,
+    tokenDelivery,
+    refreshPolicy: settings.refreshPolicy,
     audience,
     origins,
     /** Whether requests with this `Origin` are its own. Those of programs have none. */

@@ -69,7 +69,10 @@ export function frontEndState({ state }: Query): string | undefined {
  * @returns undefined if the start names no page
  * @throws {RelayError} `return_to_invalid`
  */
-export function pageToReturnTo({ return_to }: Query, origin: string): string | undefined {
+export function pageToReturnTo(
+  { return_to }: Query,
+  origin: string | undefined,
+): string | undefined {
   const given = textOf(return_to, 'return_to_invalid');
   if (given === undefined) return undefined;
   const href = (given.startsWith('/') ? URL.parse(given, origin) : URL.parse(given))?.href;

@@ -16,7 +16,11 @@ const anyPort = ':*';
  * @param origin as browsers write it. @see RFC 6454 §6.2
  * @returns undefined if the pattern does not allow it
  */
-export function allowedOrigin(pattern: OriginPattern, origin: string): string | undefined {
+export function allowedOrigin(
+  pattern: OriginPattern | undefined,
+  origin: string,
+): string | undefined {
+  if (pattern === undefined) return undefined;
   if (!pattern.includes('*')) return origin === pattern ? pattern : undefined;
   const [star, form] = pattern.endsWith(anyPort) ? [anyPort, port] : ['*', label];
   const [before = '', after = ''] = pattern.split(star);
@@ -28,7 +32,7 @@ export function allowedOrigin(pattern: OriginPattern, origin: string): string | 
 }
 
 /** Whether a pattern allows an origin. */
-export function matches(pattern: OriginPattern, origin: string): boolean {
+export function matches(pattern: OriginPattern | undefined, origin: string): boolean {
   return allowedOrigin(pattern, origin) !== undefined;
 }
 

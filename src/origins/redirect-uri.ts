@@ -16,10 +16,10 @@ function isOfApp(redirectUri: RedirectUri): boolean {
  * apps.
  */
 export function originsOf(frontEnd: {
-  readonly origin: OriginPattern;
+  readonly origin: OriginPattern | undefined;
   readonly redirectUris: readonly RedirectUri[];
 }): readonly OriginPattern[] {
-  if (frontEnd.origin !== '') return [frontEnd.origin];
+  if (frontEnd.origin !== undefined) return [frontEnd.origin];
   return frontEnd.redirectUris.filter((uri) => !isOfApp(uri)).map(originOf);
 }
 

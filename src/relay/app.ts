@@ -123,7 +123,7 @@ function watchStarts({ config: { baseUrl, frontEnds }, logger }: Dependencies): 
     warnOfForeignPages(
       logger,
       (origin) => origin === ownOrigin || hasOrigin(origin),
-      (name) => byName.get(name)?.origin || undefined,
+      (name) => byName.get(name)?.origin,
     ),
   );
 }

@@ -52,7 +52,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   const logLimit = limitLog(logger);
   const server = await listen(
     relay.listener,
-    socket ?? config,
+    socket ?? { host: config.host, port: config.port },
     { ...limits, headerSize: headerSizeFor(config), connections: config.maxConnections },
     {
       unreadableRequest(request, peer) {

@@ -21,7 +21,7 @@ export function clientRegistrationEndpoint(
     const redirectUris = redirectUrisOf(metadata['redirect_uris']);
     if (redirectUris === undefined) throw new RelayError('redirect_uris_invalid');
     const { origin } = ctx.req.headers;
-    const isOwn = matchesAny(originsOf({ origin: '', redirectUris }));
+    const isOwn = matchesAny(originsOf({ origin: undefined, redirectUris }));
     if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
     const client = { redirectUris, name: nameOf(metadata) };
     ctx.body = {

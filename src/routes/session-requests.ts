@@ -12,7 +12,7 @@ import { expectOrigin } from './front-end-endpoint.ts';
 /** A front end that has sessions. */
 interface SessionFrontEnd {
   readonly name: string;
-  readonly origin: string;
+  readonly origin: string | undefined;
   /** Who may log in here. Undefined: everybody. */
   readonly allow: Allow | undefined;
 }

@@ -62,7 +62,7 @@ export async function discoveredProvider(
   async function attempt(): Promise<void> {
     let delay = refreshInterval;
     try {
-      provider = Object.freeze(await discover());
+      provider = await discover();
       retryIn = shortestRetry;
       observe({ outcome: 'discovered' });
     } catch (error) {

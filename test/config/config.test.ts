@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { github } from '../../src/providers/source-code-hosts.ts';
-import { faults, type Given, known, minimal, onlyFault, read, readWhole } from './support/read.ts';
+import { faults, type Given, minimal, onlyFault, read } from './support/read.ts';
 
 const config = (given: Given) => read(given).config;
 
@@ -64,10 +64,6 @@ describe('the configuration', () => {
       sessionCheck: 'open',
       insecureHttp: false,
     });
-  });
-
-  it('cannot be changed once it is read', () => {
-    expect([readWhole({}).config, known({})].every(Object.isFrozen)).to.equal(true);
   });
 
   it('prefers the flag to the variable', () => {

@@ -205,10 +205,6 @@ describe('a provider that is discovered in the background', () => {
     expect(calls).to.equal(2);
   });
 
-  it('cannot be changed by its readers', async () => {
-    expect(Object.isFrozen((await learn(known('one'))).current())).to.equal(true);
-  });
-
   describe('and something computed from it', () => {
     it('is computed once for each discovery', async () => {
       const learned = await learn(known('one'), failing, known('two'));

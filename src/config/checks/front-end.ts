@@ -39,19 +39,18 @@ export function checkFrontEnd(reading: Reading, baseUrl: string, hasState: boole
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis, allow } = reading;
   const { tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
-  // Undefined with a file only: flags always describe a page.
-  const origin: OriginPattern = reading.values.origin ?? '';
-  const { kind = 'page' } = reading.values;
+  const { origin, kind = 'page' } = reading.values;
   const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
-  const isUsable = origin !== '' && whyNoRedirectUri(values.frontendUrl) === undefined;
+  const isUsable = origin !== undefined && whyNoRedirectUri(values.frontendUrl) === undefined;
   const redirectUris = values.redirectUri ?? (isUsable ? [page] : []);
   return {
     name,
     kind,
+    /** Undefined: it has no page of its own. With flags alone, it has one. */
     origin,
     /** Undefined: the front end has several origins or none, and takes OAuth logins only. */
-    frontendUrl: origin === '' || isFamily(origin) ? undefined : page,
+    frontendUrl: origin === undefined || isFamily(origin) ? undefined : page,
     /** The pages that an OAuth login may return to. The first one is the default. */
     redirectUris:
       isCms || hasSessions

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { createOnce, type Home } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 
@@ -9,8 +10,6 @@ import { createSeal } from '../sealing/sealed.ts';
 const codeLifetime = 60;
 /** Seconds by which the clocks of replicas may differ. */
 const clockSkew = 60;
-/** Milliseconds: longer than a code can be valid at any replica. */
-const redemptionLifetime = 130_000;
 
 const sealed = v.object({
   /** Seconds since 1970. */
@@ -69,6 +68,6 @@ export function createCodes(keys: KeyRing, registration: () => string, now: Cloc
  * @see RFC 6749 §4.1.2
  */
 export const createRedeemedCodes = (home: Home) =>
-  createOnce(home, 'c', redemptionLifetime, 16_384, () => {
+  createOnce(home, kinds.redeemedCodes, () => {
     throw new RelayError('code_redeemed');
   });

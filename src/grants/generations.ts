@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { createHighest, type Home } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
 
 /** The place of a refresh token among those of its login. */
 export const generationSchema = v.object({
@@ -17,7 +18,6 @@ export type Generation = Readonly<v.InferOutput<typeof generationSchema>>;
 const grace = 60;
 /** Seconds for which a new one is not replaced: only those of the last two generations can be in their grace. */
 const youth = grace / 2;
-const mostLogins = 16_384;
 /** Higher than any number: no refresh token of the login is good. */
 const ended = Number.MAX_SAFE_INTEGER;
 
@@ -29,7 +29,7 @@ const ended = Number.MAX_SAFE_INTEGER;
  */
 export function createGenerations(home: Home) {
   /** The last number of each login, and when the last two were issued. */
-  const lasts = createHighest(home, 'g', mostLogins);
+  const lasts = createHighest(home, kinds.generations);
   const now = () => secondsOf(home.now);
   return {
     /**

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { createJoint, createOnce, type Home } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
 import { keyOf } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
@@ -25,7 +26,7 @@ export function createGrantMemory(home: Home) {
 
 /** Remembers the last 4096 logins at most that front ends revoked, each for 60 seconds. */
 export function createRevocations(home: Home) {
-  const revoked = createOnce(home, 'v', 60_000, 4096, () => {});
+  const revoked = createOnce(home, kinds.revocations, () => {});
   const join = createJoint<void>();
   return {
     /**

@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createMarks, type Home } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
 import { keyOf } from '../memory/recent.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 
@@ -17,9 +18,6 @@ export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519'];
 
 /** Seconds that a proof may be old, or ahead of this machine's clock. */
 const tolerance = 60;
-// A proof may be 60 seconds ahead, and is valid for 60 seconds from then on.
-const lifetime = (2 * tolerance + 1) * 1000;
-const most = 65_536;
 
 // 32 bytes. The last character has two unused bits: zeros, so that a key has one thumbprint.
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
@@ -79,7 +77,7 @@ export function createNonces(keys: KeyRing, now: Clock) {
  * accepted twice.
  */
 export function createProofs(home: Home) {
-  const seen = createMarks(home, 'p', most);
+  const seen = createMarks(home, kinds.usedProofs);
 
   return {
     /**
@@ -107,7 +105,7 @@ export function createProofs(home: Home) {
       if (Math.abs(home.now() / 1000 - iat) > tolerance) {
         throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
       }
-      if (!(await seen.mark(keyOf(thumbprint, jti), lifetime))) {
+      if (!(await seen.mark(keyOf(thumbprint, jti), kinds.usedProofs.lifetime))) {
         throw invalid('The DPoP proof was used before: each request needs its own.');
       }
       return thumbprint;

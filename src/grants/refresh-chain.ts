@@ -1,5 +1,6 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
 import { createRecent } from '../memory/recent.ts';
 import type { Found, Left } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
@@ -18,7 +19,7 @@ import {
   resultTime,
 } from './refresh-results.ts';
 
-const kind = 'r';
+const { letter } = kinds.refreshResults;
 /** Milliseconds for which the relays that wait find a result that nobody else gets. */
 const waitersTime = 1_000;
 /** Calls for one login in ten minutes: other scopes and short tokens need one each. */
@@ -48,7 +49,7 @@ export class RefreshChains {
   constructor(home: Home) {
     this.#home = home;
     this.results = createResults(home.now);
-    this.#toRevoke = createMarks(home, 'e', mostResults);
+    this.#toRevoke = createMarks(home, kinds.endedRefreshes);
     this.#refusals = createRecent(resultTime, mostResults, home.now);
     this.#countCall = createRefreshCount(mostCalls, home.now);
   }
@@ -93,7 +94,7 @@ export class RefreshChains {
         continue;
       }
       await this.#toRevoke.mark(key, resultTime);
-      const found = await lead(this.#home, kind, key, {
+      const found = await lead(this.#home, kinds.refreshResults, key, {
         call: async () => ({}),
         isAnswer: (left) => isRotation(left, newest.refreshToken),
         // Nothing but an end to the lock.
@@ -110,14 +111,14 @@ export class RefreshChains {
   /** Leaves a result to the other relays. @param lifetime milliseconds */
   async share(key: string, ended: Ended, lifetime: number): Promise<void> {
     const left = { scope: ended.scope, response: aged(ended, this.#home.now()) };
-    await this.#home.shared?.leave(kind, key, left, lifetime);
+    await this.#home.shared?.leave(letter, key, left, lifetime);
   }
 
   /** Forgets a result that did not pass its check, at the other relays, too. */
   async forget(key: string): Promise<void> {
     if (this.results.kept.get(key) === undefined) return;
     this.results.kept.delete(key);
-    await this.#home.shared?.forget(kind, key);
+    await this.#home.shared?.forget(letter, key);
   }
 
   /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
@@ -138,7 +139,7 @@ export class RefreshChains {
   /** Whether another relay has a newer result, or is to get one. */
   async #isOlderThanAtOthers({ refreshToken }: RefreshTokenOwner, key: string): Promise<boolean> {
     if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
-    const found = await this.#home.shared?.peek(kind, key);
+    const found = await this.#home.shared?.peek(letter, key);
     return found === 'locked' || (found !== undefined && isFinal(found.left, refreshToken));
   }
 
@@ -148,7 +149,7 @@ export class RefreshChains {
     const key = keyOfRefresh(refresh);
     const refusal = this.#refusals.get(key);
     if (refusal !== undefined) throw refusal;
-    const result = lead(this.#home, kind, key, {
+    const result = lead(this.#home, kinds.refreshResults, key, {
       call: async () => {
         this.#countCall(login);
         return { scope, response: await call({ refreshToken, scope }) };

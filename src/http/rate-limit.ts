@@ -1,11 +1,12 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
+import { type Counted, counted } from '../memory/kinds.ts';
 import { clientsBehind } from './client-address.ts';
 
-/** Counts the requests of clients. @param seconds after which the count starts anew */
-export function createRequestCount(home: Home, kind: string, seconds: number) {
-  const counters = createCounters(home, kind, seconds);
+/** Counts the requests of clients. */
+export function createRequestCount(home: Home, what: Counted) {
+  const counters = createCounters(home, what);
   /**
    * @param most requests within the time
    * @param detail what a client reads that sends more
@@ -25,7 +26,7 @@ export function rateLimit(
   home: Home,
 ): Middleware {
   const { keyOf } = clientsBehind(trustedProxies);
-  const count = createRequestCount(home, 'requests', 60);
+  const count = createRequestCount(home, counted.requests);
   return async (ctx, next) => {
     await count(keyOf(ctx.req), perMinute);
     await next();

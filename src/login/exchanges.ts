@@ -1,18 +1,14 @@
 import { RelayError } from '../failures/relay-error.ts';
 import { createJoint, createOnce, type Home, lead } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-
-// As long as a state is valid: ten minutes, and a minute for clocks that differ.
-const lifetime = 660_000;
-/** Milliseconds for which the relays that wait find the result. */
-const waitersTime = 2_000;
 
 /** The token exchanges of the last eleven minutes. Each login has one at most. */
 export type Exchanges = ReturnType<typeof createExchanges>;
 
 /** Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code. */
 export function createExchanges(home: Home) {
-  const begun = createOnce(home, 'x', lifetime, 16_384, finished);
+  const begun = createOnce(home, kinds.exchanges, finished);
   const join = createJoint<TokenResponse>();
   return {
     /** Whether the exchange of this login has started. */
@@ -31,10 +27,10 @@ export function createExchanges(home: Home) {
     ): Promise<TokenResponse> =>
       join(login, async () => {
         if (begun.isBegunHere(login)) finished();
-        const { left, how } = await lead(home, 'y', login, {
+        const { left, how } = await lead(home, kinds.exchangeResults, login, {
           call: async () => ({ response: await begun.run(login, exchange) }),
           isAnswer: (left, hasWaited) => hasWaited || left.response !== undefined,
-          keep: () => ({ lifetime: waitersTime, always: true }),
+          keep: () => ({ lifetime: kinds.exchangeResults.lifetime, always: true }),
         });
         if (how === 'repeated') finished();
         if (left.response !== undefined) return left.response;

@@ -4,6 +4,7 @@ import { clientsBehind } from '../http/client-address.ts';
 import { createRequestCount } from '../http/rate-limit.ts';
 import { limits } from '../limits.ts';
 import type { Home } from '../memory/home.ts';
+import { counted } from '../memory/kinds.ts';
 import { createLasting } from '../memory/recent.ts';
 import { createExchanges } from './exchanges.ts';
 import { createRefusedExchanges } from './refused-exchanges.ts';
@@ -19,16 +20,16 @@ export function createLoginMemory(home: Home) {
     goodTokens: createLasting<true>(4096, home.now),
     refusedExchanges: createRefusedExchanges(
       home,
-      'exchange',
+      counted.refusedExchanges,
       'The provider refused too many logins from this address. Start the login again',
     ),
     /** Access tokens that the provider did not know when they were revoked. */
-    refusedRevocations: createRefusedExchanges(home, 'revocation'),
-    refusedLookups: createRefusedExchanges(home, 'lookup'),
+    refusedRevocations: createRefusedExchanges(home, counted.refusedRevocations),
+    refusedLookups: createRefusedExchanges(home, counted.refusedLookups),
     /** Counts what a client address makes the relay do for clients that nobody registered, for ten minutes. */
-    countNewClient: createRequestCount(home, 'new clients', 600),
+    countNewClient: createRequestCount(home, counted.newClients),
     /** Counts the exchanges and refreshes of each client address, refused or not, for ten minutes. */
-    countExchange: createRequestCount(home, 'exchanges', 600),
+    countExchange: createRequestCount(home, counted.exchanges),
   };
 }
 

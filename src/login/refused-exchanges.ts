@@ -1,7 +1,7 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
+import type { Counted } from '../memory/kinds.ts';
 
-const windowSeconds = 600;
 const mostWaiting = 1024;
 // So that one address cannot take every place in the queue.
 const mostWaitingForOne = 256;
@@ -15,15 +15,14 @@ const refusals = ['code_refused', 'token_refused', 'token_missing', 'token_inval
  * Counts refused calls to the provider by client address, for ten minutes. A client with made-up codes or
  * tokens must not use up the requests that the provider allows the relay.
  *
- * @param kind the short name of what is refused
  * @param advice what a client reads that has reached the limit, before "in ten minutes"
  */
 export function createRefusedExchanges(
   home: Home,
-  kind: string,
+  what: Counted,
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
-  const counters = createCounters(home, kind, windowSeconds);
+  const counters = createCounters(home, what);
   /** The exchanges of each counter in flight, and what to call when one of them ends. */
   const exchangesOf = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
   let waitingInAll = 0;

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import type { Counted, Kind } from './kinds.ts';
 import { createLasting } from './recent.ts';
 import { type Found, memoryAway, nameOf, type SharedCall, type SharedMemory } from './shared.ts';
 
@@ -13,16 +14,13 @@ export interface Home {
 /** Keys that were seen, each until its time is over. */
 export type Marks = ReturnType<typeof createMarks>;
 
-/**
- * @param most keys; beyond it, this process forgets the oldest one
- * @param isKept whether they are worth to be marked again in a server that has lost them
- */
-export function createMarks({ now, shared }: Home, kind: string, most: number, isKept = false) {
+/** @param isKept whether they are worth to be marked again in a server that has lost them */
+export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKept = false) {
   const marks = createLasting<true>(most, now);
   const isMarkedHere = (key: string): boolean => marks.get(key) === true;
   const markAt = (key: string, lifetime: number, ...more: string[]) => {
     const milliseconds = Math.max(1, Math.ceil(lifetime));
-    return ['SET', nameOf(kind, key), '1', ...more, 'PX', `${milliseconds}`];
+    return ['SET', nameOf(letter, key), '1', ...more, 'PX', `${milliseconds}`];
   };
   if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markAt(key, left)));
   return {
@@ -33,7 +31,7 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
      */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
-      const answer = await shared.run(['EXISTS', nameOf(kind, key)]);
+      const answer = await shared.run(['EXISTS', nameOf(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
       // This process may have marked it in the meantime.
       return answer?.reply === 1 || isMarkedHere(key);
@@ -52,7 +50,7 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
     },
     async unmark(key: string): Promise<void> {
       marks.delete(key);
-      await shared?.run(['DEL', nameOf(kind, key)]);
+      await shared?.run(['DEL', nameOf(letter, key)]);
     },
   };
 }
@@ -61,25 +59,21 @@ export function createMarks({ now, shared }: Home, kind: string, most: number, i
 const raise =
   "local v=redis.call('GET',KEYS[1]) if v and (tonumber(string.match(v,'^%d+')) or 0)>tonumber(ARGV[2]) then return v end redis.call('SET',KEYS[1],ARGV[1],'PX',ARGV[3]) return ARGV[1]";
 
-/**
- * Lists of whole numbers, each until its time is over. A list gives way to no other one whose first number is lower.
- *
- * @param most lists; beyond it, this process forgets the oldest one
- */
-export function createHighest({ now, shared }: Home, kind: string, most: number) {
+/** Lists of whole numbers, each until its time is over. A list gives way to no other one whose first number is lower. */
+export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   type List = readonly number[];
   const lists = createLasting<List>(most, now);
   const raiseAt = (key: string, list: List, lifetime: number) => {
     const [first = 0] = list;
     const words = [list.join(' '), `${first}`, `${Math.max(1, Math.ceil(lifetime))}`];
-    return ['EVAL', raise, '1', nameOf(kind, key), ...words];
+    return ['EVAL', raise, '1', nameOf(letter, key), ...words];
   };
   const higher = (one: List | undefined, other: List | undefined) =>
     (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
   shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseAt(key, value, left)));
   return {
     async get(key: string): Promise<List | undefined> {
-      const answer = await shared?.run(['GET', nameOf(kind, key)]);
+      const answer = await shared?.run(['GET', nameOf(letter, key)]);
       return higher(lists.get(key), listIn(answer?.reply));
     },
     /** @param lifetime milliseconds @returns the highest list that is known */
@@ -101,17 +95,14 @@ function listIn(reply: unknown): readonly number[] | undefined {
 /**
  * Does work once.
  *
- * @param lifetime milliseconds
  * @param again what happens instead if the work was begun before
  */
 export function createOnce<Again>(
   home: Home,
-  kind: string,
-  lifetime: number,
-  most: number,
+  kind: Kind & { readonly lifetime: number },
   again: () => Again,
 ) {
-  const begun = createMarks(home, kind, most);
+  const begun = createMarks(home, kind);
   return {
     /** Whether this process has begun the work of a key. */
     isBegunHere: begun.isMarkedHere,
@@ -120,7 +111,7 @@ export function createOnce<Again>(
       key: string,
       work: (spend: () => void) => Promise<Result>,
     ): Promise<Result | Again> {
-      if (!(await begun.mark(key, lifetime))) return again();
+      if (!(await begun.mark(key, kind.lifetime))) return again();
       let isSpent = false;
       try {
         return await work(() => {
@@ -152,11 +143,11 @@ export function createJoint<Result>() {
  */
 export async function lead(
   { shared }: Home,
-  kind: string,
+  { letter }: Kind,
   key: string,
   call: SharedCall,
 ): Promise<Found> {
-  if (shared !== undefined) return await shared.lead(kind, key, call);
+  if (shared !== undefined) return await shared.lead(letter, key, call);
   return { left: await call.call(), age: 0, how: 'led' };
 }
 
@@ -170,8 +161,7 @@ const countUp =
  * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter
  * is evicted, and clients cannot choose with whom they share one.
  */
-export function createCounters({ now, shared }: Home, kind: string, seconds: number) {
-  const lifetime = seconds * 1000;
+export function createCounters({ now, shared }: Home, { name: kind, lifetime }: Counted) {
   const counters = createLasting<{ count: number; readonly end: number }>(mostCounters, now);
   const ownSeed = randomBytes(16).toString('hex');
   return {

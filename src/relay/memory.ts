@@ -6,13 +6,13 @@ import { limits } from '../limits.ts';
 import { createLoginMemory } from '../login/memory.ts';
 import { createConnection } from '../memory/connection.ts';
 import { createMarks, type Home } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
 import { createLink } from '../memory/link.ts';
 import { createLasting } from '../memory/recent.ts';
 import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Provider } from '../providers/provider.ts';
 import { keysFromFile } from '../sealing/keys.ts';
-import { mostLogouts } from '../session/sessions.ts';
 
 /** What a process remembers. A reload of the configuration keeps it. */
 export type Memory = ReturnType<typeof createMemory>;
@@ -23,7 +23,7 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     home,
     logins: createLoginMemory(home),
     grants: createGrantMemory(home),
-    logouts: createMarks(home, 'l', mostLogouts, true),
+    logouts: createMarks(home, kinds.logouts, true),
     /** The providers that were discovered last, by their settings. */
     providers: createLasting<Provider>(limits.registrations, now),
   };

@@ -43,9 +43,6 @@ export const createSessionSeal = (keys: KeyRing) => createSeal('session', keys, 
 /** The sessions of front ends that hold no token. Nothing is stored: a cookie holds its session, sealed. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Logouts that are remembered. If more follow, copies of the oldest sessions' cookies work again. */
-export const mostLogouts = 16_384;
-
 interface SessionSettings {
   /** Seconds from the login until the session ends. */
   readonly lifetime: number;

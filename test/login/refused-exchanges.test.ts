@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import { createRefusedExchanges } from '../../src/login/refused-exchanges.ts';
+import { counted } from '../../src/memory/kinds.ts';
 import { send } from '../harness/client/http-client.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { createRelayHere } from '../harness/relay/relay-in-process.ts';
@@ -19,7 +20,7 @@ describe('the limit of refused exchanges', () => {
   beforeEach(() => {
     refused = createRefusedExchanges(
       home,
-      'exchange',
+      counted.refusedExchanges,
       'The provider refused. Start the login again',
     );
     started = 0;

@@ -25,10 +25,10 @@ const keys = [randomBytes(32)] as const;
 /** What a relay remembers with. */
 function memoriesOf(home: Home, run: string) {
   return {
-    marks: createMarks(home, 'm', 100),
-    once: createOnce(home, 'o', minute, 100, () => 'again'),
-    highest: createHighest(home, 'h', 100),
-    counters: createCounters(home, `counter ${run}`, 60),
+    marks: createMarks(home, { letter: 'm', most: 100 }),
+    once: createOnce(home, { letter: 'o', lifetime: minute, most: 100 }, () => 'again'),
+    highest: createHighest(home, { letter: 'h', most: 100 }),
+    counters: createCounters(home, { name: `counter ${run}`, lifetime: minute }),
     refreshes: createRefreshes(home),
   };
 }

@@ -92,7 +92,10 @@ describe('a relay that shares a memory', () => {
   });
 
   it('counts by itself if the server answers with no numbers', async () => {
-    const counters = createCounters(await start(server.address), 'kind', 60);
+    const counters = createCounters(await start(server.address), {
+      name: 'kind',
+      lifetime: 60_000,
+    });
     server.instead = ([name]) => (name === 'EVAL' ? ['many', 'much'] : undefined);
     expect((await counters.add('1', 1)).count).to.equal(1);
     expect((await counters.add('1', 1)).count).to.equal(2);
@@ -102,7 +105,7 @@ describe('a relay that shares a memory', () => {
     const real = await MemoryServer.start();
     try {
       const home = await start(real.address);
-      const counters = createCounters(home, 'kind', 60);
+      const counters = createCounters(home, { name: 'kind', lifetime: 60_000 });
       await counters.add('1', 1);
       const [{ key = '' } = {}] = (await real.content()).filter((one) => one.key.includes(':n:'));
       for (const command of ['SET', 'LPUSH']) {
@@ -130,7 +133,9 @@ describe('a relay that shares a memory', () => {
       const ranges = ['0', `${Number(slot) - 1}`, `${Number(slot) + 1}`, '16383'];
       await cluster.run(['CLUSTER', 'ADDSLOTSRANGE', ...ranges]);
       await eventually(async () => {
-        expect(await createMarks(home, 'kind', 1).isMarked('key', true)).to.equal(false);
+        expect(await createMarks(home, { letter: 'kind', most: 1 }).isMarked('key', true)).to.equal(
+          false,
+        );
       });
     } finally {
       await cluster.stop();

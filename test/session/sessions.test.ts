@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createMarks, type Marks } from '../../src/memory/home.ts';
+import { kinds } from '../../src/memory/kinds.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';
 import type { KeyRing } from '../../src/sealing/keys.ts';
-import { createSessions, mostLogouts, type Sessions } from '../../src/session/sessions.ts';
+import { createSessions, type Sessions } from '../../src/session/sessions.ts';
 import { CookieJar, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 
@@ -41,7 +42,7 @@ describe('a session', () => {
     createSessions({ ...settings, ...changes }, ring, ends, now);
   beforeEach(() => {
     time = noon;
-    logouts = createMarks({ now: () => time * 1000 }, 'l', mostLogouts);
+    logouts = createMarks({ now: () => time * 1000 }, kinds.logouts);
     sessions = create();
     jar = new CookieJar();
   });
@@ -193,7 +194,7 @@ describe('a session', () => {
     const session = await read();
     if (session === undefined) throw new Error('there is no session');
     await sessions.end(session);
-    const elsewhere = create({}, keys, createMarks({ now }, 'l', mostLogouts));
+    const elsewhere = create({}, keys, createMarks({ now }, kinds.logouts));
     for (time = noon; time < session.endsAt; time += 80_000) {
       expect(await refresh(token, elsewhere)).to.have.property('id', session.id);
       expect(await read()).to.equal(undefined);
@@ -215,7 +216,7 @@ describe('a session', () => {
 describe('the memory of logouts', () => {
   it('holds the newest 16,384 sessions, until they are over', async () => {
     let time = noon;
-    const logouts = createMarks({ now: () => time * 1000 }, 'l', mostLogouts);
+    const logouts = createMarks({ now: () => time * 1000 }, kinds.logouts);
     for (let index = 0; index <= 16_384; index += 1) await logouts.mark(`${index}`, 60_000);
     expect(await logouts.isMarked('0')).to.equal(false);
     expect(await logouts.isMarked('1')).to.equal(true);

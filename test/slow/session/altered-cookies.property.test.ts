@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createMarks } from '../../../src/memory/home.ts';
+import { kinds } from '../../../src/memory/kinds.ts';
 import type { KeyRing } from '../../../src/sealing/keys.ts';
 import { createSessions } from '../../../src/session/sessions.ts';
 import { setCookies } from '../../harness/browser/cookie-jar.ts';
@@ -22,7 +23,7 @@ const sessions = createSessions(
     frontEnds: new Map([[login.frontEnd, { audience: 'app https://app.example', registrations }]]),
   },
   keys,
-  createMarks({ now: Date.now }, 'l', 1),
+  createMarks({ now: Date.now }, kinds.logouts),
   Date.now,
 );
 

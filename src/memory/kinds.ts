@@ -1,0 +1,52 @@
+/** A kind of what relays remember. */
+export interface Kind {
+  /** Its name at a shared server. */
+  readonly letter: string;
+  /** Milliseconds. Undefined: each entry has its own. */
+  readonly lifetime?: number;
+  /** Entries; beyond it, the oldest one is forgotten. */
+  readonly most: number;
+}
+
+/** Everything that relays share, if they share a server, but what they count. */
+export const kinds = {
+  /** DPoP proofs that were used. One may be 60 seconds ahead, and is valid for 60 seconds from then on. */
+  usedProofs: { letter: 'p', lifetime: 121_000, most: 65_536 },
+  /** The provider's codes in codes that were redeemed: for longer than those can be valid at any relay. */
+  redeemedCodes: { letter: 'c', lifetime: 130_000, most: 16_384 },
+  /** Plain logins whose exchange has begun: as long as a state is valid, and a minute for clocks that differ. */
+  exchanges: { letter: 'x', lifetime: 660_000, most: 16_384 },
+  /** Their results, for the relays that wait. */
+  exchangeResults: { letter: 'y', lifetime: 2_000, most: 0 },
+  /** What a refresh token was rotated to. */
+  refreshResults: { letter: 'r', lifetime: 60_000, most: 4096 },
+  /** Refresh tokens that are about to be revoked: from then on, only the provider gives tokens. */
+  endedRefreshes: { letter: 'e', lifetime: 60_000, most: 4096 },
+  /** The last generation of each login, until the login ends. */
+  generations: { letter: 'g', most: 16_384 },
+  /** Logins that were revoked. */
+  revocations: { letter: 'v', lifetime: 60_000, most: 4096 },
+  /** Sessions that were logged out, until their latest end. */
+  logouts: { letter: 'l', most: 16_384 },
+} as const satisfies Record<string, Kind>;
+
+/** What is counted for each client address. */
+export interface Counted {
+  readonly name: string;
+  /** Milliseconds after which a count starts anew. */
+  readonly lifetime: number;
+}
+
+const tenMinutes = 600_000;
+
+/** Everything that is counted. At a shared server, all have the letter `n`. */
+export const counted = {
+  requests: { name: 'requests', lifetime: 60_000 },
+  /** Exchanges and refreshes, refused or not. */
+  exchanges: { name: 'exchanges', lifetime: tenMinutes },
+  refusedExchanges: { name: 'exchange', lifetime: tenMinutes },
+  refusedLookups: { name: 'lookup', lifetime: tenMinutes },
+  refusedRevocations: { name: 'revocation', lifetime: tenMinutes },
+  /** What clients that nobody registered make the relay do. */
+  newClients: { name: 'new clients', lifetime: tenMinutes },
+} as const satisfies Record<string, Counted>;

@@ -1,5 +1,5 @@
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { FailureCode, RelayError } from '../failures/relay-error.ts';
+import type { FailureCode } from '../failures/relay-error.ts';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../providers/refusals.ts';
 import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
@@ -48,8 +48,6 @@ export interface RequestState {
   codeMayBeSpent?: true;
   /** Whether the login of a callback stays open after a failure. */
   callbackMayBeRetried?: boolean;
-  /** Answers the failures of this request. Undefined: the application's default does. */
-  answerFailure?: (ctx: Context, failure: RelayError) => void;
 }
 
 /** What every handler gets. */

@@ -19,22 +19,43 @@ export function answerWith(ctx: Context, failure: RelayError, body: string | obj
   ctx.body = body;
 }
 
-/**
- * Catches every error of a request and answers it, in one place.
- *
- * @param answer used unless the route has set `answerFailure`
- */
-export function errorResponder(answer: AnswerFailure): Handler {
+/** An error with its answer. */
+class AnsweredError {
+  readonly error: unknown;
+  readonly answer: AnswerFailure;
+
+  constructor(error: unknown, answer: AnswerFailure) {
+    this.error = error;
+    this.answer = answer;
+  }
+}
+
+/** Says how the failures of some work are answered. An inner part of the work may say otherwise. */
+export async function answering<Result>(
+  answer: AnswerFailure,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof AnsweredError ? error : new AnsweredError(error, answer);
+  }
+}
+
+/** Catches every error of a request and answers it, in one place. @param otherwise answers those without an answer */
+export function errorResponder(otherwise: AnswerFailure): Handler {
   return async (ctx: Context, next) => {
     try {
-      await next();
-    } catch (error) {
+      await answering(otherwise, next);
+    } catch (thrown) {
+      if (!(thrown instanceof AnsweredError)) throw thrown;
+      const { error, answer } = thrown;
       const known = error instanceof RelayError ? error : new RelayError('internal_error');
       if (known !== error) ctx.state.stack = stackFrames(error);
       const failure = ctx.state.codeMayBeSpent ? known.onceSpent() : known;
       ctx.state.failure = failure.code;
       ctx.state.providerError = failure.providerError;
-      (ctx.state.answerFailure ?? answer)(ctx, failure);
+      answer(ctx, failure);
     }
   };
 }
@@ -51,10 +72,7 @@ export function stackFrames(error: unknown): string {
 
 /** Answers the failures of everything that follows. */
 export function answerFailures(answer: AnswerFailure): Handler {
-  return (ctx: Context, next) => {
-    ctx.state.answerFailure = answer;
-    return next();
-  };
+  return (_, next) => answering(answer, next);
 }
 
 /** Answers failures of everything that follows as OAuth clients read them. @see RFC 6749 §5.2 */

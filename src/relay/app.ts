@@ -15,7 +15,7 @@ import {
   type Route,
 } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
-import { answerSessionFailures, errorResponder } from '../http/error-responder.ts';
+import { answering, answerSessionFailures, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { checkHeaders, methods, originForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
@@ -94,11 +94,12 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(router.routes());
   app.use((ctx) => {
     // A login may have started here before a reload removed its registration.
-    if (registrationsAreNamed && namesInPath(ctx.path).below === 'callback') {
-      ctx.state.answerFailure = served[0].frontEnds.first.answerInPlace;
-      throw new RelayError('front_end_gone');
+    if (!registrationsAreNamed || namesInPath(ctx.path).below !== 'callback') {
+      throw new RelayError('not_found');
     }
-    throw new RelayError('not_found');
+    return answering(served[0].frontEnds.first.answerInPlace, () => {
+      throw new RelayError('front_end_gone');
+    });
   });
   return app;
 }

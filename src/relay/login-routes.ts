@@ -8,7 +8,7 @@ import {
   inOrder,
   type Route,
 } from '../http/context.ts';
-import { answerOAuthErrors } from '../http/error-responder.ts';
+import { answering, answerOAuthErrors } from '../http/error-responder.ts';
 import { methods, refusePrefetch } from '../http/request-guards.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
@@ -62,8 +62,7 @@ export function createLoginRoutes(
     const backend = ctx.method === 'POST' ? 'github' : claimedQuery(ctx)['provider'];
     const found = registrationOfCms(withCms, backend);
     if (found === undefined) return next();
-    enter(ctx, found.served);
-    return found.handle(ctx, next);
+    return enter(ctx, found.served, () => found.handle(ctx, next));
   }
 
   return {
@@ -71,10 +70,12 @@ export function createLoginRoutes(
     /** Answers at an address of a registration. */
     answer(ctx: Context, next: Next): unknown {
       const { served, route, pattern } = find(ctx.path);
-      if (served !== undefined) enter(ctx, served);
-      if (route === undefined) return next();
-      ctx.state.route = pattern;
-      return route.handle(ctx, next);
+      if (served === undefined) return next();
+      return enter(ctx, served, () => {
+        if (route === undefined) return next();
+        ctx.state.route = pattern;
+        return route.handle(ctx, next);
+      });
     },
     /** Where CMSes start unless their configuration says otherwise. Undefined: there are none. */
     startOfCms:
@@ -88,9 +89,14 @@ interface Found {
   readonly pattern?: string | undefined;
 }
 
-function enter({ state }: Context, { registration, frontEnds }: ServedRegistration): void {
+/** Goes on at a registration. */
+function enter(
+  { state }: Context,
+  { registration, frontEnds }: ServedRegistration,
+  goOn: () => unknown,
+): Promise<unknown> {
   state.registration = registration.name;
-  state.answerFailure = frontEnds.first.answerFailure;
+  return answering(frontEnds.first.answerFailure, goOn);
 }
 
 function routesOf(served: ServedRegistration, dependencies: LoginDependencies) {

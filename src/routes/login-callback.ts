@@ -8,7 +8,7 @@ import {
   readQuery,
   recordCall,
 } from '../http/context.ts';
-import { answerFailures } from '../http/error-responder.ts';
+import { answerFailures, answering } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
 import type { Login } from '../login/state.ts';
 import { authorizationCode } from '../oauth/authorization-response.ts';
@@ -36,13 +36,14 @@ export function loginCallback(served: Served): Handler {
     const callback = { ...served, registration, frontEnd, ctx, query, login };
     const delivery = frontEnd.deliveryOf(login?.request);
     if (login === undefined) return await deliver(callback, delivery);
-    ctx.state.answerFailure = delivery.fail;
-    protection?.checkAge(ctx, login);
-    try {
-      await deliver(callback, delivery);
-    } finally {
-      if (!ctx.state.callbackMayBeRetried) protection?.end(ctx, login);
-    }
+    await answering(delivery.fail, async () => {
+      protection?.checkAge(ctx, login);
+      try {
+        await deliver(callback, delivery);
+      } finally {
+        if (!ctx.state.callbackMayBeRetried) protection?.end(ctx, login);
+      }
+    });
   };
 }
 

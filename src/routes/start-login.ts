@@ -4,11 +4,12 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
-import { type Context, type Handler, readQuery } from '../http/context.ts';
+import { type Context, type Handler, inOrder, readQuery } from '../http/context.ts';
+import { answerFailures, answering } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import { codeChallenge } from '../login/pkce.ts';
-import type { FrontEndRequest } from '../login/state.ts';
+import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { Query } from '../oauth/query.ts';
@@ -36,23 +37,9 @@ interface Place extends Served {
 export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
-    const isOAuth = isOAuthRequest(query);
-    if (isOAuth) ctx.state.answerFailure = served.frontEnds.first.answerInPlace;
-    const { frontEnd, client } = isOAuth
-      ? await frontEnds.ofOAuthStart(ctx)
-      : { frontEnd: frontEnds.ofPlainStart(ctx), client: undefined };
-    if (frontEnd === undefined) throw new RelayError('client_unknown');
-    ctx.state.frontEnd = frontEnd.name;
-    const place = { ...served, frontEnd };
-    if (!isOAuth) {
-      redirectToProvider(ctx, place, plainStart(ctx, query, place));
-      return;
-    }
-    if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
-    const isOpen = client !== undefined && client.vouchedBy !== 'operator';
-    const start = oauthStart(ctx, query, place, isOpen);
-    if (isOpen) askConsent(ctx, place, client, start);
-    else redirectToProvider(ctx, place, start);
+    if (!isOAuthRequest(query)) return await startPlainly(ctx, query, served, frontEnds);
+    const { answerInPlace } = served.frontEnds.first;
+    await answering(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
   };
 }
 
@@ -60,43 +47,57 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
  * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
  * has a scope instead. The state of a session comes back only with a failure.
  */
-function plainStart(ctx: Context, query: Query, place: Place): FrontEndRequest {
-  const { registration, frontEnd } = place;
-  const { cmsBackend, tokenDelivery, origin } = frontEnd;
+async function startPlainly(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
+  const frontEnd = frontEnds.ofPlainStart(ctx);
+  if (frontEnd === undefined) throw new RelayError('client_unknown');
+  ctx.state.frontEnd = frontEnd.name;
+  const place = { ...served, frontEnd };
+  const { cmsBackend, tokenDelivery, origin, answerInPlace } = frontEnd;
   const { provider: backend = cmsBackend } = query;
   const isCms = cmsBackend !== undefined;
-  // The window of a CMS listens only to messages with the name of its backend.
-  if (isCms && backend !== cmsBackend) {
-    ctx.state.answerFailure = frontEnd.answerInPlace;
-    throw new RelayError('cms_backend_wrong');
-  }
-  ctx.state.answerFailure = frontEnd.deliveryOf().fail;
-  if (tokenDelivery === 'code') throw new RelayError('pkce_required');
-  const state = registration.protection && !isCms ? frontEndState(query) : undefined;
-  ctx.state.answerFailure = frontEnd.deliveryOf({ state }).fail;
-  const returnTo = tokenDelivery === 'session' ? pageToReturnTo(query, origin) : undefined;
-  const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
-  return { state, returnTo, ...atProvider(query, place, narrow) };
+  await answering(answerInPlace, () => {
+    // The window of a CMS listens only to messages with the name of its backend.
+    if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');
+  });
+  const state = await answering(frontEnd.deliveryOf().fail, () => {
+    if (tokenDelivery === 'code') throw new RelayError('pkce_required');
+    return served.registration.protection && !isCms ? frontEndState(query) : undefined;
+  });
+  await answering(frontEnd.deliveryOf({ state }).fail, () => {
+    const returnTo = tokenDelivery === 'session' ? pageToReturnTo(query, origin) : undefined;
+    const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
+    redirectToProvider(ctx, place, { state, returnTo, ...atProvider(query, place, narrow) });
+  });
 }
 
-/**
- * A start by an OAuth request.
- *
- * @param isOpen whether nobody registered the client. Its failures stay here: otherwise, anybody could register an
- *   address that the relay redirects to. @see RFC 9700 §4.11.2
- * @see RFC 6749 §4.1.1
- */
-function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
-  const { registration, frontEnd } = place;
-  const { redirectUris, kind, client } = frontEnd;
-  const redirectUri = registeredRedirectUri(query, redirectUris);
-  const deliverFailures = (state?: string): void => {
-    const oauth = { redirectUri, codeChallenge: '' };
-    if (!isOpen) ctx.state.answerFailure = frontEnd.deliveryOf({ state, oauth }).fail;
+/** A start by an OAuth request. @see RFC 6749 §4.1.1 */
+async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
+  const { frontEnd, client } = await frontEnds.ofOAuthStart(ctx);
+  if (frontEnd === undefined) throw new RelayError('client_unknown');
+  ctx.state.frontEnd = frontEnd.name;
+  if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
+  const place = { ...served, frontEnd };
+  const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
+  const asker = client !== undefined && client.vouchedBy !== 'operator' ? client : undefined;
+  // Failures of a client that nobody registered stay here: otherwise, anybody could register an address that the relay
+  // redirects to. @see RFC 9700 §4.11.2
+  const delivered = <Result>(state: string | undefined, work: () => Result) => {
+    const { fail } = frontEnd.deliveryOf({ state, oauth: { redirectUri, codeChallenge: '' } });
+    return asker ? work() : answering(fail, work);
   };
-  deliverFailures();
-  const state = frontEndState(query);
-  deliverFailures(state);
+  const state = await delivered(undefined, () => frontEndState(query));
+  await delivered(state, () => {
+    const oauth = oauthRequest(query, place, redirectUri, asker !== undefined);
+    const start = { ...oauth, state };
+    if (asker === undefined) redirectToProvider(ctx, place, start);
+    else askConsent(ctx, place, asker, start);
+  });
+}
+
+/** @param isOpen whether nobody registered the client, so that a person is asked */
+function oauthRequest(query: Query, place: Place, redirectUri: string, isOpen: boolean) {
+  const { registration, frontEnd } = place;
+  const { kind, client } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
   const resource = kind === 'native' ? resourceOf(query) : undefined;
@@ -104,8 +105,10 @@ function oauthStart(ctx: Context, query: Query, place: Place, isOpen: boolean) {
     isOpen ? scopeWithin(query, whole) : (narrowedScope(query, whole) ?? whole);
   const { scope, otherAccount } = atProvider(query, place, narrow);
   const hasConsent = isOpen ? (true as const) : undefined;
-  const oauth = { redirectUri, codeChallenge, client, resource, scope, hasConsent };
-  return { state, oauth, otherAccount };
+  return {
+    oauth: { redirectUri, codeChallenge, client, resource, scope, hasConsent },
+    otherAccount,
+  };
 }
 
 /** What a start is to ask the provider for. @param narrow gives a part of the configured scope */
@@ -130,7 +133,7 @@ function askConsent(
   ctx: Context,
   { registration, frontEnd, questions, issuer }: Place,
   client: Client,
-  start: ReturnType<typeof oauthStart>,
+  start: FrontEndRequest & { readonly oauth: OAuthRequest },
 ): void {
   expectNavigation(ctx);
   const { host: provider } = new URL(registration.pinned().provider.authorizeUrl);
@@ -153,8 +156,7 @@ function showQuestion(ctx: Context, page: string): void {
 export function consentEndpoint(served: Served): Handler {
   const { frontEnds, questions, issuer } = served;
   const { origin } = new URL(issuer);
-  return async (ctx: Context) => {
-    ctx.state.answerFailure = frontEnds.first.answerInPlace;
+  const decide: Handler = async (ctx: Context) => {
     expectOwnPage(ctx, origin);
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { consent: token, decision } = parameters;
@@ -170,12 +172,12 @@ export function consentEndpoint(served: Served): Handler {
       return;
     }
     questions.end(ctx, asked);
-    if (decision !== 'confirmed') {
-      ctx.state.answerFailure = frontEnd.deliveryOf(asked.request).fail;
-      throw new RelayError('consent_denied');
-    }
+    await answering(frontEnd.deliveryOf(asked.request).fail, () => {
+      if (decision !== 'confirmed') throw new RelayError('consent_denied');
+    });
     redirectToProvider(ctx, { ...served, frontEnd }, asked.request);
   };
+  return inOrder(answerFailures(frontEnds.first.answerInPlace), decide);
 }
 
 /** The page sends no referrer, so its form has the origin `null`. */

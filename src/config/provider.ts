@@ -41,9 +41,15 @@ export function presetOf({ provider, issuer }: Reading['values']): Preset | unde
   );
 }
 
-/** What the preset with this user URL knows of the answers there. */
-function answersAt(userUrl: string | undefined): Pick<Provider, 'access' | 'userRejectedWhen'> {
-  const preset = presets.find((one) => one.userUrl === userUrl);
+type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | undefined>>>;
+
+const hostsOf = (given: Endpoints) =>
+  endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
+
+/** What the preset with an endpoint at one of these hosts knows of the answers there. */
+function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhen'> {
+  const hosts = hostsOf(given);
+  const preset = presets.find((one) => hostsOf(one).some((host) => hosts.includes(host)));
   return preset ? { access: preset.access, userRejectedWhen: preset.userRejectedWhen } : {};
 }
 
@@ -69,7 +75,7 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
     version,
   });
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
-  const provider = { ...filled, ...atOtherEndpoints(given, isNamed), ...given };
+  const provider = { ...filled, ...atOtherEndpoints(given, isNamed, issuer), ...given };
   warnOfSecretInUrl(preset, provider, reading);
   return { known: Object.freeze(provider) };
 }
@@ -84,7 +90,7 @@ function withoutPreset(
   }
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
   const defaults = { clientAuthentication: 'body', pkce: true } as const;
-  const answers = answersAt(userUrl);
+  const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
   return {
     known: Object.freeze({ ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl }),
   };
@@ -94,11 +100,16 @@ function withoutPreset(
 function atOtherEndpoints(
   { authorizeUrl, tokenUrl, userUrl }: Partial<Provider>,
   isNamed: boolean,
+  issuer: string | undefined,
 ): Partial<Provider> {
   const isOther = !isNamed && (authorizeUrl ?? userUrl) !== undefined;
   return {
-    ...(isOther && { access: undefined, accountPrompt: undefined, ...answersAt(userUrl) }),
-    ...(authorizeUrl && { issuer: undefined, refreshRequest: undefined, logoutUrl: undefined }),
+    ...(isOther && {
+      access: undefined,
+      accountPrompt: undefined,
+      ...answersAt({ authorizeUrl, tokenUrl, userUrl }),
+    }),
+    ...(authorizeUrl && { issuer, refreshRequest: undefined, logoutUrl: undefined }),
     // Never send the tokens and the secret of another provider to the preset's endpoints.
     ...(tokenUrl && { refreshTokens: undefined, revocation: undefined }),
   };

@@ -121,7 +121,7 @@ describe('allow', () => {
     });
   }
 
-  it('asks a provider by the rules of its preset, also if only its issuer or its user URL names it', () => {
+  it('asks a provider by the rules of its preset, also if only its issuer or one of its hosts names it', () => {
     const providerOf = (lines: string) =>
       readFileConfig(file(lines)).config.registrations[0].provider as { known: Provider };
     for (const { name, issuer } of presets.filter((one) => one.issuer !== undefined)) {
@@ -133,6 +133,14 @@ describe('allow', () => {
       expect(known.access, name).to.equal(access);
       expect(known.userRejectedWhen, name).to.equal(userRejectedWhen);
     }
+    const byHand =
+      'authorize-url: https://accounts.google.com/a, token-url: https://oauth2.googleapis.com/t';
+    const elsewhere = `${byHand}, user-url: https://www.googleapis.com/oauth2/v3/userinfo`;
+    const google = presets.find(({ name }) => name === 'google');
+    expect(providerOf(elsewhere).known.access).to.equal(google?.access);
+    const moved =
+      'issuer: https://accounts.google.com, authorize-url: https://accounts.google.com/x';
+    expect(providerOf(moved).known.issuer).to.equal('https://accounts.google.com');
     const cms = file('issuer: https://github.com/login/oauth', 'token-delivery: cms, scope: repo');
     const { warnings } = readFileConfig(`${cms}  other: { origin: https://other.example.com }\n`);
     expect(warnings.join('\n')).to.contain('is used with different scopes');

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readFileConfig } from '../config/support/read.ts';
 import type { Answer } from '../harness/client/request.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { clientsRelay, jsonOf, loopback, type Question } from './support/clients-relay.ts';
@@ -64,6 +65,28 @@ describe('the scope that a person has agreed to', () => {
     expectNoToken(await relay().post('token', { ...form, scope: 'mail files' }));
     relay().provider.mood.saysScope = true;
     expectNoToken(await relay().post('token', form));
+  });
+});
+
+describe('a front end with more scope at the OAuth application of open clients', () => {
+  const warnings = (scope: string) => {
+    const { frontEnds } = settingsWith('scope: read');
+    const text = `
+base-url: https://login.example.com
+key-file: ./key
+providers:
+  github: { client-id: a, client-secret: b, scope: read }
+front-ends:
+  app: { origin: https://app.example.com, ${scope} }
+${frontEnds}`;
+    return readFileConfig(text).warnings.filter((one) => one.includes('second OAuth application'));
+  };
+
+  it('is a warning', () => {
+    expect(warnings('scope: read')).to.deep.equal([]);
+    expect(warnings('')).to.deep.equal([]);
+    const [warning = ''] = warnings('scope: read repo');
+    expect(warning).to.contain('front-ends.tools.scope is less than that of app');
   });
 });
 

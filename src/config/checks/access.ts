@@ -1,8 +1,9 @@
 import { type Allow, allowAt, answerTo, rulesOf, splitName } from '../../access/allow.ts';
+import { scopeBeyond } from '../../oauth/scope.ts';
 import type { AccessRule } from '../../providers/provider.ts';
-import type { ProviderSettings } from '../provider.ts';
+import { type ProviderSettings, presetOf } from '../provider.ts';
 import type { Reading } from '../reading.ts';
-import { type Readings, valuesAt } from '../readings.ts';
+import { type FrontEndReading, type Readings, valuesAt } from '../readings.ts';
 
 /** Endpoints of registrations whose clients nobody registered. */
 const endpoints = ['register', 'consent'];
@@ -84,6 +85,29 @@ function reportUnanswered(
   reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
 
+/** Warns of front ends that share an OAuth application with clients that nobody registered, and ask for more. */
+function warnOfWiderScopes(
+  own: FrontEndReading,
+  frontEnds: Readings['frontEnds'],
+  registrations: Readings['registrations'],
+): void {
+  for (const { name, values } of registrations) {
+    if (!own.registrations.includes(name)) continue;
+    const scopeOf = (one: FrontEndReading) =>
+      one.values.frontEndScope ?? values.scope ?? presetOf(values)?.scope;
+    const wider = frontEnds.find(
+      (one) =>
+        one.registrations.includes(name) &&
+        scopeBeyond(scopeOf(one), scopeOf(own) ?? '').length > 0,
+    );
+    if (wider === undefined) continue;
+    own.warn(
+      'frontEndScope',
+      `is less than that of ${wider.name}: if the provider adds what a person granted before, these clients get no token. Register a second OAuth application for them`,
+    );
+  }
+}
+
 /** Checks which clients need no entry of their own. */
 export function checkOpenClients({ registrations: all, frontEnds }: Readings): void {
   const taken: string[] = [];
@@ -105,6 +129,7 @@ export function checkOpenClients({ registrations: all, frontEnds }: Readings): v
       clients.faultOfEntry('is the second one of a provider: only one front end can have it');
     }
     taken.push(...registrations);
+    warnOfWiderScopes(frontEnd, frontEnds, all);
   }
   for (const { name, faultOfEntry } of taken.length > 0 ? frontEnds : []) {
     if (endpoints.includes(name)) faultOfEntry('has the name of an endpoint: choose another name');

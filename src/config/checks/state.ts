@@ -42,24 +42,26 @@ function hasRefreshTokens({ registrations, frontEnds }: Readings): boolean {
  */
 export function warnWithoutState(readings: Readings): void {
   const { relay, registrations, frontEnds } = readings;
-  const [first, ...others] = registrations.filter(isOff);
+  const off = registrations.filter(isOff);
+  const [first] = off;
   if (first === undefined) {
     const areOff = !hasRefreshTokens(readings);
     if (areOff) relay.warnOfUnused(['refreshLifetime'], ': no front end gets refresh tokens');
     return;
   }
-  const off = ` with ${first.describe('stateCheck')} off`;
-  const oauthOff = `${off}: OAuth logins need a state`;
-  for (const one of [first, ...others]) {
-    one.warnOfUnused(['revocationUrl'], oauthOff);
-    if (one.values.pkce === true) one.warn('pkce', `has no effect${off}`);
-  }
+  const isOffThere = ` with ${first.describe('stateCheck')} off`;
+  const oauthOff = `${isOffThere}: OAuth logins need a state`;
+  const isEvery = off.length === registrations.length;
   for (const one of frontEnds.filter((each) => isWithoutState(each, registrations))) {
     one.warnOfUnused(['redirectUri', 'frontEndRefreshTokens'], oauthOff);
   }
-  if (!registrations.every(isOff)) return;
-  relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthOff);
-  if (relay.values.sharedMemory === undefined) relay.warnOfUnused(['keyFile'], off);
+  if (isEvery) relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthOff);
+  for (const one of off) one.warnOfUnused(['revocationUrl'], oauthOff);
+  const hasOtherUse = relay.values.sharedMemory !== undefined;
+  if (isEvery && !hasOtherUse) relay.warnOfUnused(['keyFile'], isOffThere);
+  for (const { values, warn } of off) {
+    if (values.pkce === true) warn('pkce', `has no effect${isOffThere}`);
+  }
 }
 
 /** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { readAnswers } from './answer.ts';
-import type { MaterialSource } from './material.ts';
+import type { CredentialSource } from './credentials.ts';
 import { type Random, randomFor } from './random.ts';
 import { hostileRequests } from './requests.ts';
 import { faultOf, type Targets } from './rules.ts';
@@ -12,7 +12,7 @@ const hang = 60_000;
 export interface Attack {
   readonly port: number;
   readonly targets: Targets;
-  readonly material: MaterialSource;
+  readonly credentials: CredentialSource;
   readonly seed: number;
   /** The number of requests. */
   readonly requests: number;
@@ -48,7 +48,7 @@ export async function attack(plan: Attack): Promise<AttackReport> {
 
 async function attackOnce(plan: Attack, number: number, report: AttackReport): Promise<void> {
   const random = randomFor(plan.seed, number);
-  const requests = hostileRequests(random, await plan.material(random));
+  const requests = hostileRequests(random, await plan.credentials(random));
   report.sent += requests.length;
   const { answers, fault } = await exchange(plan.port, requests, random);
   report.answered += answers.length;

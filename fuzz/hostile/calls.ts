@@ -12,7 +12,7 @@ import {
 import type { RawAnswer } from './answer.ts';
 import { apiPath, frontEnds, stateKey } from './front-ends.ts';
 import { faultOf, type Targets } from './rules.ts';
-import { sessionOf } from './session-material.ts';
+import { sessionOf } from './session-cookies.ts';
 
 type Words = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
+import type { Credentials, TokenRequest } from './credentials.ts';
 import { allPages, frontEnds, type OAuthFrontEndName } from './front-ends.ts';
-import type { Material, TokenRequest } from './material.ts';
 import type { Random } from './random.ts';
 import { fieldValue, type Header, render, visible } from './render.ts';
 import { hostileText, spoilt } from './text.ts';
@@ -28,19 +28,19 @@ export function startTarget(random: Random): string {
 /** A request to the token or the revocation endpoint, valid or not, with these and other headers. */
 export function endpointRequest(
   random: Random,
-  material: Material,
+  credentials: Credentials,
   headers: readonly Header[],
 ): string {
   const isForeign = random.oneIn(5);
-  const chosen = random.oneIn(3) ? material.hopeless : material.good;
-  const pairs = pairsOf(random.pick(isForeign ? material.foreign : chosen), random);
+  const chosen = random.oneIn(3) ? credentials.hopeless : credentials.good;
+  const pairs = pairsOf(random.pick(isForeign ? credentials.foreign : chosen), random);
   const origin = isForeign ? random.pick(foreignOrigins)(random) : 'https://app.example';
   const named: Header[] = isForeign || !random.oneIn(4) ? [['Origin', origin]] : [];
   const path = random.oneIn(5) ? '/auth/provider/revoke' : '/auth/provider/token';
   // Otherwise the relay would rarely reach the last of its checks.
   const { body, ...further } = random.oneIn(3)
-    ? rightRequest(random, material, pairs)
-    : wrongRequest(random, material, pairs);
+    ? rightRequest(random, credentials, pairs)
+    : wrongRequest(random, credentials, pairs);
   const method = random.oneIn(16) ? random.pick(methods) : 'POST';
   const all = [...headers, ...named, ...further.headers];
   const framing: Header = ['Content-Length', `${body.length}`];
@@ -56,18 +56,20 @@ interface Content {
   readonly body: string;
 }
 
-function rightRequest(random: Random, { proofs }: Material, pairs: readonly Pair[]): Content {
+function rightRequest(random: Random, { proofs }: Credentials, pairs: readonly Pair[]): Content {
   const body = `${new URLSearchParams(pairs.map(([name, value]) => [name, value]))}`;
   const proof = ['DPoP', random.pick(proofs)] as const;
   return { headers: [['Content-Type', formType], proof], body };
 }
 
-function wrongRequest(random: Random, material: Material, pairs: readonly Pair[]): Content {
+function wrongRequest(random: Random, credentials: Credentials, pairs: readonly Pair[]): Content {
   const { type, body } = bodyOf(random, disturbed(random, pairs));
   const headers: Header[] = [
     ...(random.oneIn(16) ? [] : [['Content-Type', type] as const]),
     ...(random.oneIn(32) ? [['Content-Encoding', random.pick(['gzip', 'br', ''])] as const] : []),
-    ...random.some(random.oneIn(4) ? 0 : 1, random.oneIn(9) ? 3 : 2, () => dpop(random, material)),
+    ...random.some(random.oneIn(4) ? 0 : 1, random.oneIn(9) ? 3 : 2, () =>
+      dpop(random, credentials),
+    ),
   ];
   return { headers, body };
 }
@@ -117,7 +119,7 @@ function disturbed(random: Random, pairs: readonly Pair[]): Pair[] {
   });
 }
 
-function dpop(random: Random, { proofs }: Material): Header {
+function dpop(random: Random, { proofs }: Credentials): Header {
   const proof = random.pick(proofs);
   const value = random.pick<() => string>([
     () => proof,

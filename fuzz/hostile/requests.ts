@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { anyRequest } from './any-request.ts';
+import type { Credentials } from './credentials.ts';
 import { endpointRequest, startTarget } from './front-end-requests.ts';
-import type { Material } from './material.ts';
 import type { Random } from './random.ts';
 import { fieldValue, type Header, render, tokenCharacters, visible } from './render.ts';
 import { sessionRequest } from './session-requests.ts';
@@ -12,21 +12,21 @@ import { headerNames, parameters, paths } from './vocabulary.ts';
  * Requests for one connection: first valid HTTP with hostile content, each one request for a strict parser,
  * then one of any form. Each character is a byte.
  */
-export function hostileRequests(random: Random, material: Material): string[] {
-  const readable = random.some(0, 16, () => readableRequest(random, material));
+export function hostileRequests(random: Random, credentials: Credentials): string[] {
+  const readable = random.some(0, 16, () => readableRequest(random, credentials));
   // A change to the last request could remove what makes it foreign.
-  const last = readableRequest(random, { ...material, foreign: material.hopeless });
+  const last = readableRequest(random, { ...credentials, foreign: credentials.hopeless });
   return [...readable, anyRequest(random, last)];
 }
 
-function readableRequest(random: Random, material: Material): string {
-  const { callback, cookie, state } = material.login(random);
+function readableRequest(random: Random, credentials: Credentials): string {
+  const { callback, cookie, state } = credentials.login(random);
   const headers: Header[] = [
     ['Host', random.oneIn(10) ? fieldValue(hostileText(random)) : 'relay.example'],
     ...random.some(0, 6, () => readableHeader(random, cookie)),
   ];
-  if (random.oneIn(4)) return sessionRequest(random, material, headers);
-  if (random.oneIn(4)) return endpointRequest(random, material, headers);
+  if (random.oneIn(4)) return sessionRequest(random, credentials, headers);
+  if (random.oneIn(4)) return endpointRequest(random, credentials, headers);
   if (random.oneIn(8)) return finishedLogin(callback, state, cookie);
   const method = random.oneIn(4) ? random.pick(readableMethods) : 'GET';
   const body = random.oneIn(100) ? hostileText(random) : undefined;

@@ -1,5 +1,5 @@
+import type { Credentials } from './credentials.ts';
 import { apiPath, frontEnds } from './front-ends.ts';
-import type { Material } from './material.ts';
 import type { Random } from './random.ts';
 import { fieldValue, type Header, render, visible } from './render.ts';
 import { hostileText, spoilt } from './text.ts';
@@ -31,7 +31,7 @@ const rests = [
  */
 export function sessionRequest(
   random: Random,
-  { sessions }: Material,
+  { sessions }: Credentials,
   [givenHost, ...headers]: readonly Header[],
 ): string {
   const { frontEnd, good, foreign, hopeless } = sessions;

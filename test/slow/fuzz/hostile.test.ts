@@ -1,12 +1,12 @@
 // A relay among hostile clients, and at a hostile provider. `make fuzz` makes long runs, each with another
 // seed, and prints what happened. With SEED and FIRST, a run repeats what a failure names.
 import { expect } from 'chai';
+import { startAcceptingProvider } from '../../../fuzz/hostile/accepting-provider.ts';
 import { attack } from '../../../fuzz/hostile/attack.ts';
-import { type Battlefield, openBattlefield } from '../../../fuzz/hostile/battlefield.ts';
+import { type AttackedRelay, startAttackedRelay } from '../../../fuzz/hostile/attacked-relay.ts';
 import { anyRecipe, costsOf, knownRecipes } from '../../../fuzz/hostile/costs.ts';
+import { takeHostileAnswers } from '../../../fuzz/hostile/hostile-answers.ts';
 import { startHostileProvider } from '../../../fuzz/hostile/hostile-provider.ts';
-import { startObligingProvider } from '../../../fuzz/hostile/obliging-provider.ts';
-import { endure } from '../../../fuzz/hostile/ordeal.ts';
 import { randomFor } from '../../../fuzz/hostile/random.ts';
 import { servedDuring } from '../../harness/client/honest-client.ts';
 import { memoryOf } from '../../harness/system/processes.ts';
@@ -21,22 +21,22 @@ const first = Number(FIRST || 0);
 // In MiB. A relay remembers proofs and redeemed codes for a minute or two.
 const mostMemory = 512;
 
-describe('a relay among enemies', function () {
+describe('a relay under attack', function () {
   this.timeout(300_000 + requests + answers * 10 + costs * 1000);
-  let field: Battlefield | undefined;
+  let attacked: AttackedRelay | undefined;
   afterEach(async () => {
-    await field?.close();
-    const faults = field?.relay.faults;
-    field = undefined;
+    await attacked?.close();
+    const faults = attacked?.relay.faults;
+    attacked = undefined;
     expect(faults, `seed ${seed}`).to.deep.equal([]);
   });
 
   it('answers hostile requests as it should, and everyone else meanwhile', async () => {
-    const provider = await startObligingProvider();
-    field = await openBattlefield(provider);
-    const { relay, targets, material } = field;
+    const provider = await startAcceptingProvider();
+    attacked = await startAttackedRelay(provider);
+    const { relay, targets, credentials } = attacked;
     const connections = isLong ? 4 : 8;
-    const plan = { port: relay.port, targets, material, seed, requests, connections, first };
+    const plan = { port: relay.port, targets, credentials, seed, requests, connections, first };
     const attacking = attack(plan);
     const served = await servedDuring(relay, attacking);
     const report = await attacking;
@@ -67,9 +67,9 @@ describe('a relay among enemies', function () {
       'rate-limit': '1000000',
     };
     const pages = { 'error-delivery': 'page' };
-    field = await openBattlefield(await startObligingProvider(), flags, pages);
+    attacked = await startAttackedRelay(await startAcceptingProvider(), flags, pages);
     const others = Array.from({ length: costs }, (_, part) => anyRecipe(randomFor(seed, part)));
-    const measured = await costsOf(field.relay, [...knownRecipes, ...others]);
+    const measured = await costsOf(attacked.relay, [...knownRecipes, ...others]);
     const lines = measured.map(({ recipe, starts }) => `${starts.toFixed(1)} starts: ${recipe}`);
     print(`seed ${seed}: ${measured.length} requests`, ...lines.slice(0, 20));
     // Ten are wanted. Other programs disturb, and faults cost hundreds.
@@ -78,11 +78,18 @@ describe('a relay among enemies', function () {
 
   it('makes of hostile answers what it should, and serves everyone else meanwhile', async () => {
     const provider = await startHostileProvider(seed);
-    field = await openBattlefield(provider, { 'provider-timeout': isLong ? '5' : '3' });
-    const { targets, relay } = field;
-    const enduring = endure({ port: relay.port, targets, provider, answers, calls: 16, first });
-    const served = await servedDuring(relay, enduring);
-    const report = await enduring;
+    attacked = await startAttackedRelay(provider, { 'provider-timeout': isLong ? '5' : '3' });
+    const { targets, relay } = attacked;
+    const taking = takeHostileAnswers({
+      port: relay.port,
+      targets,
+      provider,
+      answers,
+      calls: 16,
+      first,
+    });
+    const served = await servedDuring(relay, taking);
+    const report = await taking;
     print(`seed ${seed}: ${provider.answers} hostile answers ${counts(report.ends)}`, served);
     expect(report.faults.slice(0, 20), `seed ${seed}`).to.deep.equal([]);
     expect(provider.answers).to.be.at.least(answers);

@@ -1,15 +1,15 @@
 import { listening, secretFile } from '../../test/harness/relay/relay-under-test.ts';
+import { createCredentials } from './credentials.ts';
 import { baseUrl, registrations, relayFile, stateKey } from './front-ends.ts';
-import { statesOf } from './login-material.ts';
+import { statesOf } from './login-credentials.ts';
 import { granted, hidden } from './markers.ts';
-import { createMaterial } from './material.ts';
 import type { Targets } from './rules.ts';
 
 /** Texts that must not be in the log: marked secrets, and everything that the relay has sealed. */
 const secrets = [hidden, granted, 'lr1_'];
 
 /** A relay and its provider, and what an attacker must know about them. */
-export type Battlefield = Awaited<ReturnType<typeof openBattlefield>>;
+export type AttackedRelay = Awaited<ReturnType<typeof startAttackedRelay>>;
 
 /**
  * Starts a relay that uses the provider. Both end together. `LOGIN_RELAY` names an executable to use instead
@@ -18,7 +18,7 @@ export type Battlefield = Awaited<ReturnType<typeof openBattlefield>>;
  * @param flags additional flags of the relay
  * @param settings additional settings of each front end
  */
-export async function openBattlefield(
+export async function startAttackedRelay(
   provider: { readonly origin: string; close(): void },
   flags: Readonly<Record<string, string>> = {},
   settings: Readonly<Record<string, string>> = {},
@@ -59,7 +59,7 @@ export async function openBattlefield(
   return {
     relay: { port, pid: relay.pid, outcomes, faults },
     targets,
-    material: await createMaterial(provider.origin, states),
+    credentials: await createCredentials(provider.origin, states),
     async close() {
       const { code, signal, stderr } = await relay.stop();
       if (code !== 0) faults.push(`the relay ended with ${code ?? signal}`);

@@ -32,7 +32,7 @@ const prefix = '__Host-Http-lr_session_';
  * @param keys the relay's keys for sessions
  * @param providerOrigin the origin of the provider of `house`
  */
-export function createSessionMaterial(keys: KeyRing, providerOrigin: string) {
+export function createSessionCookies(keys: KeyRing, providerOrigin: string) {
   const seal = createSessionSeal(keys);
   let count = 0;
 

@@ -8,7 +8,7 @@ import type { HostileProvider } from './hostile-provider.ts';
 import type { Targets } from './rules.ts';
 
 /** The settings of a run of hostile answers. */
-interface Ordeal {
+interface Plan {
   readonly port: number;
   readonly targets: Targets;
   readonly provider: HostileProvider;
@@ -28,8 +28,8 @@ const hang = 60_000;
  *
  * @returns the count of each outcome by endpoint
  */
-export async function endure(
-  plan: Ordeal,
+export async function takeHostileAnswers(
+  plan: Plan,
 ): Promise<{ ends: Map<string, number>; faults: string[] }> {
   const ends = new Map<string, number>();
   const faults: string[] = [];

@@ -21,7 +21,7 @@ const hostileHeaders = [
 ] as const;
 
 /** Starts a provider that accepts every code and every token, on a free port of 127.0.0.1. */
-export async function startObligingProvider() {
+export async function startAcceptingProvider() {
   /** The number of calls of each kind: `callback`, `redemption`, `refresh`, `revocation`, `user`, `api`. */
   const calls = new Map<string, number>();
   /** The calls that must not happen. */

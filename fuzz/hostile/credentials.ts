@@ -6,16 +6,16 @@ import { Secret } from '../../src/sealing/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
 import { sealCode, sealRefreshToken } from '../../test/harness/login/sealed-grants.ts';
 import { frontEnds, issuer, registrations, stateKey } from './front-ends.ts';
-import { createLogins } from './login-material.ts';
+import { createLogins } from './login-credentials.ts';
 import { forbidden, granted, hidden, locked } from './markers.ts';
 import type { Random } from './random.ts';
-import { createSessionMaterial } from './session-material.ts';
+import { createSessionCookies } from './session-cookies.ts';
 
 /** The parameters of a token request. */
 export type TokenRequest = Readonly<Record<string, string>>;
 
-/** Material of an attacker that only the relay can make. */
-export interface Material {
+/** What an attacker may hold and only the relay can seal. */
+export interface Credentials {
   readonly login: ReturnType<typeof createLogins>;
   /** Valid token requests, some of them with a proof. */
   readonly good: readonly [TokenRequest, ...TokenRequest[]];
@@ -25,11 +25,11 @@ export interface Material {
   readonly foreign: readonly [TokenRequest, ...TokenRequest[]];
   /** Proofs that the relay accepts once. */
   readonly proofs: readonly [string, ...string[]];
-  readonly sessions: ReturnType<ReturnType<typeof createSessionMaterial>>;
+  readonly sessions: ReturnType<ReturnType<typeof createSessionCookies>>;
 }
 
-/** Makes the material of one connection. */
-export type MaterialSource = (random: Random) => Promise<Material>;
+/** Makes the credentials of one connection. */
+export type CredentialSource = (random: Random) => Promise<Credentials>;
 
 type Sealing = Omit<Parameters<typeof sealCode>[1], 'key'>;
 
@@ -37,11 +37,11 @@ const day = 86_400;
 const tokenUrl = `${issuer}/token`;
 const seconds = () => Math.floor(Date.now() / 1000);
 
-/** Prepares the material with the relay's key. */
-export async function createMaterial(
+/** Prepares the credentials with the relay's key. */
+export async function createCredentials(
   providerOrigin: string,
   states: Parameters<typeof createLogins>[0],
-): Promise<MaterialSource> {
+): Promise<CredentialSource> {
   const keys = keysFromFile([new Secret(stateKey)]);
   const at = { tokenUrl: `${providerOrigin}/token` };
   const issue = (content: Sealing) => sealCode(at, { key: stateKey, ...content });
@@ -49,7 +49,7 @@ export async function createMaterial(
   const [key, { thumbprint: otherKey }] = await Promise.all([newProofKey(), newProofKey()]);
   const nonces = createNonces(keys.nonce, Date.now);
   const login = createLogins(states);
-  const sessions = createSessionMaterial(keys.session, providerOrigin);
+  const sessions = createSessionCookies(keys.session, providerOrigin);
   const app = `app ${frontEnds.app.origin}`;
   const [redirectUri] = frontEnds.app.pages;
   let count = 0;

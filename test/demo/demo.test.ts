@@ -9,31 +9,7 @@ import { parseOwnPage } from '../../src/demo/own-page.ts';
 import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
-import { encoded, oauthStart } from '../harness/login/oauth-front-end.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
-
-/** Logs in as a page does, with OAuth. Returns the access token. */
-async function tokenOf(issuer: string, clientId: string, origin: string): Promise<unknown> {
-  const start = oauthStart({ client_id: clientId, redirect_uri: `${origin}/` });
-  const browser = new FakeBrowser(undefined, { frontEnd: origin });
-  const loginPage = await browser.visit(`${issuer}?${encoded(start.parameters)}`);
-  const { url } = await browser.submit(loginPage, { name: 'Ada' });
-  expect(url.origin).to.equal(origin);
-  const answer = await fetch(`${issuer}/token`, {
-    method: 'POST',
-    headers: { origin },
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      client_id: clientId,
-      code: url.searchParams.get('code') ?? '',
-      code_verifier: start.codeVerifier,
-    }),
-  });
-  expect(answer.headers.get('access-control-allow-origin')).to.equal(origin);
-  const tokens: unknown = await answer.json();
-  expect(tokens).to.include.keys('access_token', 'expires_in');
-  return Object(tokens).access_token;
-}
 
 describe('demo', () => {
   const start = (options: DemoOptions) => startDemo(options, pino({ enabled: false }));
@@ -46,16 +22,6 @@ describe('demo', () => {
       await demo.close();
     }
   }
-
-  it('logs people in', async () => {
-    await withDemo(async ({ relayUrl, frontEndUrl }) => {
-      const accessToken = await tokenOf(`${relayUrl}/auth/provider`, 'oauth', frontEndUrl);
-      const headers = { authorization: `Bearer ${accessToken}`, origin: frontEndUrl };
-      const lookup = await fetch(`${relayUrl}/api/user?provider=provider`, { headers });
-      expect(await lookup.json()).to.include({ login: 'ada', name: 'Ada' });
-      expect(lookup.headers.get('access-control-allow-origin')).to.equal(frontEndUrl);
-    });
-  });
 
   it('logs a command line in that registers itself, after the person has consented', async () => {
     await withDemo(async ({ relayUrl }) => {
@@ -75,19 +41,6 @@ describe('demo', () => {
 
   describe('with a page of one’s own', () => {
     const origin = 'http://localhost:5173';
-
-    it('logs its users in, as the contract says and with OAuth', async () => {
-      const logIn = async ({ relayUrl }: Demo) => {
-        const contract = new FakeBrowser(undefined, { frontEnd: origin });
-        const loginPage = await contract.visit(`${relayUrl}/auth/provider`);
-        const { url } = await contract.submit(loginPage, { name: 'Ada' });
-        expect(url.origin).to.equal(origin);
-        expect(url.searchParams.has('access_token')).to.equal(true);
-
-        expect(await tokenOf(`${relayUrl}/auth/provider`, 'app', origin)).to.be.a('string');
-      };
-      await withDemo(logIn, { origin, tokenDelivery: 'query' });
-    });
 
     it('takes a delivery, and session only at the relay’s own site', () => {
       const parse = (at: string, tokenDelivery: string) =>

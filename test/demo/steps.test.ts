@@ -46,14 +46,6 @@ describe('the steps that the demo shows', () => {
   const requests = (text: string | undefined) =>
     parsed(text).map(({ request }: { request: string }) => request);
 
-  it('reach a page as they happen, after those that it has missed', () => {
-    observe(start);
-    const { got } = follow();
-    expect(got.map(requests)).to.deep.equal([['GET /auth/provider']]);
-    observe(lookup);
-    expect(requests(got.at(-1))).to.deep.equal(['GET /auth/provider', 'GET /api/user']);
-  });
-
   it('no longer go to a page that is closed', () => {
     const { got, close } = follow();
     close();
@@ -77,12 +69,6 @@ describe('the steps that the demo shows', () => {
     observe({ method: 'OPTIONS', action: 'token', route: null, status: 204 });
     for (const action of ['probe', 'client', undefined] as const) observe({ action });
     expect(parsed(follow().got[0])).to.deep.equal([]);
-  });
-
-  it('do not call it a failure that nobody is logged in, or that a page needs a nonce', () => {
-    observe({ action: 'session', status: 401, outcome: 'session_missing' });
-    observe({ action: 'token', status: 400, outcome: 'nonce_required' });
-    for (const step of parsed(follow().got[0])) expect(step).to.deep.include({ failed: false });
   });
 
   it('say what happened, for which front end, and what the provider answered', () => {

@@ -179,29 +179,6 @@ describe('login forgery', () => {
   });
 
   describe('a state is refused, and the login can still be finished, if it was', () => {
-    it('altered, cut, extended or encoded in another way', async () => {
-      const login = await victim.start('?state=front-end');
-      const { state } = login;
-      const bytes = Buffer.from(state, 'base64url');
-      const flipped = [4, bytes.length >> 1, bytes.length - 1].map((position) =>
-        bytes.with(position, (bytes[position] ?? 0) ^ 0x80),
-      );
-      for (const other of [
-        ...flipped.map((altered) => Buffer.from(altered).toString('base64url')),
-        ...[state.slice(0, 4), state.slice(0, -1), state.slice(1)],
-        ...[`${state}A`, `A${state}`, `${state}${state}`],
-        ...[4096, 4097, 8000].map((length) => state.padEnd(length, 'A')),
-        ...[`${state}=`, `${state} `, ` ${state}`, `"${state}"`, `${state}\n`, `${state}\0`],
-        ...[state.toLowerCase(), encodeURIComponent(encodeURIComponent(`${state}%`))],
-        ...[bytes.toString('hex'), bytes.toString('latin1'), bytes.toString('base64')],
-      ]) {
-        const answer = await victim.finish({ code: login.code, state: other });
-        // With an altered id, the browser did not start this login.
-        expectUntouched(answer, 'state_altered', 'state_unknown');
-      }
-      await expectFinished(login);
-    });
-
     it('not percent-encoded text at all', async () => {
       const login = await victim.start();
       for (const state of ['%', '%zz', '%ff', '%c3', '%ed%a0%80', `${login.state}%`]) {

@@ -1,17 +1,10 @@
 import { expect } from 'chai';
-import { check, clientSecret } from '../../check/support/check.ts';
+import { check } from '../../check/support/check.ts';
 import { diagnoseWith } from '../../check/support/provider.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 
 describe('login-relay check, about the configuration', () => {
-  it('masks the client secret', async () => {
-    const flags = { 'client-secret-file': undefined, 'client-secret': clientSecret };
-    const { code, report } = await diagnoseWith({}, flags);
-    expect(code).to.equal(0);
-    expect(report.configuration).to.contain('client-secret: "[secret]" # --client-secret');
-  });
-
   it('does not show a wrong value that may be a secret', async () => {
     const misplaced = canary('secret');
     const { code, report } = await check({

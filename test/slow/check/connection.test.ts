@@ -65,62 +65,60 @@ describe('login-relay check, about the way to the provider', () => {
     return { NODE_EXTRA_CA_CERTS: await secretFile(authority) };
   }
 
+  const http = (port: number) => `http://127.0.0.1:${port}`;
+  const https = (port: number) => `https://localhost:${port}`;
+  const healthy = providerWith({}).listener;
+  const faults: Readonly<
+    Record<string, readonly [() => Promise<Serving>, (port: number) => string, RegExp, RegExp]>
+  > = {
+    'a provider that does not answer in time': [
+      () => serveTcp(() => {}),
+      http,
+      /^no answer came in time \(127\.0\.0\.1:\d+\)$/,
+      /--provider-timeout/,
+    ],
+    'a server that does not speak HTTP': [
+      () => serveTcp((socket) => socket.end('SSH-2.0-server\r\n')),
+      http,
+      /^the port does not speak HTTP /,
+      /^check the port/,
+    ],
+    'https at a port without TLS': [
+      () => serve(healthy),
+      https,
+      /^the port does not speak TLS \(localhost:\d+\)$/,
+      /http:\/\/ instead of https:\/\//,
+    ],
+    'http at a port with TLS': [
+      () => serveTls(trusted, healthy),
+      (port) => `http://localhost:${port}`,
+      /^the connection was cut /,
+      /https:\/\/ instead of http:\/\//,
+    ],
+    'a certificate of an unknown authority': [
+      () => serveTls(trusted, healthy),
+      https,
+      /^the certificate is self-signed, or /,
+      /NODE_EXTRA_CA_CERTS/,
+    ],
+  };
+  for (const [name, [serving, address, expected, advised]] of Object.entries(faults)) {
+    it(`reports ${name}`, async () => {
+      await using(serving(), async (port) => {
+        const flags = { 'provider-timeout': name.endsWith('in time') ? '0.3' : '30' };
+        const [message, fix] = await complaint(address(port), { flags });
+        expect(message).to.match(expected);
+        expect(fix).to.match(advised);
+      });
+    });
+  }
+
   it('reports a host name that does not resolve', async () => {
     // No name server is asked for a label of more than 63 characters.
     const unknown = `${'a'.repeat(64)}.invalid`;
     const [message, fix] = await complaint(`https://${unknown}`);
     expect(message).to.equal(`the host name cannot be resolved (${unknown})`);
     expect(fix).to.match(/^check the host name/);
-  });
-
-  it('reports that nothing listens at the provider’s address', async () => {
-    const port = await freePort();
-    const [message, fix] = await complaint(`http://127.0.0.1:${port}`);
-    expect(message).to.equal(`nothing listens at the address (127.0.0.1:${port})`);
-    expect(fix).to.match(/^check host and port/);
-  });
-
-  it('reports a provider that does not answer in time', async () => {
-    await using(
-      serveTcp(() => {}),
-      async (port) => {
-        const flags = { 'provider-timeout': '0.3' };
-        const [message] = await complaint(`http://127.0.0.1:${port}`, { flags });
-        expect(message).to.equal(`no answer came in time (127.0.0.1:${port})`);
-      },
-    );
-  });
-
-  it('reports a server that does not speak HTTP', async () => {
-    const greet = serveTcp((socket) => socket.end('SSH-2.0-server\r\n'));
-    await using(greet, async (port) => {
-      const [message] = await complaint(`http://127.0.0.1:${port}`);
-      expect(message).to.match(/^the port does not speak HTTP /);
-    });
-  });
-
-  it('reports https at a port without TLS', async () => {
-    await using(serve(providerWith({}).listener), async (port) => {
-      const [message, fix] = await complaint(`https://localhost:${port}`);
-      expect(message).to.equal(`the port does not speak TLS (localhost:${port})`);
-      expect(fix).to.match(/http:\/\/ instead of https:\/\//);
-    });
-  });
-
-  it('reports http at a port with TLS', async () => {
-    await using(serveTls(trusted, providerWith({}).listener), async (port) => {
-      const [message, fix] = await complaint(`http://localhost:${port}`);
-      expect(message).to.match(/^the connection was cut /);
-      expect(fix).to.match(/https:\/\/ instead of http:\/\//);
-    });
-  });
-
-  it('reports a certificate of an unknown authority', async () => {
-    await using(serveTls(trusted, providerWith({}).listener), async (port) => {
-      const [message, fix] = await complaint(`https://localhost:${port}`);
-      expect(message).to.match(/^the certificate is self-signed, or /);
-      expect(fix).to.match(/NODE_EXTRA_CA_CERTS/);
-    });
   });
 
   it('accepts a private authority that NODE_EXTRA_CA_CERTS names', async () => {

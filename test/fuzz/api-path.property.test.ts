@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { proxiedUrl, relayedLocation } from '../../src/api-proxy/path.ts';
 
-// make fuzz sets more.
+// scripts/long fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
 
 const prefix = '/api/github/';

@@ -4,7 +4,7 @@ import { checkAuthorization } from '../../fuzz/parsers/authorization.ts';
 import { checkProviderAnswer } from '../../fuzz/parsers/provider-answer.ts';
 import { checkQuery } from '../../fuzz/parsers/query.ts';
 
-// make fuzz sets more.
+// scripts/long fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
 
 const latin1 = fc

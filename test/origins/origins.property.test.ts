@@ -7,7 +7,7 @@ import { findRedirectUri } from '../../src/origins/redirect-uri.ts';
 import { originPattern, redirectUri } from '../../src/origins/schemas.ts';
 import { plainPayloads } from '../harness/client/redirect-payloads.ts';
 
-// make fuzz sets more.
+// scripts/long fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
 const forAll = <T>(inputs: Arbitrary<T>, check: (input: T) => void) =>
   fc.assert(fc.property(inputs, check), { numRuns });

@@ -1,5 +1,5 @@
 import { configureGlobal } from 'fast-check';
 
 // Every run of the tests checks properties with the same inputs, so that none fails by chance.
-// `make fuzz-properties` checks them with others.
+// `scripts/long fuzz-properties` checks them with others.
 if (process.env['FUZZ_RUNS'] === undefined) configureGlobal({ seed: 1 });

@@ -1,5 +1,5 @@
 // Many logins and lookups, one in twenty with a fault of the provider, while the relay's memory,
-// descriptors and event loop are watched. `make soak` makes 1,100,000. Linux only: it reads /proc.
+// descriptors and event loop are watched. `scripts/long soak` makes 1,100,000. Linux only: it reads /proc.
 import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';

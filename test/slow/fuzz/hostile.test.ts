@@ -1,4 +1,4 @@
-// A relay among hostile clients, and at a hostile provider. `make fuzz` makes long runs, each with another
+// A relay among hostile clients, and at a hostile provider. `scripts/long fuzz` makes long runs, each with another
 // seed, and prints what happened. With SEED and FIRST, a run repeats what a failure names.
 import { expect } from 'chai';
 import { startAcceptingProvider } from '../../../fuzz/hostile/accepting-provider.ts';

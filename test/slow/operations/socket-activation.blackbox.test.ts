@@ -16,7 +16,7 @@ import { freePort } from '../../harness/system/free-port.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 
 const supervisor = fileURLToPath(new URL('../../harness/relay/supervise.sh', import.meta.url));
-// `make test-restarts` sets 20, and prints the figures.
+// `scripts/long restarts` sets 20, and prints the figures.
 const restarts = Number(process.env['RESTARTS'] ?? 3);
 const requestsPerSecond = 200;
 

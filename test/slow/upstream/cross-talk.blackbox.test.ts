@@ -1,5 +1,5 @@
 // Many people at once, over connections that the provider keeps, breaks and abuses: everybody who gets an
-// answer gets their own. `make cross-talk` compares a million answers.
+// answer gets their own. `scripts/long cross-talk` compares a million answers.
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';

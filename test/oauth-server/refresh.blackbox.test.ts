@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
-import { expectOAuthError, issuer, logInTo, redemption } from '../harness/login/oauth-front-end.ts';
+import { expectOAuthError, logInTo, redemption } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
@@ -95,16 +95,6 @@ describe('the refresh of a login', () => {
     for (const [what, request, error] of [
       ['no proof', () => ({ proof: 'none' }), invalid],
       ['a proof of another key', () => ({ proof: { by: other } }), 'invalid_grant'],
-      [
-        'a proof with the right key, signed by another',
-        () => ({ proof: { by: other, header: { jwk: key.jwk } } }),
-        invalid,
-      ],
-      [
-        'a proof for another endpoint',
-        () => ({ proof: { claims: { htu: `${issuer}/x` } } }),
-        invalid,
-      ],
       ['two proofs', () => ({ headers: [['DPoP', 'x']] }), invalid],
       ['an empty proof', () => ({ proof: 'none', headers: [['DPoP', '']] }), invalid],
     ] as [what: string, request: () => PageRequest, error: string][]) {
@@ -146,14 +136,6 @@ describe('the refresh of a login', () => {
       expectNoCall();
       tokensOf(await page.refresh(tokens.refreshToken));
       expect(await relay.requestLine('nonce_required')).to.include({ level: 'info' });
-    });
-
-    it('does not use its proof up: the same one with the nonce is accepted', async () => {
-      const other = new OAuthPage(relay, provider, key);
-      const proof = { claims: { jti: 'sent twice' } };
-      // The other page sends it without a nonce first.
-      tokensOf(await other.refresh(tokens.refreshToken, { proof }));
-      expect(provider.calls).to.have.lengthOf(1);
     });
 
     it('cannot redeem a code, which stays good and does not count as refused', async () => {

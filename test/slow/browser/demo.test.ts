@@ -70,6 +70,15 @@ describe('the demo in Chromium', () => {
   });
   after('the demo stops', () => stop(demo));
 
+  /** Consents as somebody does who reads the page. */
+  async function agree(page: Page): Promise<void> {
+    const button = page.getByRole('button', { name: 'Continue' });
+    await button.waitFor();
+    for (const y of [3, 6]) await page.mouse.move(3, y);
+    await page.waitForTimeout(1100);
+    await button.click();
+  }
+
   const shows = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
   const steps = (page: Page) => page.locator('#steps li code').allTextContents();
 
@@ -86,7 +95,7 @@ describe('the demo in Chromium', () => {
       await page.getByRole('link', { name: title }).click();
       await shows(page, 'Not logged in');
       await page.getByRole('button', { name: 'Log in' }).click();
-      if (isAsked) await page.getByRole('button', { name: 'Continue' }).click();
+      if (isAsked) await agree(page);
       await authorize(page, 'Ada Lovelace');
       await shows(page, 'Ada Lovelace');
       expect(page.url()).to.equal(frontEnd + path);

@@ -40,6 +40,10 @@ const script = `
   for (const name of ['pageshow', 'focus', 'blur', 'resize', 'visibilitychange']) {
     addEventListener(name, startAgain);
   }
+  // What was above may never have had the focus.
+  document.documentElement.addEventListener('pointerenter', ({ pointerType }) => {
+    if (pointerType === 'mouse') startAgain();
+  });
   addEventListener('pointermove', ({ screenX, screenY }) => {
     const now = screenX + ' ' + screenY;
     if (position !== undefined && position !== now) isAttended = true;
@@ -50,6 +54,10 @@ const script = `
   });
   addEventListener('keydown', ({ repeat }) => {
     if (!repeat) isAttended = true;
+  });
+  // By a key, or by what helps people who use neither keys nor a pointer.
+  button.addEventListener('click', ({ detail }) => {
+    if (detail === 0) isAttended = true;
   });
   button.form.addEventListener('submit', (event) => {
     if (event.submitter !== button) return;
@@ -89,7 +97,7 @@ ${name && html`<dt>It calls itself<dd><bdi>${name}</bdi>`}
 <dt>It asks for<dd>${scope ?? everyone}
 </dl>
 ${answers(action, token, 'continue')}
-<p id="too-early" role="status" hidden>This page has just appeared. Read it, move the pointer, and press Continue again after a second.</p>`;
+<p id="too-early" role="status" hidden>This page has just appeared. Read it, move the pointer or press a key, and press Continue again after a second.</p>`;
   return htmlPage(title, main, html`<script>${{ markup: script }}</script>\n`);
 }
 

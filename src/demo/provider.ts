@@ -1,3 +1,4 @@
+// The provider of the demo alone: it trusts any name, and is no provider for anything else.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';

@@ -141,6 +141,15 @@ describe('the consent page in Chromium', () => {
     await said(page).waitFor();
   });
 
+  it('works for programs that press for a person', async () => {
+    const page = await askedNow();
+    await page.evaluate(`document.querySelector('[value=continue]').click()`);
+    await tooEarly(page).waitFor();
+    await page.clock.runFor(1000);
+    await page.evaluate(`document.querySelector('[value=continue]').click()`);
+    await said(page).waitFor();
+  });
+
   it('asks once more without scripts', async () => {
     const page = await asked({ javaScriptEnabled: false });
     await button(page).click();

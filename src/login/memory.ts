@@ -28,6 +28,8 @@ export function createLoginMemory(home: Home) {
     refusedLookups: createRefusedExchanges(home, counted.refusedLookups),
     /** Counts what a client address makes the relay do for clients that nobody registered, for ten minutes. */
     countNewClient: createRequestCount(home, counted.newClients),
+    /** The same for all origins together. */
+    countAllNewClients: createRequestCount(home, counted.allNewClients),
     /** Counts the exchanges and refreshes of each client address, refused or not, for ten minutes. */
     countExchange: createRequestCount(home, counted.exchanges),
   };
@@ -75,12 +77,19 @@ export function createClientLimits(
     };
   const limitRefusedExchange = limit(memory.refusedExchanges);
 
-  /** What pages send counts for each origin: a page of anybody must not use up the count of the others. */
-  async function countNew(request: IncomingMessage): Promise<void> {
+  const countNew = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
+
+  async function countFetch(request: IncomingMessage): Promise<void> {
+    const address = ownKeyOf(request);
+    if (address !== undefined) await countNew(address);
+  }
+
+  /** Each origin has a count: a page of anybody must not use up that of the others. A program can name any, so all have one. */
+  async function countRegistration(request: IncomingMessage): Promise<void> {
     const address = ownKeyOf(request);
     if (address === undefined) return;
-    const { origin = '' } = request.headers;
-    await memory.countNewClient(`${address} ${origin}`, limits.newClients, tooManyNew);
+    await countNew(`${address} ${request.headers.origin ?? ''}`);
+    await memory.countAllNewClients(address, 10 * limits.newClients, tooManyNew);
   }
 
   return {
@@ -118,8 +127,8 @@ export function createClientLimits(
     /** The same for a user lookup. */
     limitLookup: limit(memory.refusedLookups),
     /** Counts the fetch of a client's document. @throws {RelayError} `rate_limited` */
-    countFetch: countNew,
+    countFetch,
     /** The same for a registration. A configured rate limit counts registrations already, but no starts of logins. */
-    countRegistration: rateLimit === undefined ? countNew : async () => {},
+    countRegistration: rateLimit === undefined ? countRegistration : async () => {},
   };
 }

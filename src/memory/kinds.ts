@@ -49,4 +49,6 @@ export const counted = {
   refusedRevocations: { name: 'revocation', lifetime: tenMinutes },
   /** What clients that nobody registered make the relay do. */
   newClients: { name: 'new clients', lifetime: tenMinutes },
+  /** The same, whatever origin they name. */
+  allNewClients: { name: 'all new clients', lifetime: tenMinutes },
 } as const satisfies Record<string, Counted>;

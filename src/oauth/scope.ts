@@ -44,7 +44,7 @@ export function scopeBeyond(granted?: string, configured?: string): readonly str
 function shortName(word: string): string {
   return word
     .toLowerCase()
-    .replace(/^https:\/\/.*\//, '')
+    .replace(/^https:\/\/.*\/(?=.)/, '')
     .replace(/^userinfo\./, '');
 }
 

@@ -55,13 +55,13 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
           ctx.state.codeMayBeSpent = true;
         });
       },
-      frontEnd.client,
+      frontEnd.client && 'clients',
     ),
   );
   // @see RFC 6749 §5.1
   const token = { ...redeemed, scope: redeemed.scope ?? scope };
-  expectConsent(request, login, token);
   frontEnd.reportScope(token.scope, registration.provider.scope);
+  expectConsent(request, login, token);
   await admit(request, ctx, token).catch((error: unknown) => {
     // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
     const isRefusal = isFailure(error, 'access_refused');

@@ -31,7 +31,9 @@ export function revocationEndpoint(served: Served): Handler {
       // Limited, because anybody can send tokens that the provider does not know.
       const asked = () => atProvider({ accessToken: token });
       const address = registration.addressOf(ctx.req);
-      await registration.limitRevocation(address, asked, frontEnd.client).catch(unlessUnknown);
+      await registration
+        .limitRevocation(address, asked, frontEnd.client && 'clients')
+        .catch(unlessUnknown);
     }
     ctx.body = {};
   };

@@ -29,7 +29,7 @@ export interface ClientRules {
 
 /** What the clients of a registration share with others. */
 interface Surroundings
-  extends Pick<ClientLimits, 'addressOf' | 'countFetch' | 'countRegistration'> {
+  extends Pick<ClientLimits, 'fetcherOf' | 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
@@ -47,7 +47,7 @@ export type Clients = ReturnType<typeof createClients>;
 
 export function createClients(
   rules: readonly ClientRules[],
-  { issuer, keys, documents, addressOf, countFetch, countRegistration, now }: Surroundings,
+  { issuer, keys, documents, fetcherOf, countFetch, countRegistration, now }: Surroundings,
 ) {
   const open = rules.find(({ clients }) => clients !== undefined);
   const registered = open?.clients?.registration
@@ -109,7 +109,7 @@ export function createClients(
       const url = held === undefined ? documentAt(id) : undefined;
       if (open === undefined || url === undefined) return held;
       expectQuestion();
-      const client = await documents.clientAt(url, addressOf(request), () => countFetch(request));
+      const client = await documents.clientAt(url, fetcherOf(request), countFetch);
       return { frontEnd: open.name, client };
     },
     /**

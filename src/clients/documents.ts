@@ -13,7 +13,7 @@ const shortestLife = 60;
 const longestLife = 3600;
 const mostKept = 256;
 const concurrentFetches = 32;
-/** The same for one client address: nobody takes all places. */
+/** The same for one fetcher: nobody takes all places. */
 const concurrentFetchesOfOne = 4;
 
 /** Which documents are accepted: of `hosts`, with their ports, or at exact `urls`. */
@@ -56,17 +56,17 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     return found;
   }
 
-  /** As `fetched`, but a few at once for each address. @throws {RelayError} `overloaded` */
-  async function fetchedFor(address: string, url: URL): Promise<Client> {
-    const count = inFlight.get(address) ?? 0;
+  /** As `fetched`, but a few at once for each fetcher. @throws {RelayError} `overloaded` */
+  async function fetchedFor(fetcher: string, url: URL): Promise<Client> {
+    const count = inFlight.get(fetcher) ?? 0;
     if (count >= concurrentFetchesOfOne) throw new RelayError('overloaded');
-    inFlight.set(address, count + 1);
+    inFlight.set(fetcher, count + 1);
     try {
       return await fetched(url);
     } finally {
-      const left = (inFlight.get(address) ?? 1) - 1;
-      if (left > 0) inFlight.set(address, left);
-      else inFlight.delete(address);
+      const left = (inFlight.get(fetcher) ?? 1) - 1;
+      if (left > 0) inFlight.set(fetcher, left);
+      else inFlight.delete(fetcher);
     }
   }
 
@@ -74,22 +74,22 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     /**
      * The client of a document.
      *
-     * @param address that asks, if it is known
-     * @param beforeFetch may refuse a fetch
+     * @param fetcher who asks, if it is known
+     * @param count may refuse the fetch
      * @throws {RelayError} `client_document_unreachable` or `client_document_invalid`
      */
     async clientAt(
       url: URL,
-      address: string | undefined,
-      beforeFetch: () => Promise<void>,
+      fetcher: string | undefined,
+      count: (fetcher: string) => Promise<void>,
     ): Promise<Client> {
       const kept = known.get(url.href);
       if (kept !== undefined) return kept;
       if (!reachesPublicAddress(url, mayBeHere))
         throw new RelayError('client_document_unreachable');
-      await beforeFetch();
-      const fetch = () => (address === undefined ? fetched(url) : fetchedFor(address, url));
-      return await join(url.href, fetch);
+      if (fetcher === undefined) return await join(url.href, () => fetched(url));
+      await count(fetcher);
+      return await join(url.href, () => fetchedFor(fetcher, url));
     },
     close: client.close,
   };

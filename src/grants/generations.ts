@@ -41,8 +41,9 @@ export function createGenerations(home: Home) {
       const [number = 0, since = 0, before = 0] = (await lasts.get(login)) ?? [];
       if (number === ended) throw new RelayError('grant_invalid');
       if (given.number >= number) return given;
+      const isOlder = given.number < number - 2;
       const replacedAt = given.number === number - 1 ? since : before;
-      if (now() - replacedAt >= grace) throw new RelayError('refresh_reused');
+      if (isOlder || now() - replacedAt >= grace) throw new RelayError('refresh_reused');
       return { number, since };
     },
     /**

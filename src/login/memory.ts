@@ -28,7 +28,7 @@ export function createLoginMemory(home: Home) {
     refusedLookups: createRefusedExchanges(home, counted.refusedLookups),
     /** Counts what a client address makes the relay do for clients that nobody registered, for ten minutes. */
     countNewClient: createRequestCount(home, counted.newClients),
-    /** The same for all origins together. */
+    /** The same for pages of all origins together. */
     countAllNewClients: createRequestCount(home, counted.allNewClients),
     /** Counts the exchanges and refreshes of each client address, refused or not, for ten minutes. */
     countExchange: createRequestCount(home, counted.exchanges),
@@ -79,16 +79,24 @@ export function createClientLimits(
 
   const countNew = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
 
-  async function countFetch(request: IncomingMessage): Promise<void> {
+  /** A page of anybody can send its visitors to a start. So those have a key of their own. */
+  function fetcherOf(request: IncomingMessage): string | undefined {
     const address = ownKeyOf(request);
-    if (address !== undefined) await countNew(address);
+    const { 'sec-fetch-site': site = 'none' } = request.headers;
+    const isOfPage = site === 'cross-site' || site === 'same-site';
+    return address === undefined || !isOfPage ? address : `${address} page`;
   }
 
-  /** Each origin has a count: a page of anybody must not use up that of the others. A program can name any, so all have one. */
+  /**
+   * Each origin has a count: a page of anybody must not use up that of the others. All of them have one, too, because
+   * they cost nothing. Programs have no origin.
+   */
   async function countRegistration(request: IncomingMessage): Promise<void> {
     const address = ownKeyOf(request);
     if (address === undefined) return;
-    await countNew(`${address} ${request.headers.origin ?? ''}`);
+    const { origin } = request.headers;
+    await countNew(`${address} ${origin ?? ''}`);
+    if (origin === undefined) return;
     await memory.countAllNewClients(address, 10 * limits.newClients, tooManyNew);
   }
 
@@ -126,8 +134,10 @@ export function createClientLimits(
     limitRevocation: limit(memory.refusedRevocations),
     /** The same for a user lookup. */
     limitLookup: limit(memory.refusedLookups),
+    /** Who counts for the fetch of a client's document; undefined: it is not known. */
+    fetcherOf,
     /** Counts the fetch of a client's document. @throws {RelayError} `rate_limited` */
-    countFetch,
+    countFetch: countNew,
     /** The same for a registration. A configured rate limit counts registrations already, but no starts of logins. */
     countRegistration: rateLimit === undefined ? countRegistration : async () => {},
   };

@@ -31,8 +31,10 @@ export function revocationEndpoint(served: Served): Handler {
       // Limited, because anybody can send tokens that the provider does not know.
       const asked = () => atProvider({ accessToken: token });
       const address = registration.addressOf(ctx.req);
+      // What a page of anybody sends must not keep the programs of its visitors from logging out.
+      const by = ctx.req.headers.origin === undefined ? 'programs' : 'pages';
       await registration
-        .limitRevocation(address, asked, frontEnd.client && 'clients')
+        .limitRevocation(address, asked, frontEnd.client && by)
         .catch(unlessUnknown);
     }
     ctx.body = {};

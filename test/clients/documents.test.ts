@@ -6,6 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { isPublicAddress, publicLookup } from '../../src/upstream/public-addresses.ts';
 import { documentUrl } from '../../src/urls.ts';
+import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
 import { eventually } from '../harness/system/eventually.ts';
@@ -334,13 +335,20 @@ describe('a client that publishes a metadata document', () => {
       const { parameters } = oauthStart({ client_id: newId(), redirect_uri: loopback });
       return `/auth/provider?${encoded(parameters)}`;
     };
-    const from = async (address: string) =>
-      (await relay.send({ path: path(), headers: [['X-Forwarded-For', address]] })).status;
+    const from = async (address: string, site = 'cross-site') => {
+      const headers: [string, string][] = [
+        ...navigationWith('Sec-Fetch-Site', site),
+        ['X-Forwarded-For', address],
+      ];
+      return (await relay.send({ path: path(), headers })).status;
+    };
     for (let fetched = 0; fetched < 60; fetched += 1) {
       expect(await from('198.51.100.1')).to.equal(200);
     }
     expect(await from('198.51.100.1')).to.equal(429);
     expect(requests).to.have.lengthOf(60);
+    // A page sends its visitor to a start as often as it likes.
+    expect(await from('198.51.100.1', 'none')).to.equal(200);
     // One address in 65,536 shares the counter of another one.
     expect([await from('198.51.100.2'), await from('198.51.100.3')]).to.include(200);
     await restartWith('any');

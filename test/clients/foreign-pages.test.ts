@@ -12,21 +12,24 @@ const relay = clientsRelay(() => ({
 `,
 }));
 
+const ofProgram = (address: string): [string, string][] => [['X-Forwarded-For', address]];
 const from = (address: string, origin = evil): [string, string][] => [
-  ['X-Forwarded-For', address],
+  ...ofProgram(address),
   ['Origin', origin],
 ];
 
-async function clientOf(origin: string, redirect_uri: string, address: string) {
+/** @param origin undefined: a program registers */
+async function clientOf(origin: string | undefined, redirect_uri: string, address: string) {
   const metadata = JSON.stringify({ redirect_uris: [redirect_uri] });
-  return await relay().post('register', metadata, from(address, origin));
+  const headers = origin === undefined ? ofProgram(address) : from(address, origin);
+  return await relay().post('register', metadata, headers);
 }
 
 /** A code of the relay for a client of an attacker, whose callback comes from this address. */
 async function codeOfAttacker(client_id: string, address: string) {
   const question = await relay().ask({ client_id, redirect_uri: inThere });
   const asked = locationOf(await relay().decide(question));
-  const headers: [string, string][] = [['X-Forwarded-For', address]];
+  const headers = ofProgram(address);
   const back = await question.browser.open(granted(relay().provider, asked), { headers });
   return { start: question.start, code: locationOf(back).searchParams.get('code') ?? '' };
 }
@@ -108,13 +111,29 @@ describe('a page of anybody that sends requests from the browser of a visitor', 
     expect(own.status, `${own.body}`).to.equal(200);
   });
 
-  it('counts against programs that name another origin each time', async () => {
+  it('does not use up what programs may register, from however many origins', async () => {
+    const address = '198.51.100.11';
     const statuses = [];
     for (let count = 0; count < 601; count += 1) {
       const origin = `https://${count}.example`;
-      statuses.push((await clientOf(origin, `${origin}/in`, '198.51.100.11')).status);
+      statuses.push((await clientOf(origin, `${origin}/in`, address)).status);
     }
     expect(statuses.slice(0, 600).every((status) => status === 201)).to.equal(true);
     expect(statuses[600]).to.equal(429);
+    expect((await clientOf(undefined, 'http://127.0.0.1/in', address)).status).to.equal(201);
+  });
+
+  it('does not keep the programs of the visitor from logging out', async () => {
+    const page = `${jsonOf(await clientOf(evil, inThere, '198.51.100.12'))['client_id']}`;
+    const inProgram = 'http://127.0.0.1/in';
+    const program = `${jsonOf(await clientOf(undefined, inProgram, '198.51.100.13'))['client_id']}`;
+    relay().provider.onRevocation = json({ error: 'invalid_token' }, 400);
+    const revoke = async (client_id: string, token: string, headers: [string, string][]) =>
+      (await relay().post('revoke', { client_id, token }, headers)).status;
+    for (let count = 0; count < 12; count += 1) {
+      await revoke(page, `made-up-${count}`, from('198.51.100.14'));
+    }
+    expect(await revoke(page, 'another', from('198.51.100.14'))).to.equal(429);
+    expect(await revoke(program, 'old', ofProgram('198.51.100.14'))).to.equal(200);
   });
 });

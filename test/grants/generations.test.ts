@@ -29,6 +29,16 @@ describe('the generations of refresh tokens', () => {
     expect([await last(first), await last(second)]).to.deep.equal(['refresh_reused', third]);
   });
 
+  it('are over from the third last one on, however long ago the last one was replaced', async () => {
+    const second = await next(first);
+    seconds = 60;
+    const third = await next(second);
+    seconds = 90;
+    const fourth = await next(third);
+    expect(await last(first)).to.equal('refresh_reused');
+    expect(await last(third)).to.deep.equal(fourth);
+  });
+
   it('stay replaced however often another login replaces its own', async () => {
     await next(first);
     let other = first;

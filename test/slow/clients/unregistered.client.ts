@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -123,32 +123,11 @@ needsPrograms(memoryProgram).describe(
       await memory.stop();
     });
 
-    /** Starts the server of the document, with a tool that says who the person is. */
+    /** Starts an MCP server, with a tool that says who the person is. */
     async function startMcpServer(): Promise<string> {
       const port = await freePort();
-      const page = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
-      const [, documented = ''] = /```js\n(import \{ requireBearerAuth.*?)```/s.exec(page) ?? [];
-      const protectedServer = documented
-        .replaceAll('https://login.example.com', relay.address)
-        .replaceAll('https://mcp.example.com', `http://127.0.0.1:${port}`)
-        .replaceAll('/auth/github', '/auth/provider')
-        .replaceAll('provider=github', 'provider=provider');
-      const program = `import express from 'express';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-const app = express();
-${protectedServer}
-app.post('/mcp', express.json(), async (request, response) => {
-  const server = new McpServer({ name: 'test', version: '1' });
-  const text = ({ authInfo }) => ({ content: [{ type: 'text', text: authInfo.extra.login }] });
-  server.registerTool('whoami', {}, text);
-  const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
-  await server.connect(transport);
-  await transport.handleRequest(request, response, request.body);
-});
-app.listen(${port}, '127.0.0.1', () => console.log('listening'));`;
-      mcpServer = spawn(process.execPath, ['--input-type=module', '-e', program], {
-        cwd: import.meta.dirname,
+      const program = join(import.meta.dirname, 'mcp-server.js');
+      mcpServer = spawn(process.execPath, [program, relay.address, `${port}`], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       if (mcpServer.stdout) await once(mcpServer.stdout, 'data');

@@ -149,7 +149,7 @@ export function createSharedMemory(
         observe(how);
         return { left, age: await ageOf(name, left), how };
       }
-      if (left !== undefined) {
+      if (reply !== null) {
         const taken = await link.run(replacing(name, `${reply}`, lock, lockTime));
         if (taken === undefined) return goAlone(name);
         // Another relay was faster.

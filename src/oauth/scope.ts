@@ -36,17 +36,21 @@ export function scopeForProvider(requested: readonly string[], whole: readonly s
  */
 export function scopeBeyond(granted?: string, configured?: string): readonly string[] {
   if (granted === undefined || configured === undefined) return [];
-  const own = new Set(wordsOf(configured).map(shortName));
-  return wordsOf(granted).filter((word) => !ownWords.has(word) && !own.has(shortName(word)));
+  const own = wordsOf(configured);
+  return wordsOf(granted).filter(
+    (word) => !ownWords.has(word) && !own.some((one) => isSameScope(one, word)),
+  );
 }
 
 /** Entra and Google grant URLs for the short names that they were asked for. */
-function shortName(word: string): string {
-  return word
-    .toLowerCase()
-    .replace(/^https:\/\/.*\/(?=.)/, '')
-    .replace(/^userinfo\./, '');
+function isSameScope(one: string, other: string): boolean {
+  const [first, second] = [one.toLowerCase(), other.toLowerCase()];
+  const areUrls = isUrl.test(first) && isUrl.test(second);
+  return areUrls ? first === second : shortName(first) === shortName(second);
 }
+
+const isUrl = /^https:\/\/.*\/(?=.)/;
+const shortName = (word: string) => word.replace(isUrl, '').replace(/^userinfo\./, '');
 
 /**
  * The scope of an OAuth request, which narrows the configured one.

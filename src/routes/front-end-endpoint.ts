@@ -98,7 +98,7 @@ export function countedAddress(
  * @throws {RelayError} `consent_exceeded`
  */
 export function expectConsent(
-  { registration }: EndpointRequest,
+  { registration, grants }: EndpointRequest,
   {
     hasConsent,
     scope,
@@ -107,7 +107,8 @@ export function expectConsent(
 ): void {
   const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
   if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
-  revokeSilently(registration, token);
+  // A client that tries again must not use up the requests that the provider allows the relay.
+  void grants.revocations.once(token, async () => revokeSilently(registration, token));
   throw new RelayError('consent_exceeded');
 }
 

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
 import { createCounters, createMarks } from '../../src/memory/home.ts';
+import { nameOf } from '../../src/memory/shared.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
@@ -79,10 +81,24 @@ describe('a relay that shares a memory', () => {
     expect(await again(minute + 1)).to.equal('fresh');
   });
 
+  it('makes one call with another one, also where somebody has written something else', async () => {
+    const relays = [await start(server.address), await start(server.address)];
+    let calls = 0;
+    const call = async () => {
+      calls += 1;
+      await sleep(50);
+      return response;
+    };
+    await createRefreshes(await start(server.address)).join(refresh, call);
+    for (const [name, { end }] of server.values) server.values.set(name, { text: 'garbage', end });
+    await Promise.all(relays.map((home) => createRefreshes(home).join(refresh, call)));
+    expect(calls).to.equal(2);
+  });
+
   it('waits no longer for a lock than a relay can hold one', async () => {
     const home = await start(server.address, { callTime: -4900 });
-    server.instead = ([name, , text]) =>
-      name === 'SET' && text?.startsWith('L') ? 'Lock of somebody else' : undefined;
+    const end = Date.now() + minute;
+    server.values.set(nameOf('r', 'key'), { text: 'Lock of somebody else', end });
     const found = await home.shared?.lead('r', 'key', {
       call: async () => ({ scope: 'mine' }),
       isAnswer: () => true,

@@ -39,6 +39,8 @@ describe('what is granted beyond a scope', () => {
     ['openid https://www.googleapis.com/auth/userinfo.email', 'openid email', []],
     ['https://graph.microsoft.com/User.Read', 'user.read', []],
     [mail, 'user.read', [mail]],
+    [mail, 'https://outlook.office.com/Mail.Read', [mail]],
+    [mail, `openid ${mail}`, []],
     ['anything', undefined, []],
     [undefined, 'user', []],
   ] as const) {

@@ -23,12 +23,15 @@ export interface Site {
   readonly relayPorts: readonly number[];
 }
 
+/** What is replaced in a configuration, and by what. */
+export type Replacement = readonly [string | RegExp, string];
+
 /** A balancer's configuration in `deploy`, and how to run it here. */
 export interface BalancerKind {
   readonly program: string;
   readonly file: string;
   /** The changes for this machine. Each pair replaces a text that must be in the file. */
-  replacements(site: Site): readonly (readonly [string | RegExp, string])[];
+  replacements(site: Site): readonly Replacement[];
   /** The arguments that check the configuration. */
   check(config: string): readonly string[];
   /** The arguments that run it in the foreground. */

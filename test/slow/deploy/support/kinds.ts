@@ -1,8 +1,30 @@
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { projectRoot } from '../../../harness/project/run.ts';
 import { eventually } from '../../../harness/system/eventually.ts';
-import type { Balancer, BalancerKind } from './balancer.ts';
+import type { Balancer, BalancerKind, Replacement, Site } from './balancer.ts';
+
+/** HAProxy as this user: only root may change its root and its user. */
+const asThisUser: Replacement = [/^ {2}(chroot|user|group) .*\n/gm, ''];
+
+/** The parts of nginx.conf that surround an included file. */
+function inNginxConf(directory: string): Replacement {
+  return [
+    /^.*$/gs,
+    [
+      `daemon off; pid ${directory}/pid; error_log stderr info; worker_processes 2;`,
+      'events {}',
+      'http {',
+      ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (name) => `  ${name}_temp_path ${directory}/${name};`,
+      ),
+      '$&',
+      '}',
+    ].join('\n'),
+  ];
+}
 
 /** HAProxy, as `deploy/haproxy` runs it. */
 export const haproxy: BalancerKind = {
@@ -14,8 +36,7 @@ export const haproxy: BalancerKind = {
     ['/run/haproxy/admin.sock', `${directory}/admin.sock`],
     ['maxconn 20000', 'maxconn 200'],
     ['check inter 500ms', 'check inter 100ms'],
-    // Only root may change its root and its user.
-    [/^ {2}(chroot|user|group) .*\n/gm, ''],
+    asThisUser,
     [
       /^( {2}server relay\d .*\n)+/gm,
       relayPorts.map((relay, index) => `  server relay${index + 1} 127.0.0.1:${relay}\n`).join(''),
@@ -38,20 +59,7 @@ const nginx: BalancerKind = {
       /(?:^ {2}server [\d.]+:8000( .*)\n)+/gm,
       relayPorts.map((relay) => `  server 127.0.0.1:${relay}$1\n`).join(''),
     ],
-    // The parts of nginx.conf that surround it.
-    [
-      /^.*$/gs,
-      [
-        `daemon off; pid ${directory}/pid; error_log stderr info; worker_processes 2;`,
-        'events {}',
-        'http {',
-        ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-          (name) => `  ${name}_temp_path ${directory}/${name};`,
-        ),
-        '$&',
-        '}',
-      ].join('\n'),
-    ],
+    inNginxConf(directory),
   ],
   check: (config) => ['-t', '-q', '-c', config],
   serve: (config) => ['-c', config],
@@ -62,18 +70,69 @@ const nginx: BalancerKind = {
 const caddy: BalancerKind = {
   program: 'caddy',
   file: 'deploy/caddy/Caddyfile',
-  replacements: ({ port, pem, relayPorts }) => [
-    ['login.example.com {', `https://:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`],
-    ['\n{\n', '\n{\n\tadmin off\n'],
-    [/to( 10[.\d]+:8000)+/g, `to ${relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`],
+  replacements: (site) => [
+    servesAnyName('login.example.com', site),
+    withoutAdmin,
+    [
+      /to( 10[.\d]+:8000)+/g,
+      `to ${site.relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`,
+    ],
   ],
   check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],
   serve: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
   logs: () => [],
 };
 
+/** Caddy serves this host at any name. */
+function servesAnyName(host: string, { port, pem }: Site): Replacement {
+  return [`${host} {`, `https://:${port} {\n\tbind 127.0.0.1\n\ttls ${pem} ${pem}`];
+}
+const withoutAdmin: Replacement = ['\n{\n', '\n{\n\tadmin off\n'];
+
 /** Every balancer that `deploy` has a configuration for. */
 export const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
+
+/** The proxies of `deploy` that ask a relay before they pass a request on to an application at this port. */
+export function guards(applicationPort: () => number): Readonly<Record<string, BalancerKind>> {
+  const addresses = ({ relayPorts: [relay] }: Site): readonly Replacement[] => [
+    [/127\.0\.0\.1([: ])8000/g, `127.0.0.1$1${relay}`],
+    ['127.0.0.1:9000', `127.0.0.1:${applicationPort()}`],
+  ];
+  return {
+    haproxy: {
+      ...haproxy,
+      file: 'deploy/haproxy/resource.cfg',
+      replacements: (site) => [
+        ...addresses(site),
+        ['bind :443 ', `bind 127.0.0.1:${site.port} `],
+        ['/etc/haproxy/notes.pem', site.pem],
+        ['/etc/haproxy/resource.lua', join(projectRoot, 'deploy/haproxy/resource.lua')],
+        ['maxconn 20000', 'maxconn 200'],
+        asThisUser,
+      ],
+    },
+    nginx: {
+      ...nginx,
+      file: 'deploy/nginx/resource.conf',
+      replacements: (site) => [
+        ...addresses(site),
+        ['listen 443 ', `listen 127.0.0.1:${site.port} `],
+        ['/etc/nginx/notes.pem', site.pem],
+        ['/var/log/nginx/notes.log', `${site.directory}/access.log`],
+        inNginxConf(site.directory),
+      ],
+    },
+    caddy: {
+      ...caddy,
+      file: 'deploy/caddy/resource.Caddyfile',
+      replacements: (site) => [
+        ...addresses(site),
+        servesAnyName('notes.example.com', site),
+        withoutAdmin,
+      ],
+    },
+  };
+}
 
 /** Takes the relay out of rotation, as an operator does, and waits for its requests to end. */
 export async function drain(balancer: Balancer, relay: string): Promise<void> {

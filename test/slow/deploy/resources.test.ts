@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import { send } from '../../harness/client/http-client.ts';
+import { RawConnection } from '../../harness/client/raw-connection.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { needsPrograms } from '../../harness/system/needs.ts';
+import { Balancer } from './support/balancer.ts';
+import {
+  type Application,
+  challenge,
+  type Header,
+  headersIn,
+  identity,
+  metadataPath,
+  type Relay,
+  startApplication,
+  startRelay,
+} from './support/guarded-application.ts';
+import { guards } from './support/kinds.ts';
+
+const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
+const names = identity.map(([name]) => name);
+const claim = 'mallory';
+
+/** What a client may send to be taken for somebody else. */
+const forgeries: readonly (readonly Header[])[] = [
+  ...names.flatMap((name): Header[][] => [
+    [[name, claim]],
+    [[name.toLowerCase(), claim]],
+    [[name.toUpperCase(), claim]],
+    [[name.replaceAll('-', '_'), claim]],
+    [[name.replaceAll('-', '_').toUpperCase(), claim]],
+    [[name.replace('-', '_'), claim]],
+    [[name.replaceAll('-', '.'), claim]],
+    [[name.replaceAll('-', '|'), claim]],
+    [
+      [name, claim],
+      [name.toLowerCase(), claim],
+    ],
+    [['Connection', `close, ${name.toLowerCase()}`]],
+    [
+      ['Connection', name],
+      ['Connection', 'Authorization'],
+      [name, claim],
+    ],
+  ]),
+  ...[
+    'Remote-User',
+    'Remote_User',
+    'REMOTE_USER',
+    'remote-groups',
+    'X-Remote-User',
+    'X_Remote_User',
+  ].map((name): Header[] => [[name, claim]]),
+  ...['X-Auth-Request-User', 'X-Auth-Request-Email', 'X-Auth-User', 'X-User', 'X-User-Id'].map(
+    (name): Header[] => [[name, claim]],
+  ),
+  ...['X-Webauth-User', 'X-Forwarded-Access-Token', 'X_Forwarded_Access_Token'].map(
+    (name): Header[] => [[name, claim]],
+  ),
+];
+
+let application: Application;
+for (const [name, kind] of Object.entries(guards(() => application.port))) {
+  const { describe } = needsPrograms(kind.program);
+
+  describe(`${name}, configured as in deploy, in front of a resource`, () => {
+    let relay: Relay;
+    let proxy: Balancer;
+
+    before('start them', async () => {
+      [relay, application] = await Promise.all([startRelay(), startApplication()]);
+      proxy = await Balancer.start(kind, [relay.port]);
+    });
+    beforeEach(() => void application.heads.splice(0));
+    afterEach('the relay was asked as it should be', () => {
+      expect(relay.violations).to.deep.equal([]);
+    });
+    after('stop them', async () => {
+      await proxy.stop();
+      await Promise.all([relay.close(), application.close()]);
+    });
+
+    const ask = (token: string | undefined, headers: readonly Header[] = [], path = '/mcp') =>
+      send(proxy.port, {
+        path,
+        authority: 'notes.example.com',
+        headers: [
+          ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]),
+          ...headers,
+        ].map(([header, value]) => [header, value]),
+      });
+
+    /** The request has passed, once, and the application sees the relay's identity and no other. */
+    function expectIdentity(sent = ''): string {
+      expect(application.heads, sent).to.have.lengthOf(1);
+      const [head = ''] = application.heads;
+      const shown = headersIn(head).map(([header, value]) => [plain(header), value] as const);
+      const known = names.map(plain);
+      // nginx leaves out the empty ones.
+      const sameIdentity = shown.filter(
+        ([header, value]) => known.includes(header) && value !== '',
+      );
+      const expected = identity.filter(([, value]) => value !== '');
+      expect(sameIdentity, sent).to.have.deep.members(
+        expected.map(([n, value]) => [plain(n), value]),
+      );
+      expect(head, sent).not.to.match(/mallory|authorization/i);
+      return head;
+    }
+
+    it('passes a request with a good token, with the identity in place of the token', async () => {
+      const answered = await ask('good', [['Mcp-Session-Id', '7']], '/mcp?a=%2F&b');
+      expect({ status: answered.status, body: `${answered.body}` }).to.deep.equal({
+        status: 200,
+        body: 'ok',
+      });
+      const head = expectIdentity();
+      expect(head).to.match(/^GET \/mcp\?a=%2F&b HTTP\/1\.1\r\n/);
+      expect(headersIn(head).map(([n, v]) => [plain(n), v])).to.deep.include.members([
+        ['host', 'notes.example.com'],
+        ['mcp-session-id', '7'],
+        ['x-forwarded-for', '127.0.0.1'],
+      ]);
+    });
+
+    it(`shows the application none of ${forgeries.length} identities that a client claims`, async () => {
+      for (const forgery of forgeries) {
+        application.heads.length = 0;
+        await ask('good', forgery);
+        expectIdentity(JSON.stringify(forgery));
+      }
+    });
+
+    it('passes a method that it does not know, and a body that nobody announced', async () => {
+      const connection = await RawConnection.open(proxy.port);
+      connection.say(
+        'FROBNICATE /mcp HTTP/1.1\r\nHost: notes.example.com\r\nAuthorization: Bearer good\r\nCookie: a=b\r\n' +
+          'Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n',
+      );
+      await connection.hear('ok');
+      connection.close();
+      expect(expectIdentity()).to.match(/^FROBNICATE \/mcp /);
+    });
+
+    it('answers the challenge once, without a token and with a bad one', async () => {
+      const bad = `${challenge}, error="invalid_token"`;
+      for (const [token, expected] of [
+        [undefined, challenge],
+        ['bad', bad],
+        ['Good', bad],
+      ] as const) {
+        const { status, rawHeaders } = await ask(token);
+        const challenges = rawHeaders.filter((_, at) =>
+          /^www-authenticate$/i.test(rawHeaders[at - 1] ?? ''),
+        );
+        expect({ status, challenges }).to.deep.equal({ status: 401, challenges: [expected] });
+        expect(rawHeaders.join()).to.match(/access-control-expose-headers,WWW-Authenticate/i);
+      }
+      expect(application.heads).to.deep.equal([]);
+    });
+
+    it('answers 400 to two tokens, and to one in the query', async () => {
+      expect((await ask('good', [['authorization', 'Bearer bad']])).status).to.equal(400);
+      expect((await ask('good', [], '/mcp?access_token=good')).status).to.equal(400);
+      expect(application.heads).to.deep.equal([]);
+    });
+
+    it('answers 503 with Retry-After if the relay does, and nothing passes if the check fails', async () => {
+      const busy = await ask('busy');
+      expect([busy.status, busy.headers['retry-after']]).to.deep.equal([503, '7']);
+      for (const token of ['broken', 'reset']) {
+        expect((await ask(token)).status, token).to.be.oneOf([500, 502, 503]);
+      }
+      expect(application.heads).to.deep.equal([]);
+    });
+
+    it('answers the preflight of a page, and lets it read the answer', async () => {
+      const preflight = await send(proxy.port, {
+        method: 'OPTIONS',
+        path: '/mcp',
+        headers: [
+          ['Origin', 'https://app.example'],
+          ['Access-Control-Request-Method', 'POST'],
+          ['Access-Control-Request-Headers', 'authorization,mcp-protocol-version'],
+        ],
+      });
+      expect(preflight.status).to.equal(204);
+      expect(preflight.headers).to.include({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': '*',
+        'access-control-allow-headers': 'Authorization, *',
+      });
+      expect(application.heads).to.deep.equal([]);
+      expect((await ask('good')).headers).to.include({ 'access-control-allow-origin': '*' });
+    });
+
+    it('passes the metadata of the resource, by host, without a token', async () => {
+      const { status, body } = await ask(undefined, [], metadataPath);
+      expect([status, `${body}`]).to.deep.equal([200, 'notes.example.com']);
+    });
+
+    it('passes events one by one', async () => {
+      const connection = await RawConnection.open(proxy.port);
+      connection.say(
+        'GET /events HTTP/1.1\r\nHost: notes.example.com\r\nAuthorization: Bearer good\r\n\r\n',
+      );
+      await connection.hear('text/event-stream');
+      for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']) {
+        application.latest().write(event);
+        await connection.hear(event);
+      }
+      connection.close();
+      expectIdentity();
+    });
+
+    it('passes a WebSocket with a good token, and not without', async () => {
+      const open = async (token: string) => {
+        const connection = await RawConnection.open(proxy.port);
+        return connection.say(
+          `${[
+            'GET /mcp HTTP/1.1',
+            'Host: notes.example.com',
+            `Authorization: Bearer ${token}`,
+            'Connection: x-forwarded-user, Upgrade',
+            'Upgrade: WebSocket',
+            'Sec-WebSocket-Version: 13',
+            'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+            `X-Forwarded-User: ${claim}`,
+          ].join('\r\n')}\r\n\r\n`,
+        );
+      };
+      const refused = await open('bad');
+      await refused.hear('HTTP/1.1 401');
+      refused.close();
+      expect(application.heads).to.deep.equal([]);
+      const accepted = await open('good');
+      await accepted.hear('\r\n\r\n');
+      expect(accepted.heard).to.match(/^HTTP\/1\.1 101 /);
+      await accepted.say('frame').hear('frame');
+      accepted.close();
+      expectIdentity();
+    });
+
+    it('upgrades to nothing else, which could carry requests that nobody checks', async () => {
+      const connection: Header = ['Connection', 'Upgrade, HTTP2-Settings'];
+      await ask('good', [connection, ['Upgrade', 'h2c'], ['HTTP2-Settings', 'AAMAAABkAAQAAP__']]);
+      expect(expectIdentity()).not.to.match(/^upgrade:|^connection:.*upgrade/im);
+    });
+
+    it('passes nothing while no relay answers', async () => {
+      await relay.close();
+      expect((await ask('good')).status).to.be.oneOf([502, 503]);
+      expect(application.heads).to.deep.equal([]);
+    });
+
+    it('logs no token', async () => {
+      const token = canary('token');
+      await ask(token, [], `/the-end?access_token=${token}`);
+      expect(await proxy.logged('/the-end')).not.to.contain(token);
+    });
+  });
+}

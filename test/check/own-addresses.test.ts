@@ -1,9 +1,11 @@
+import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
 import type { Finding } from '../../src/check/finding.ts';
 import { answer, type Reply, redirect } from '../harness/provider/provider-behaviours.ts';
 import { serve, serveTls } from '../harness/provider/serve.ts';
+import { createRelayHere } from '../harness/relay/relay-in-process.ts';
 import type { Flags } from '../harness/relay/relay-process.ts';
-import { frontendOrigin, startRelay, undiscovered } from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, undiscovered } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { clientId } from './support/own-addresses.ts';
@@ -27,15 +29,25 @@ async function whileServing(subject: string, flag: string, reply: Reply, flags =
 
 /** The finding on the base URL while a relay with these flags runs there; `asked` are other flags of the check. */
 async function whileRelayRuns(own: Flags, asked: Flags = {}, ofRelay: Flags = {}) {
-  const port = String(await freePort());
-  const flags = { 'base-url': `http://localhost:${port}`, ...own };
-  const underTest = await startRelay({ port, ...flags, ...ofRelay });
+  let listener: RequestListener | undefined;
+  const server = await serve((request, response) => listener?.(request, response));
+  const flags = { 'base-url': `http://localhost:${server.port}`, ...own };
+  const relay = await createRelayHere(optionsOf({ ...flags, ...ofRelay }));
+  listener = relay.listener;
   try {
-    const { clientId } = underTest.provider.registration;
     return await findingOn('base URL', { ...flags, 'client-id': clientId, ...asked });
   } finally {
-    await underTest.stop();
+    relay.close();
+    await server.close();
   }
+}
+
+/** Flags, by the names of their options. */
+function optionsOf(flags: Flags): Record<string, string> {
+  const given = Object.entries(flags).flatMap(([flag, value]) =>
+    value === undefined ? [] : [[flag.replaceAll(/-(.)/g, (_, c) => c.toUpperCase()), value]],
+  );
+  return Object.fromEntries(given);
 }
 
 const redirectTo = (location: string) => redirect(location, 307);

@@ -37,15 +37,6 @@ describe('login-relay config', () => {
     expect(stdout).to.match(/^The configuration is valid\.\n$/m);
   });
 
-  for (const action of ['check', 'print']) {
-    it(`${action} ends with the faults of the configuration, and with 2`, async () => {
-      const { code, stdout, stderr } = await runRelay({ words: ['config', action] });
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.match(/^The configuration has faults:$/m);
-      expect(stderr).to.contain('--origin (FRONTEND_ORIGIN) is required');
-    });
-  }
-
   it('schema prints the JSON Schema, whatever the configuration', async () => {
     const { code, stdout } = await runRelay({ words: ['config', 'schema'] });
     expect(code).to.equal(0);

@@ -1,7 +1,28 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
+import { CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { createProgram } from '../../src/cli/program.ts';
+import { describeUsageError } from '../../src/cli/usage-error.ts';
 import { relayCommand, runRelay } from '../harness/relay/relay-process.ts';
+
+/** What is said of a command line that cannot be run. */
+async function complaintOf(line: string): Promise<string> {
+  const argv = line.split(' ');
+  const program = createProgram({}, () => {});
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) return describeUsageError(error, program, argv);
+    throw error;
+  }
+  throw new Error('the command line was run');
+}
+
+/** What the shell prints to standard error for this script, in which `"$@"` is the command. */
+function shell(script: string) {
+  return spawnSync('sh', ['-c', script, 'sh', ...relayCommand], { encoding: 'utf8' });
+}
 
 describe('a mistyped command line', () => {
   for (const [line, message] of Object.entries({
@@ -26,11 +47,17 @@ describe('a mistyped command line', () => {
     'completion hunter2': 'completion takes one of: bash, zsh, fish',
   })) {
     it(`gets what is wrong, a suggestion, and no value: login-relay ${line}`, async () => {
-      const { code, stdout, stderr } = await runRelay({ words: line.split(' ') });
-      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
-      expect(stderr).to.equal(`login-relay: ${message}\nSee login-relay --help.\n`);
+      expect(await complaintOf(line)).to.equal(message);
     });
   }
+
+  it('ends the process with 2, and is explained on standard error alone', async () => {
+    expect(await runRelay({ words: ['chekc'] })).to.include({
+      code: 2,
+      stdout: '',
+      stderr: 'login-relay: unknown command chekc: did you mean check?\nSee login-relay --help.\n',
+    });
+  });
 
   it('is explained if npm has taken the options of the demo', async () => {
     const npm_config_origin = 'http://localhost:5173';
@@ -41,56 +68,37 @@ describe('a mistyped command line', () => {
       expect(stderr).to.contain('npm run demo --').and.not.contain(npm_config_origin);
     }
   });
-
-  it('quotes no secret that is given twice', async () => {
-    const secret = '--client-secret=hunter2';
-    const required = ['--origin=https://a.example', '--client-id=a'];
-    const { code, stderr } = await runRelay({ words: [secret, secret, ...required] });
-    expect(code).to.equal(2);
-    expect(stderr).to.contain('given more than once').and.not.contain('hunter2');
-  });
 });
 
 describe('the command line', () => {
   it('prints its version', async () => {
     const printed = { code: 0, stdout: `${packageJson.version}\n`, stderr: '' };
-    for (const word of ['--version', '-V', 'version']) {
+    for (const word of ['--version', 'version']) {
       expect(await runRelay({ words: [word] })).to.include(printed);
     }
   });
 
   it('explains a command with "help" as with "--help"', async () => {
-    for (const command of ['check', 'completion', 'help']) {
+    for (const command of [['check'], []]) {
       const [byCommand, byFlag] = await Promise.all([
-        runRelay({ words: ['help', command] }),
-        runRelay({ words: [command, '--help'] }),
+        runRelay({ words: ['help', ...command] }),
+        runRelay({ words: [...command, '--help'] }),
       ]);
       expect(byCommand).to.deep.equal({ ...byFlag, code: 0 });
     }
-    expect(await runRelay({ words: ['help'] })).to.deep.equal(
-      await runRelay({ words: ['--help'] }),
-    );
   });
 
   it('reports that its output cannot be written', () => {
-    for (const command of ['man', 'version']) {
-      const script = `"$@" ${command} >/dev/full`;
-      const { status, stderr } = spawnSync('sh', ['-c', script, 'sh', ...relayCommand], {
-        encoding: 'utf8',
-      });
-      expect(status).to.equal(1);
-      expect(stderr).to.match(/^login-relay: cannot write the output: ENOSPC.*\n$/);
-    }
+    const { status, stderr } = shell('"$@" version >/dev/full');
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^login-relay: cannot write the output: ENOSPC.*\n$/);
   });
 
-  for (const command of ['--help', 'man', 'completion bash', 'no-such-command 2>&1']) {
-    it(`ends without an error if the reader has closed the pipe: ${command}`, () => {
-      // The reader closes the pipe before anything is written.
-      const script = `(sleep 0.3; exec "$@" ${command}) | true; exec 2>&-`;
-      const shell = spawnSync('sh', ['-c', script, 'sh', ...relayCommand], {
-        encoding: 'utf8',
-      });
-      expect(shell.stderr).to.equal('');
-    });
-  }
+  it('ends without an error if the reader has closed the pipe', () => {
+    // The reader closes the pipe before anything is written.
+    for (const command of ['--help', 'man', 'no-such-command 2>&1']) {
+      const { stderr } = shell(`(sleep 0.3; exec "$@" ${command}) | true; exec 2>&-`);
+      expect(stderr, command).to.equal('');
+    }
+  });
 });

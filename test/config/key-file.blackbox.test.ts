@@ -5,12 +5,9 @@ import { expect } from 'chai';
 import { expectLogin, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import type { LogLine } from '../harness/relay/relay-process.ts';
-import { runRelay } from '../harness/relay/relay-process.ts';
 import {
-  flagsFor,
   type RelayUnderTest,
   registration,
-  secretFile,
   startRelayFor,
 } from '../harness/relay/relay-under-test.ts';
 
@@ -66,14 +63,5 @@ describe('a key file that does not exist', () => {
     expectLogin(relay, await browser.finish(login), login);
     await writeFile(path, key, { mode: 0o600 });
     expect(await relay.reload()).to.include({ msg: 'reloaded: no file has changed' });
-  });
-
-  it('is not created by check and health', async () => {
-    const secret = await secretFile(provider.registration.clientSecret);
-    const flags = { ...flagsFor(provider, secret), 'key-file': path };
-    const { stdout } = await runRelay({ flags, words: ['check'] });
-    expect(stdout.replaceAll(/\s+/g, ' ')).to.contain(`serve will create ${path}`);
-    await runRelay({ words: ['health'], env: { KEY_FILE: path } });
-    expect(await readdir(directory)).to.deep.equal([]);
   });
 });

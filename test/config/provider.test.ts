@@ -36,6 +36,12 @@ describe('the provider of the configuration', () => {
     }
   });
 
+  it('uses PKCE where the preset does not, if that is configured', () => {
+    const flags = { provider: 'bitbucket' };
+    expect(known({ flags }).pkce).to.equal(false);
+    expect(known({ flags: { ...flags, pkce: 'on' } }).pkce).to.equal(true);
+  });
+
   it('has the percent-encoded client identifier in the revocation URL of GitHub', () => {
     expect(known({ flags: { clientId: 'a/b' } }).revocation?.url).to.include('/a%2Fb/token');
   });

@@ -70,15 +70,15 @@ describe('the Kubernetes manifests', () => {
     const directory = await mkdtemp(join(projectRoot, 'node_modules', '.manifests-'));
     try {
       const file = join(directory, 'manifests.ts');
-      await writeFile(file, statements.join('\n'));
+      const wrong = statements.find((statement) => statement.includes('"maxSurge"')) ?? '';
+      const refused = wrong.replace(/manifest\d+/, 'refused').replace('"maxSurge"', '"maxSurges"');
+      await writeFile(file, [...statements, '// @ts-expect-error', refused].join('\n'));
       const check = [
         ...['node_modules/typescript/bin/tsc', '--ignoreConfig', '--noEmit', '--strict'],
         ...['--module', 'nodenext', '--types', ''],
       ];
       const { code, stdout } = run(process.execPath, [...check, file]);
       expect(code, stdout).to.equal(0);
-      await writeFile(file, statements.join('\n').replace('"maxSurge"', '"maxSurges"'));
-      expect(run(process.execPath, [...check, file]).stdout).to.contain('maxSurges');
     } finally {
       await rm(directory, { recursive: true });
     }

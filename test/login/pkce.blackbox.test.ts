@@ -6,56 +6,50 @@ import { expectError, expectToken } from '../harness/expect/expectations.ts';
 import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 describe('PKCE (RFC 7636)', () => {
-  for (const tokenRequest of ['query', 'body', 'basic'] as const) {
-    describe(`with the token request in the ${tokenRequest}`, () => {
-      const underTest = relayUnderTest({ 'token-request': tokenRequest }, { tokenRequest });
-      let browser: FakeBrowser;
-      beforeEach(() => {
-        browser = new FakeBrowser(underTest);
-      });
+  const underTest = relayUnderTest();
+  let browser: FakeBrowser;
+  beforeEach(() => {
+    browser = new FakeBrowser(underTest);
+  });
 
-      /** Finishes the login; answers the verifier that came with its code. */
-      async function verifierOf(login: Login): Promise<string> {
-        underTest().provider.forget();
-        expectLogin(underTest(), await browser.finish(login), login);
-        const [call, ...others] = underTest().provider.calls;
-        expect(others).to.deep.equal([]);
-        return call?.codeVerifier ?? '';
-      }
-
-      it('sends a verifier of 43 characters to the S256 challenge that it sent before', async () => {
-        const login = await browser.start();
-        const { searchParams } = login.authorizationRequest;
-        const verifier = await verifierOf(login);
-        expect(verifier).to.match(/^[\w-]{43}$/);
-        expect(searchParams.get('code_challenge_method')).to.equal('S256');
-        expect(searchParams.get('code_challenge')).to.equal(hash('sha256', verifier, 'base64url'));
-      });
-
-      it('uses a verifier once, and never the cookie or the state themselves', async () => {
-        const logins = [await browser.start(), await browser.start(), await browser.start()];
-        const verifiers = new Set<string>();
-        for (const login of logins) verifiers.add(await verifierOf(login));
-        expect(verifiers.size).to.equal(logins.length);
-        for (const { state, cookie } of logins) {
-          for (const value of [state, cookie.value, hash('sha256', cookie.value, 'base64url')]) {
-            expect(verifiers).not.to.include(value);
-          }
-        }
-      });
-
-      it('sends no verifier for a plain client that has no state', async () => {
-        const code = canary('code');
-        const token = expectToken(await underTest().get(callback({ code })));
-        expect(token).to.equal(underTest().provider.tokenFor(code));
-        expect(underTest().provider.calls[0]).not.to.have.property('codeVerifier');
-      });
-    });
+  /** Finishes the login; answers the verifier that came with its code. */
+  async function verifierOf(login: Login): Promise<string> {
+    underTest().provider.forget();
+    expectLogin(underTest(), await browser.finish(login), login);
+    const [call, ...others] = underTest().provider.calls;
+    expect(others).to.deep.equal([]);
+    return call?.codeVerifier ?? '';
   }
 
-  describe('if a code is injected into the login of another person', () => {
-    const underTest = relayUnderTest();
+  it('sends a verifier of 43 characters to the S256 challenge that it sent before', async () => {
+    const login = await browser.start();
+    const { searchParams } = login.authorizationRequest;
+    const verifier = await verifierOf(login);
+    expect(verifier).to.match(/^[\w-]{43}$/);
+    expect(searchParams.get('code_challenge_method')).to.equal('S256');
+    expect(searchParams.get('code_challenge')).to.equal(hash('sha256', verifier, 'base64url'));
+  });
 
+  it('uses a verifier once, and never the cookie or the state themselves', async () => {
+    const logins = [await browser.start(), await browser.start(), await browser.start()];
+    const verifiers = new Set<string>();
+    for (const login of logins) verifiers.add(await verifierOf(login));
+    expect(verifiers.size).to.equal(logins.length);
+    for (const { state, cookie } of logins) {
+      for (const value of [state, cookie.value, hash('sha256', cookie.value, 'base64url')]) {
+        expect(verifiers).not.to.include(value);
+      }
+    }
+  });
+
+  it('sends no verifier for a plain client that has no state', async () => {
+    const code = canary('code');
+    const token = expectToken(await underTest().get(callback({ code })));
+    expect(token).to.equal(underTest().provider.tokenFor(code));
+    expect(underTest().provider.calls[0]).not.to.have.property('codeVerifier');
+  });
+
+  describe('if a code is injected into the login of another person', () => {
     it('sends the verifier of that login, with which the provider refuses the code', async () => {
       const attacker = await new FakeBrowser(underTest).start();
       const victim = new FakeBrowser(underTest);

@@ -18,18 +18,16 @@ import {
 } from '../harness/relay/relay-under-test.ts';
 
 const requestFields = [
-  ...[
-    'level',
-    'time',
-    'msg',
-    'requestId',
-    'action',
-    'method',
-    'route',
-    'status',
-    'durationMs',
-    'outcome',
-  ],
+  'level',
+  'time',
+  'msg',
+  'requestId',
+  'action',
+  'method',
+  'route',
+  'status',
+  'durationMs',
+  'outcome',
   ...['provider', 'providerError', 'excused'],
 ];
 const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];

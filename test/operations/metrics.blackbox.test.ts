@@ -122,9 +122,7 @@ describe('metrics', () => {
       .not.to.contain(mark)
       .and.not.match(/c4n4ry/i);
     const routes = new Set([...text.matchAll(/route="([^"]*)"/g)].map(([, route]) => route));
-    expect([...routes]).to.have.members([
-      ...[loginPath, callbackPath, userPath, '/healthz', 'none'],
-    ]);
+    expect([...routes]).to.have.members([loginPath, callbackPath, userPath, '/healthz', 'none']);
     const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, label]) => label));
     for (const label of labels) {
       expect(label).to.be.oneOf([

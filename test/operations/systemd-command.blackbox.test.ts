@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { runRelay } from '../harness/relay/relay-process.ts';
+import { relayCommand, runRelay } from '../harness/relay/relay-process.ts';
 
 async function printed(...flags: string[]): Promise<string> {
   const { code, stdout } = await runRelay({ words: ['systemd', ...flags] });
@@ -20,9 +20,7 @@ describe('login-relay systemd', () => {
       await deployed('systemd/login-relay.service'),
     );
     const words = (start.exec(unit)?.[0] ?? '').split(' ');
-    const { LOGIN_RELAY } = process.env;
-    const bin = new URL('../../bin/login-relay.ts', import.meta.url).pathname;
-    expect(words).to.deep.equal(LOGIN_RELAY ? [LOGIN_RELAY] : [process.execPath, bin]);
+    expect(words).to.deep.equal(relayCommand);
   });
 
   it('prints the unit of several relays, which takes the port from its name', async () => {

@@ -19,10 +19,15 @@ export interface Invocation {
   launcher?: string[];
 }
 
-/** The command that starts a relay. `LOGIN_RELAY` names another executable, such as the binary. */
-export const relayCommand: [string, ...string[]] = process.env['LOGIN_RELAY']
-  ? [process.env['LOGIN_RELAY']]
-  : [process.execPath, fileURLToPath(new URL('../../../bin/login-relay.ts', import.meta.url))];
+/** The sources of the relay, as a program. */
+export const sources = fileURLToPath(new URL('../../../bin/login-relay.ts', import.meta.url));
+const program = process.env['LOGIN_RELAY'] || sources;
+const isScript = /\.c?[jt]s$/.test(program);
+
+/** The command that starts a relay. `LOGIN_RELAY` names another script or executable than the sources. */
+export const relayCommand: [string, ...string[]] = isScript
+  ? [process.execPath, program]
+  : [program];
 
 // Hundreds of relays start here. They share compiled code, which halves the time of a start. This does not
 // work with coverage.
@@ -171,8 +176,7 @@ function inheritedEnvironment(): Record<string, string> {
     const value = process.env[name];
     if (value !== undefined) inherited[name] = value;
   }
-  const isSource = process.env['LOGIN_RELAY'] === undefined;
-  if (isSource && inherited['NODE_V8_COVERAGE'] === undefined) {
+  if (isScript && inherited['NODE_V8_COVERAGE'] === undefined) {
     inherited['NODE_COMPILE_CACHE'] = compileCache;
   }
   return inherited;

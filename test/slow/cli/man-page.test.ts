@@ -7,10 +7,9 @@ import { createProgram } from '../../../src/cli/program.ts';
 import type { Option } from '../../../src/config/settings/setting.ts';
 import { options } from '../../../src/config/settings/settings.ts';
 import { run } from '../../harness/project/run.ts';
-import { relayCommand } from '../../harness/relay/relay-process.ts';
+import { sources } from '../../harness/relay/relay-process.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 
-const [relay, ...words] = relayCommand;
 const program = createProgram(Object.create(null), () => {});
 
 const { describe } = needsPrograms('man', 'mandoc');
@@ -21,7 +20,7 @@ describe('the manual page', () => {
   let page = '';
 
   before('the page is generated and shown', () => {
-    const { code, stdout } = run(relay, [...words, 'man'], {
+    const { code, stdout } = run(process.execPath, [sources, 'man'], {
       env: { SOURCE_DATE_EPOCH: '1700000000' },
     });
     expect(code).to.equal(0);

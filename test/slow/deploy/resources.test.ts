@@ -5,6 +5,7 @@ import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { Balancer } from './support/balancer.ts';
+import { claim, forgeries } from './support/forged-identities.ts';
 import {
   type Application,
   challenge,
@@ -20,45 +21,6 @@ import { guards } from './support/kinds.ts';
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 const names = identity.map(([name]) => name);
-const claim = 'mallory';
-
-/** What a client may send to be taken for somebody else. */
-const forgeries: readonly (readonly Header[])[] = [
-  ...names.flatMap((name): Header[][] => [
-    [[name, claim]],
-    [[name.toLowerCase(), claim]],
-    [[name.toUpperCase(), claim]],
-    [[name.replaceAll('-', '_'), claim]],
-    [[name.replaceAll('-', '_').toUpperCase(), claim]],
-    [[name.replace('-', '_'), claim]],
-    [[name.replaceAll('-', '.'), claim]],
-    [[name.replaceAll('-', '|'), claim]],
-    [
-      [name, claim],
-      [name.toLowerCase(), claim],
-    ],
-    [['Connection', `keep-alive, ${name.toLowerCase()}`]],
-    [
-      ['Connection', name],
-      ['Connection', 'Authorization'],
-      [name, claim],
-    ],
-  ]),
-  ...[
-    'Remote-User',
-    'Remote_User',
-    'REMOTE_USER',
-    'remote-groups',
-    'X-Remote-User',
-    'X_Remote_User',
-  ].map((name): Header[] => [[name, claim]]),
-  ...['X-Auth-Request-User', 'X-Auth-Request-Email', 'X-Auth-User', 'X-User', 'X-User-Id'].map(
-    (name): Header[] => [[name, claim]],
-  ),
-  ...['X-Webauth-User', 'X-Forwarded-Access-Token', 'X_Forwarded_Access_Token'].map(
-    (name): Header[] => [[name, claim]],
-  ),
-];
 
 let application: Application;
 for (const [name, kind] of Object.entries(guards(() => application.port))) {
@@ -118,7 +80,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       expect(sameIdentity, sent).to.have.deep.members(
         expected.map(([n, value]) => [plain(n), value]),
       );
-      expect(head, sent).not.to.match(/mallory|authorization/i);
+      expect(head, sent).not.to.match(new RegExp(`${claim}|authorization`, 'i'));
     }
 
     it('passes a request with a good token, with the identity in place of the token', async () => {

@@ -19,20 +19,27 @@ interface Question {
 type Decision = 'continue' | 'confirmed' | 'cancel';
 
 /**
- * A page of anybody may show this one under a window that closes while it is clicked. So *Continue* works only a second
- * after the page was uncovered or resized, and after somebody has turned to it: a pointer has moved, or a key was
- * pressed. A finger moves no pointer, so its press counts itself.
+ * A page of anybody may show this one under a window that closes while it is clicked. So *Continue* works only a quiet
+ * second after the page was uncovered or resized, and after somebody has turned to it: a pointer has moved, or a key was
+ * pressed. A finger moves no pointer, so its press counts itself. A press that began too early ends the quiet, and does
+ * not count however long it is held.
  */
 const script = `
 (() => {
   const button = document.querySelector('[value=continue]');
   const note = document.getElementById('too-early');
-  let since;
+  // Whether the last press of each key and pointer began in time.
+  const inTime = new Map();
+  let quietSince;
   let position;
   let isAttended;
-  const isQuiet = () => performance.now() - since >= 1000;
+  const isQuiet = () => performance.now() - quietSince >= 1000;
+  const endQuiet = () => {
+    quietSince = performance.now();
+  };
   const startAgain = () => {
-    since = performance.now();
+    endQuiet();
+    inTime.clear();
     position = undefined;
     isAttended = false;
     button.value = 'continue';
@@ -49,19 +56,19 @@ const script = `
     if (position !== undefined && position !== now) isAttended = true;
     position = now;
   });
-  addEventListener('pointerdown', ({ pointerType }) => {
-    if (pointerType !== 'mouse' && isQuiet()) isAttended = true;
-  });
-  addEventListener('keydown', ({ repeat }) => {
-    if (!repeat) isAttended = true;
-  });
-  // By a key, or by what helps people who use neither keys nor a pointer.
-  button.addEventListener('click', ({ detail }) => {
-    if (detail === 0) isAttended = true;
-  });
-  button.form.addEventListener('submit', (event) => {
-    if (event.submitter !== button) return;
-    if (isAttended && isQuiet()) {
+  for (const name of ['pointerdown', 'pointerup', 'keydown', 'keyup']) {
+    addEventListener(name, ({ type, repeat, pointerType, pointerId, code }) => {
+      const press = pointerId ?? code;
+      if (type.endsWith('down') && !repeat) inTime.set(press, isQuiet());
+      if (!inTime.get(press)) endQuiet();
+      else if (pointerType !== 'mouse') isAttended = true;
+    });
+  }
+  button.addEventListener('click', (event) => {
+    // 0: by a key, or by what helps people who use neither keys nor a pointer.
+    const counts = isQuiet() && (isAttended || event.detail === 0);
+    endQuiet();
+    if (counts) {
       button.value = 'confirmed';
       return;
     }

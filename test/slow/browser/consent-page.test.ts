@@ -169,6 +169,17 @@ describe('the consent page in Chromium', () => {
     await said(page).waitFor();
   });
 
+  it('takes no press that was too early, and comes late from a busy machine', async () => {
+    const page = await askedNow();
+    await page.clock.runFor(1500);
+    await page.evaluate(`
+      const value = performance.now() - 600;
+      dispatchEvent(Object.defineProperty(new PointerEvent('pointerdown'), 'timeStamp', { value }));
+      document.querySelector('[value=continue]').click();
+    `);
+    await expectAsked(page);
+  });
+
   it('works with a finger', async () => {
     const page = await askedNow({ hasTouch: true });
     await page.clock.runFor(1000);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigReading } from '../config/config.ts';
 import { createConnection } from '../memory/connection.ts';
 import { codeOf, probes } from '../memory/link.ts';
+import { UnseenSecret } from '../sealing/secret.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
 /** Milliseconds for everything. */
@@ -22,7 +23,10 @@ const ofNoServer = /^(ECONNREFUSED|ENOENT|timeout|lost)$/;
 /** Connects to the memory that relays share, and tries each command. */
 export async function checkSharedMemory({ config, readings }: ConfigReading): Promise<Finding[]> {
   if (config.memory === undefined) return [];
-  const { ok, warning, problem } = findingsOn('shared memory');
+  const { notChecked, ok, warning, problem } = findingsOn('shared memory');
+  if (config.memory.password instanceof UnseenSecret) {
+    return [notChecked('not asked: this command does not have its password and certificates')];
+  }
   const { describe } = readings.relay;
   const connection = await createConnection(config.memory);
   let failure: unknown;

@@ -1,4 +1,3 @@
-import { standIn } from '../config/reading.ts';
 import { clientSecretCredential } from '../config/secrets.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
@@ -7,7 +6,7 @@ import { tokenError } from '../oauth/token-response.ts';
 import type { ClientAuthentication } from '../providers/provider.ts';
 import { refusedCredentials } from '../providers/refusals.ts';
 import { github } from '../providers/source-code-hosts.ts';
-import { Secret } from '../sealing/secret.ts';
+import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { ask, wrongKind } from './answer.ts';
 import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
@@ -28,7 +27,7 @@ type Readings = ReadonlyMap<ClientAuthentication, Refusal | Finding>;
  */
 export async function checkTokenEndpoint(context: ProviderContext): Promise<Finding> {
   const { registration, provider } = context;
-  if (registration.clientSecret.reveal() === standIn) {
+  if (registration.clientSecret instanceof UnseenSecret) {
     return endpoint.notChecked('not asked: this command does not have the client secret');
   }
   const fix = fixUrl(context, 'tokenUrl');

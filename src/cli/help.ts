@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { type Command, type Option as Flag, Help } from 'commander';
+import type { Option } from '../config/settings/setting.ts';
 import { options } from '../config/settings/settings.ts';
 import { wrap } from './print.ts';
 
@@ -10,11 +11,9 @@ const narrowest = 70;
 const ownOptions = 'Options:';
 
 /** The options that the guides use. The help of a command that takes all options shows only these. */
-const usual = [
-  ...[options.origin, options.clientId, options.clientSecretFile, options.baseUrl, options.port],
-  ...[options.trustedProxies, options.tokenDelivery, options.errorDelivery, options.provider],
-  ...[options.issuer, options.scope, options.keyFile, options.config],
-];
+const usual = Object.values<Option>(options)
+  .filter((option) => option.usual !== undefined)
+  .sort((one, other) => (one.usual ?? 0) - (other.usual ?? 0));
 
 type Item = readonly [term: string, description: string];
 

@@ -3,11 +3,14 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
-import { type Reading, standIn } from './reading.ts';
+import { type Reading, Unseen } from './reading.ts';
 import { readNamedFile } from './secrets.ts';
 
 /** Reads the relay's own certificate and its key. Undefined if there are none, or after reporting a fault. */
-export function readCertificate(reading: Reading, baseUrl: string): Certificate | undefined {
+export function readCertificate(
+  reading: Reading<'relay'>,
+  baseUrl: string,
+): Certificate | undefined {
   const { describe, fault } = reading;
   const { tlsCert, tlsKey } = reading.values;
   if (tlsCert === undefined || tlsKey === undefined) {
@@ -17,7 +20,7 @@ export function readCertificate(reading: Reading, baseUrl: string): Certificate 
   }
   const chain = readNamedFile(reading, 'tlsCert', tlsCert, 'public');
   const key = readNamedFile(reading, 'tlsKey', tlsKey);
-  if (chain === standIn || key === standIn) return undefined;
+  if (chain instanceof Unseen || key instanceof Unseen) return undefined;
   const certificate =
     chain &&
     (attempt(() => new X509Certificate(chain)) ??
@@ -52,7 +55,11 @@ function attempt<Result>(make: () => Result): Result | undefined {
   }
 }
 
-function warnOf(certificate: X509Certificate, baseUrl: string, { describe, warn }: Reading): void {
+function warnOf(
+  certificate: X509Certificate,
+  baseUrl: string,
+  { describe, warn }: Reading<'relay'>,
+): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');
   if (certificate.validFromDate > now) warn('tlsCert', 'names a certificate that is not valid yet');

@@ -3,7 +3,7 @@ import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
-import { checkSeveral, describeDelivery, reportOutside } from './checks/several.ts';
+import { checkSeveral, describeDelivery } from './checks/several.ts';
 import {
   isWithoutState,
   readStateCheck,
@@ -15,7 +15,7 @@ import { readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
 import type { Shared } from './reading.ts';
-import { checked, createReadings, mapped, namingOf, valuesAt } from './readings.ts';
+import { checked, completeValues, createReadings, mapped, namingOf } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import { readEnvironment } from './sources.ts';
@@ -40,14 +40,12 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  * @param given.unseen gets the secrets that this user cannot read, which have stand-ins. Undefined: they are faults
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
-export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) {
+export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   const { environment } = given;
   const faults = placedTexts();
   const warnings = placedTexts();
   const file = readConfigFile(given, given.readFile, faults);
-  const shared = { ...given, file, faults, warnings };
-  if (file !== undefined) reportOutside(shared, file);
-  const readings = createReadings(shared);
+  const readings = createReadings({ ...given, faults, warnings }, file);
   const { relay, registrations, frontEnds } = readings;
 
   const baseUrl = rules.baseUrlOf(relay);
@@ -59,12 +57,12 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
   rules.checkListening(relay);
   const behindUnknownProxy = rules.checkClients(relay, baseUrl);
   for (const reading of frontEnds) {
-    checkFrontEnd(reading, baseUrl, !isWithoutState(reading, registrations));
+    checkFrontEnd(reading, relay, baseUrl, !isWithoutState(reading, registrations));
   }
   checkApis(frontEnds);
   checkOpenClients(readings);
   warnWithoutState(readings);
-  const providers = registrations.map((reading) => readProvider(reading, baseUrl));
+  const providers = registrations.map((reading) => readProvider(reading, relay, baseUrl));
   checkAllow(readings, providers);
   const { path: keyFile, secrets } = readKeyFile(relay);
   const hasKeyFile = keyFile !== undefined;
@@ -75,7 +73,9 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
   const memory = readSharedMemory(relay, hasKeyFile);
   rules.checkMetrics(relay);
   const apis = frontEnds.flatMap((reading) => reading.apis);
-  for (const reading of [...registrations, ...frontEnds, ...apis]) rules.reportPlainHttp(reading);
+  for (const reading of [relay, ...frontEnds, ...registrations, ...apis]) {
+    rules.reportPlainHttp(reading, relay);
+  }
   reportCmses(readings);
   checkSeveral(file, readings);
   const proxy = readEnvironment(environment, faults.add);
@@ -83,7 +83,7 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
 
   const keySecrets = hasKeyFile ? (secrets ?? createKeyFile(relay, keyFile)) : undefined;
   if (!keySecrets) warnOfMissingKey(readings, baseUrl);
-  const settings = valuesAt('relay', relay);
+  const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host } = settings;
   const config = {
     ...settings,
@@ -105,7 +105,7 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
     registrations: mapped(registrations, (reading, index) => ({
       /** The word in its paths: `/auth/<name>`. */
       name: reading.name,
-      clientId: valuesAt('providers', reading).clientId,
+      clientId: completeValues(reading).clientId,
       clientSecret: checked(clientSecrets[index]),
       /** The relay's own callback, to be registered at the provider. */
       redirectUri: `${baseUrl}/auth/${reading.name}/callback`,
@@ -116,7 +116,7 @@ export function readConfig(given: Omit<Shared, 'file' | 'faults' | 'warnings'>) 
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: file?.inside.providers !== undefined,
-    frontEnds: mapped(frontEnds, frontEndConfig),
+    frontEnds: mapped(frontEnds, (reading) => frontEndConfig(reading, relay)),
   };
   // The key file is created only if everything else is right. That can fail, too.
   faults.throwIfAny();

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { Secret } from '../sealing/secret.ts';
+import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
-import type { Reading } from './reading.ts';
+import { type Reading, Unseen } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
+import type { Level } from './settings/setting.ts';
+import type { NameAt } from './settings/settings.ts';
 
 const shortestSecret = 32;
 
@@ -14,18 +16,18 @@ export type KeySecrets = readonly [Secret, ...Secret[]];
  * `key` in systemd's state directory. Without a path, the keys are derived from the client secret; without secrets, the
  * file is to be created.
  */
-export function readKeyFile(reading: Reading) {
+export function readKeyFile(reading: Reading<'relay'>) {
   const { values, newFiles, readFile } = reading;
   const [state] = reading.environment['STATE_DIRECTORY']?.split(':') ?? [];
   const inState = state ? `${state}/key` : undefined;
   const path = values.keyFile ?? credentialPath(reading, 'key') ?? inState;
   const isNew = path !== undefined && newFiles !== undefined && isMissingFile(path, readFile);
   if (isNew) reportNoRoom(reading, path);
-  return { path, secrets: isNew ? undefined : readSecrets(reading, path) };
+  return { path, secrets: isNew ? undefined : readSecrets(reading, path, 'keyFile') };
 }
 
 /** Reports why a missing file cannot be created. */
-function reportNoRoom(reading: Reading, path: string): void {
+function reportNoRoom(reading: Reading<'relay'>, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
     const advice = 'To create it in this directory, start the path with ./';
@@ -44,7 +46,7 @@ function reportNoRoom(reading: Reading, path: string): void {
  *
  * @returns its secrets, or undefined after reporting a fault
  */
-export function createKeyFile(reading: Reading, path: string): KeySecrets | undefined {
+export function createKeyFile(reading: Reading<'relay'>, path: string): KeySecrets | undefined {
   const { newFiles, warn } = reading;
   const secret = new Secret(randomBytes(32).toString('base64url'));
   const advice = 'Replicas need a copy of it';
@@ -59,7 +61,7 @@ export function createKeyFile(reading: Reading, path: string): KeySecrets | unde
     return reportFailure(reading, path, error);
   }
   // Another relay may have created it at the same moment.
-  return readSecrets(reading, path);
+  return readSecrets(reading, path, 'keyFile');
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -71,7 +73,11 @@ const reasons: Readonly<Record<string, string>> = {
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
 /** Reports why a file was not created, or would not be. */
-function reportFailure({ fault, unread }: Reading, path: string, error: unknown): undefined {
+function reportFailure(
+  { fault, unread }: Reading<'relay'>,
+  path: string,
+  error: unknown,
+): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
   // Where systemd creates the state directories of services.
@@ -80,13 +86,14 @@ function reportFailure({ fault, unread }: Reading, path: string, error: unknown)
 }
 
 /** Reads the lines of a file that keys come from, if there is one. Undefined after a fault. */
-export function readSecrets(
-  reading: Reading,
+export function readSecrets<At extends Level>(
+  reading: Reading<At>,
   path: string | undefined,
-  name: 'keyFile' | 'clientKeyFile' = 'keyFile',
+  name: NameAt<At>,
 ): KeySecrets | undefined {
   const text = readNamedFile(reading, name, path);
   if (text === undefined) return undefined;
+  if (text instanceof Unseen) return [new UnseenSecret()];
   const message = `must name a file of one or two lines, each of ${shortestSecret} or more characters`;
   return readSecretLines(text) ?? reading.fault(name, message);
 }

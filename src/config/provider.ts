@@ -4,7 +4,7 @@ import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
 import type { Reading } from './reading.ts';
-import type { OptionName } from './settings/settings.ts';
+import { type OptionName, options, type ValuesAt } from './settings/settings.ts';
 
 /** The provider, or the issuer to discover it from. */
 export type ProviderSettings =
@@ -18,11 +18,16 @@ const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
  *
  * @param baseUrl the relay's public address, which some providers require in a header
  */
-export function readProvider(reading: Reading, baseUrl: string): ProviderSettings | undefined {
-  const provider = settingsOf(reading, baseUrl);
+export function readProvider(
+  reading: Reading<'providers'>,
+  { values: { insecureHttp = false } }: Reading<'relay'>,
+  baseUrl: string,
+): ProviderSettings | undefined {
+  const provider = settingsOf(reading, insecureHttp, baseUrl);
   const { values, describe, fault } = reading;
   for (const setting of [...endpoints, 'revocationUrl'] as const) {
-    reportOwnParameters(reading, setting, ownParameters[setting]);
+    const message = whyTaken(values[setting], ownParameters[setting]);
+    if (message) fault(setting, message);
   }
   reportProtocolParameters(reading, 'authorizeParams', protocolParameters.authorizeUrl);
   reportProtocolParameters(reading, 'tokenParams', protocolParameters.tokenUrl);
@@ -35,7 +40,7 @@ export function readProvider(reading: Reading, baseUrl: string): ProviderSetting
 }
 
 /** The preset that a registration names, also by its issuer: then, it has the rules of the preset. */
-export function presetOf({ provider, issuer }: Reading['values']): Preset | undefined {
+export function presetOf({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
   return presets.find((preset) =>
     issuer === undefined ? preset.name === provider : preset.issuer === issuer,
   );
@@ -53,18 +58,21 @@ function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhe
   return preset ? { access: preset.access, userRejectedWhen: preset.userRejectedWhen } : {};
 }
 
-function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undefined {
+function settingsOf(
+  reading: Reading<'providers'>,
+  insecureHttp: boolean,
+  baseUrl: string,
+): ProviderSettings | undefined {
   const { values, sourceOf, describe, forbid } = reading;
-  const { issuer, insecureHttp = false } = values;
+  const { issuer } = values;
   const given = givenProvider(values);
   if (sourceOf('issuer') !== undefined) {
-    const ofPreset = ['provider', 'providerHost', 'providerTenant'] as const;
-    forbid(ofPreset, `and ${describe('issuer')} are both given: give only one`);
+    forbid(options.issuer.excludes, `and ${describe('issuer')} are both given: give only one`);
     if (issuer === undefined) return undefined;
   }
   const preset = presetOf(values);
   if (preset === undefined) {
-    if (issuer) return { discovered: Object.freeze({ issuer, given, insecureHttp }) };
+    if (issuer) return { discovered: { issuer, given, insecureHttp } };
     return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
   }
   const filled = filledIn(preset, {
@@ -77,12 +85,12 @@ function settingsOf(reading: Reading, baseUrl: string): ProviderSettings | undef
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   const provider = { ...filled, ...atOtherEndpoints(given, isNamed, issuer), ...given };
   warnOfSecretInUrl(preset, provider, reading);
-  return { known: Object.freeze(provider) };
+  return { known: provider };
 }
 
 /** A provider of the file that gives its own endpoints. */
 function withoutPreset(
-  { values, fault }: Reading,
+  { values, fault }: Reading<'providers'>,
   { authorizeUrl, tokenUrl, userUrl, ...given }: Partial<Provider>,
 ): ProviderSettings | undefined {
   for (const name of endpoints) {
@@ -91,9 +99,7 @@ function withoutPreset(
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
   const defaults = { clientAuthentication: 'body', pkce: true } as const;
   const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
-  return {
-    known: Object.freeze({ ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl }),
-  };
+  return { known: { ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl } };
 }
 
 /** Drops what the preset knows of its own endpoints, if others are configured. */
@@ -119,7 +125,7 @@ function atOtherEndpoints(
 function warnOfSecretInUrl(
   preset: Preset,
   { tokenUrl, clientAuthentication }: Provider,
-  { values, warn }: Reading,
+  { values, warn }: Reading<'providers'>,
 ): void {
   if (clientAuthentication !== 'query' || values.tokenRequest !== undefined) return;
   if (new URL(tokenUrl).origin === new URL(preset.tokenUrl).origin) return;
@@ -132,7 +138,7 @@ function warnOfSecretInUrl(
 function placeholder(
   option: 'providerHost' | 'providerTenant',
   declared: Placeholder | undefined,
-  { values, sourceOf, fault }: Reading,
+  { values, sourceOf, fault }: Reading<'providers'>,
 ): string {
   const isGiven = sourceOf(option) !== undefined;
   if (declared === undefined && isGiven) fault(option, 'does not apply to this provider');
@@ -142,16 +148,25 @@ function placeholder(
   return values[option] ?? declared?.default ?? '';
 }
 
-/** The provider of a preset, with every `{part}` of its texts filled in. */
+/** The provider of a preset, with every `{part}` of its URLs and headers filled in. */
 function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Provider {
   const { name: _, title: __, documentation: ___, host: ____, tenant: _____, ...rest } = preset;
+  const { authorizeUrl, tokenUrl, userUrl, logoutUrl, issuer, revocation, requestHeaders } = rest;
   const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
-  return JSON.parse(JSON.stringify(rest), (_key, value: unknown) =>
-    typeof value === 'string' ? fill(value) : value,
-  );
+  const headers = Object.entries(requestHeaders ?? {}).map(([name, text]) => [name, fill(text)]);
+  return {
+    ...rest,
+    authorizeUrl: fill(authorizeUrl),
+    tokenUrl: fill(tokenUrl),
+    userUrl: fill(userUrl),
+    ...(logoutUrl && { logoutUrl: fill(logoutUrl) }),
+    ...(issuer && { issuer: fill(issuer) }),
+    ...(revocation && { revocation: { ...revocation, url: fill(revocation.url) } }),
+    ...(requestHeaders && { requestHeaders: Object.fromEntries(headers) }),
+  };
 }
 
-function givenProvider(values: Reading['values']): Partial<Provider> {
+function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
   const { revocationUrl: url } = values;
   const given = {
     authorizeUrl: values.authorizeUrl?.href,
@@ -179,7 +194,7 @@ export function providerValues(
 
 /** Reports a parameter that would change the meaning of the relay's own. */
 function reportProtocolParameters(
-  { values, fault }: Reading,
+  { values, fault }: Reading<'providers'>,
   setting: 'authorizeParams' | 'tokenParams',
   names: readonly string[],
 ): void {
@@ -188,7 +203,7 @@ function reportProtocolParameters(
 }
 
 /** Warns if only some endpoints are configured: secret or token would go to the preset's provider. */
-function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void {
+function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading<'providers'>): void {
   if (sourceOf('provider') ?? sourceOf('issuer')) return;
   const byDefault = endpoints.filter((name) => values[name] === undefined);
   if (byDefault.length === endpoints.length && values.revocationUrl === undefined) return;
@@ -200,13 +215,8 @@ function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading): void
   }
 }
 
-/** Reports a parameter in a URL's query that the relay itself adds: it must not be there twice. */
-export function reportOwnParameters(
-  { values, fault }: Reading,
-  setting: (typeof endpoints)[number] | 'revocationUrl' | 'frontendUrl',
-  parameters: readonly string[],
-): void {
-  const query = values[setting]?.searchParams;
-  const taken = parameters.find((parameter) => query?.has(parameter));
-  if (taken) fault(setting, `must not have ${taken} in its query: the relay adds it`);
+/** Why a URL cannot be used: a parameter of its query is one that the relay adds. Undefined: there is none. */
+export function whyTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
+  const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
+  return taken && `must not have ${taken} in its query: the relay adds it`;
 }

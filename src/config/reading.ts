@@ -1,27 +1,14 @@
 import * as v from 'valibot';
 import type { NewFiles, ReadFile } from '../text-files.ts';
-import {
-  describeFault,
-  describePlace,
-  numbered,
-  type PlacedTexts,
-  type Position,
-} from './fault.ts';
-import type { ConfigFile, FileSettings } from './file/entries.ts';
-import type { Option, Setting } from './settings/setting.ts';
-import {
-  describeOption,
-  optionNames,
-  type SettingName,
-  settings,
-  type Values,
-} from './settings/settings.ts';
-import { type Given, givenBySources, type OptionSources } from './sources.ts';
+import { describeFault, numbered, type PlacedTexts } from './fault.ts';
+import type { FileSettings } from './file/entries.ts';
+import { createGiven, type Effective, type Naming } from './given.ts';
+import type { Level } from './settings/setting.ts';
+import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.ts';
+import type { OptionSources } from './sources.ts';
 
 /** What all readings share. */
 export interface Shared extends OptionSources {
-  /** Undefined: flags and variables give all settings. */
-  readonly file: ConfigFile | undefined;
   readonly readFile: ReadFile;
   /** Undefined: a missing file is a fault. */
   readonly newFiles?: NewFiles;
@@ -32,161 +19,122 @@ export interface Shared extends OptionSources {
 }
 
 /** What this command cannot read, but the relay may. */
-export interface Unseen {
+export class Unseen {
   readonly message: string;
   readonly fix: string;
+
+  constructor(message: string, fix: string) {
+    this.message = message;
+    this.fix = fix;
+  }
 }
 
-/** Stands for the content of a file that this command cannot read. */
-export const standIn = 'a stand-in for a secret that cannot be read';
+/** The settings of the relay, of a provider, or of something else in a file: their values, and where faults and warnings go. */
+export interface Reading<At extends Level>
+  extends Naming<NameAt<At>>,
+    Pick<Shared, 'environment' | 'readFile'> {
+  readonly level: At;
+  readonly newFiles: NewFiles | undefined;
+  /** The values that are well formed. */
+  readonly values: ValuesAt<At>;
+  /** The name of its entry in the file; undefined: flags and variables give the settings. */
+  readonly entryName: string | undefined;
+  /** What is in effect; undefined: nothing sets it, and it has no fixed default. */
+  readonly effective: (name: NameAt<At>) => Effective | undefined;
+  /** Names a setting, without a place if it is missing. */
+  readonly describeGiven: (name: NameAt<At>) => string;
+  /** Reports the fault of form of a setting, if it has one. */
+  readonly reportForm: (name: string) => void;
+  /** Reports a fault: the message completes a sentence that begins with the setting. */
+  readonly fault: (name: NameAt<At>, message: string) => undefined;
+  /** Reports a fault of the entry as a whole: without a file, of its name. */
+  readonly faultOfEntry: (message: string) => void;
+  /** Reports each of these settings that is missing. */
+  readonly require: (...required: NameAt<At>[]) => void;
+  /** Reports each of these settings that is set. */
+  readonly forbid: (forbidden: readonly NameAt<At>[], message: string) => void;
+  /** Reports what works but should be fixed. */
+  readonly warn: (name: NameAt<At>, message: string) => void;
+  /** Warns of each of these settings that is set. */
+  readonly warnOfUnused: (unused: readonly NameAt<At>[], why: string) => void;
+  /** Reports what only the relay may be able to read. Undefined after a fault: this command must read all. */
+  readonly unread: (
+    name: NameAt<At>,
+    message: string,
+    fix: string,
+    asFault?: string,
+  ) => Unseen | undefined;
+}
 
-/** The settings of the relay, or of one entry of a file: what was given, and where faults and warnings go. */
-export type Reading = ReturnType<typeof createReading>;
-
-/** Names the settings of one login for people, and says what sets them. */
-export type Naming = Pick<Reading, 'describe' | 'sourceOf'>;
-
-/**
- * Reads settings: reports the faults of each, apart from the others.
- *
- * @param names the settings, by default all that flags can give
- * @param entry the entry of the file that has them. Undefined: flags and variables, and the file for the whole relay
- * @param others the values of other settings
- */
-export function createReading(
+/** Reads the settings of one map. Their faults of form are not reported yet. */
+export function createReading<At extends Level>(
   shared: Shared,
-  names: readonly SettingName[] = optionNames,
-  entry?: FileSettings,
-  others?: Values,
-) {
-  const { file, environment, readFile, newFiles, faults, warnings, unseen } = shared;
+  map: FileSettings<At>,
+): Reading<At> {
+  const { environment, readFile, newFiles, faults, warnings, unseen } = shared;
+  const { level, name: entryName } = map;
+  const given = createGiven(shared, map);
+  const { isEntry, isGiven, textsOf, positionOf, sourceOf, describe, describeGiven } = given;
+  const forms = new Map<string, string>();
 
-  /** The map of the file that has the setting, or would have it; undefined: none can. */
-  const mapOf = (name: SettingName): FileSettings | undefined =>
-    [file, entry].find((map) => map?.level === settings[name].level);
-
-  /** What gives the setting its value; undefined: its default applies. */
-  function given(name: SettingName): Given | undefined {
-    const isOfEntry = entry !== undefined && settings[name].level !== 'relay';
-    const bySources = isOfEntry ? undefined : givenBySources(name, shared);
-    const texts = mapOf(name)?.values[name];
-    return bySources ?? (texts && { source: 'file', texts });
+  function fault(name: string, message: string): undefined {
+    const text = describeFault(describe(name), rowAt(level, name), textsOf(name) ?? [], message);
+    return faults.add(text, positionOf(name));
   }
-
-  const isGiven = (name: SettingName) => given(name) !== undefined;
-
-  /** Names what is at a place of the file for people: `config.yaml:12:5 providers.github`. */
-  const at = (position: Position | undefined, what: string) =>
-    `${describePlace(file?.path ?? '', position)} ${what.replace(/\.$/, '')}`;
-
-  /** How the file names the setting, and where it is; undefined: it cannot have it. */
-  function placeOf(name: SettingName) {
-    const map = mapOf(name);
-    const row: Setting = settings[name];
-    if (map === undefined) return undefined;
-    const position = map.positions[name] ?? map.position;
-    const path = map.prefix + row.key;
-    if (row.inFile !== null) return { position, path, described: at(position, path) };
-    if (name !== 'pathName') return undefined;
-    const described = `the name of ${at(map.position, map.prefix)}`;
-    return { position, path: described, described };
-  }
-
-  const inFile = (name: SettingName) =>
-    (given(name)?.source ?? 'file') === 'file' ? placeOf(name) : undefined;
-  const describe = (name: SettingName) => inFile(name)?.described ?? describeOption(name);
-  function fault(name: SettingName, message: string): undefined {
-    const text = describeFault(describe(name), settings[name], given(name)?.texts ?? [], message);
-    return faults.add(text, inFile(name)?.position);
-  }
-
-  const warn = (name: SettingName, message: string) =>
-    warnings.add(`${describe(name)} ${message}`, inFile(name)?.position);
+  const warn = (name: string, message: string) =>
+    warnings.add(`${describe(name)} ${message}`, positionOf(name));
 
   /**
    * The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset. Programs
    * log in with OAuth requests only.
    */
-  function defaultOf(name: SettingName): string | undefined {
-    const { default: otherwise }: Setting = settings[name];
-    if (name === 'tokenDelivery' && given('kind')?.texts[0] === 'native') return 'code';
-    const hasEndpoints = entry && (isGiven('authorizeUrl') || isGiven('tokenUrl'));
-    return name === 'provider' && (isGiven('issuer') || hasEndpoints) ? undefined : otherwise;
+  function defaultOf(name: string): string | undefined {
+    if (name === 'tokenDelivery' && textsOf('kind')?.[0] === 'native') return 'code';
+    const others = isEntry ? ['issuer', 'authorizeUrl', 'tokenUrl'] : ['issuer'];
+    const hasNone = level === 'providers' && name === 'provider' && others.some(isGiven);
+    return hasNone ? undefined : rowAt(level, name).default;
   }
 
-  /** The value of a setting; undefined: it has none, or one with a fault, which is reported. */
-  function parse(name: SettingName): unknown {
-    const { repeatable, schema }: Setting = settings[name];
+  /** The value of a setting; undefined: it has none, or one with a fault. */
+  function parse(name: string): unknown {
+    const { repeatable, schema } = rowAt(level, name);
     const otherwise = defaultOf(name);
-    const texts = given(name)?.texts ?? (otherwise === undefined ? [] : [otherwise]);
+    const texts = textsOf(name) ?? (otherwise === undefined ? [] : [otherwise]);
     if (texts.length === 0) return undefined;
-    if (texts.length > 1 && !repeatable) return fault(name, 'is given more than once');
+    if (texts.length > 1 && !repeatable) return void forms.set(name, 'is given more than once');
     const text = texts.join(repeatable === 'lines' ? '\n' : ' ');
     const { success, output, issues } = v.safeParse(schema, text, { abortPipeEarly: true });
-    return success ? output : fault(name, messageOf(issues[0]));
+    return success ? output : void forms.set(name, messageOf(issues[0]));
   }
 
-  const own = Object.fromEntries(names.map((name) => [name, parse(name)]));
-  const values: Values = { ...others, ...own };
-
+  const parsed = namesAt(level).map((name) => [name, parse(name)]);
+  const values: ValuesAt<At> = Object.fromEntries(parsed);
+  const reporting = { fault, warn, sourceOf, describe, describeGiven };
   return {
-    /** The values that are well formed. */
-    values,
-    /** The name of its entry in the file; undefined: flags and variables give the settings. */
-    entryName: entry?.name,
-    environment,
-    readFile,
-    newFiles,
-    /** What is in effect, and where it is from, for people; undefined: nothing sets it, and it has no fixed default. */
-    effective(name: SettingName) {
-      const { repeatable, ...row }: Setting | Option = settings[name];
-      const otherwise = defaultOf(name);
-      const { source, texts } = given(name) ?? {};
-      if (texts === undefined) {
-        return otherwise === undefined ? undefined : { texts: [otherwise], from: 'default' };
-      }
-      if (source !== 'file' && 'flag' in row) {
-        const text = texts.join(' ');
-        const parts = repeatable ? text.split(' ').filter((part) => part !== '') : [text];
-        return { texts: parts, from: source === 'flag' ? row.flag : row.variable };
-      }
-      const position = mapOf(name)?.positions[name];
-      const from = position ? describePlace(file?.path ?? '', position) : 'name of the entry';
-      return { texts, from };
+    ...{ level, values, entryName, environment, readFile, newFiles, ...reporting },
+    effective: (name) => given.effective(name, defaultOf(name)),
+    reportForm(name) {
+      const message = forms.get(name);
+      if (message !== undefined) fault(name, message);
     },
-    /** What sets the setting; undefined: its default applies. */
-    sourceOf: (name: SettingName) => given(name)?.source,
-    /** Names a setting for people, as in `--origin (FRONTEND_ORIGIN)`. In a file, a missing one has the place of its map. */
-    describe,
-    /** The same without a place for a missing one. */
-    describeGiven: (name: SettingName) =>
-      isGiven(name) ? describe(name) : (placeOf(name)?.path ?? describeOption(name)),
-    /** Reports a fault: the message completes a sentence that begins with the setting. Returns undefined. */
-    fault,
-    /** Reports a fault of the entry as a whole: without a file, of its name. */
-    faultOfEntry: (message: string) =>
-      entry
-        ? faults.add(`${at(entry.position, entry.prefix)} ${message}`, entry.position)
+    faultOfEntry: (message) =>
+      isEntry
+        ? faults.add(`${given.described} ${message}`, map.position)
         : fault('pathName', message),
-    /** Reports each of these settings that is missing. */
-    require(...required: SettingName[]): void {
+    require(...required) {
       for (const name of required) if (!isGiven(name)) fault(name, 'is required');
     },
-    /** Reports each of these settings that is set. */
-    forbid(forbidden: readonly SettingName[], message: string): void {
+    forbid(forbidden, message) {
       for (const name of forbidden.filter(isGiven)) fault(name, message);
     },
-    /** Reports what works but should be fixed. */
-    warn,
-    /** Warns of each of these settings that is set. */
-    warnOfUnused(unused: readonly SettingName[], why: string): void {
+    warnOfUnused(unused, why) {
       for (const name of unused.filter(isGiven)) warn(name, `has no effect${why}`);
     },
-    /** Reports what only the relay may be able to read, and gives a stand-in; undefined: that is a fault. */
-    unread(name: SettingName, message: string, fix: string, asFault = message) {
-      if (unseen === undefined) fault(name, asFault);
-      unseen?.push({ message: `${describe(name)} ${message}`, fix });
-      return unseen && standIn;
+    unread(name, message, fix, asFault = message) {
+      if (unseen === undefined) return fault(name, asFault);
+      const one = new Unseen(`${describe(name)} ${message}`, fix);
+      unseen.push(one);
+      return one;
     },
   };
 }

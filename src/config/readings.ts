@@ -1,9 +1,19 @@
 import { didYouMean, suggestion } from './fault.ts';
-import type { FileSettings } from './file/entries.ts';
+import { type ConfigFile, type FileSettings, withoutFile } from './file/entries.ts';
+import type { Naming } from './given.ts';
 import { readSecrets } from './key-file.ts';
-import { createReading, type Naming, type Reading, type Shared } from './reading.ts';
+import { createReading, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
-import { type CompleteValues, namesAt, type SettingName, settings } from './settings/settings.ts';
+import {
+  type CompleteValues,
+  describeOption,
+  isOptionAt,
+  type NameAt,
+  type OptionName,
+  optionNames,
+  settingNames,
+} from './settings/settings.ts';
+import { givenBySources } from './sources.ts';
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export type Readings = ReturnType<typeof createReadings>;
@@ -14,51 +24,77 @@ export type RegistrationReading = Readings['registrations'][number];
 /** The settings of a front end. */
 export type FrontEndReading = Readings['frontEnds'][number];
 
-/** Reads all settings. Without a file, flags and variables describe one registration and one front end. */
-export function createReadings(shared: Shared) {
-  const { file } = shared;
-  const relay = createReading(shared);
-  const ofRelay = valuesAt('relay', relay);
-  const read = (map: FileSettings) => createReading(shared, namesAt(map.level), map, ofRelay);
-
-  /** @param entry undefined: flags and variables describe it */
-  function readEntry(entry: FileSettings | undefined, otherName: string) {
-    const { allow = [], proxy = [], clients = [] } = entry?.inside ?? {};
+/**
+ * Reads all settings. What the file does not have of providers and front ends is a map of one, which flags and
+ * variables give.
+ */
+export function createReadings(shared: Shared, file: ConfigFile | undefined) {
+  const all: Pick<Reading<Level>, 'reportForm'>[] = [];
+  function read<At extends Level>(map: FileSettings<At>): Reading<At> {
+    const reading = createReading(shared, map);
+    all.push(reading);
+    return reading;
+  }
+  const relay = read(file ?? withoutFile('relay'));
+  const registrations = mapped(mapsOf('providers', shared, file), (map) => {
+    const reading = read(map);
     return {
-      ...(entry ? read(entry) : relay),
-      /** The word in its paths, or its `client_id`. Empty: it has a fault. */
-      name: entry?.name ?? otherName,
+      ...reading,
+      /** The word in its paths. Empty: it has a fault. */
+      name: map.name ?? reading.values.pathName ?? '',
       /** Who may log in. Undefined: everybody who may log in elsewhere. */
-      allow: allow.map(read)[0],
+      allow: map.inside.allow?.map(read)[0],
+    };
+  });
+  const names = registrations.map(({ name }) => name);
+  const frontEnds = mapped(mapsOf('front-ends', shared, file), (map) => {
+    const reading = read(map);
+    const { allow, proxy = [], clients } = map.inside;
+    return {
+      ...reading,
+      /** Its `client_id`. */
+      name: map.name ?? 'app',
+      /** Who may log in. Undefined: everybody who may log in elsewhere. */
+      allow: allow?.map(read)[0],
       /** The settings of each entry of its `proxy`. */
       apis: proxy.map(read),
       /** The settings of its `clients`. */
-      clients: clients.map(read)[0],
+      clients: clients?.map(read)[0],
+      /** The names of the registrations that it may use: by default, all. */
+      registrations: usable(reading, names),
+      /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
+      clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
     };
-  }
+  });
+  for (const name of settingNames) for (const { reportForm } of all) reportForm(name);
+  return { relay, registrations, frontEnds };
+}
 
-  const { providers = [undefined], 'front-ends': frontEnds = [undefined] } = file?.inside ?? {};
-  const registrations = mapped(providers, (entry) => readEntry(entry, relay.values.pathName ?? ''));
-  const names = registrations.map(({ name }) => name);
-  return {
-    relay,
-    registrations,
-    frontEnds: mapped(frontEnds, (entry) => {
-      const reading = readEntry(entry, 'app');
-      const { clientKeyFile } = reading.values;
-      return {
-        ...reading,
-        /** The names of the registrations that it may use: by default, all. */
-        registrations: usable(reading, names),
-        /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
-        clientKeys: readSecrets(reading, clientKeyFile, 'clientKeyFile'),
-      };
-    }),
-  };
+/**
+ * The maps of a level: those of the file, else one that flags and variables give. Reports those that are given beside a
+ * file that has the level, and a level that neither has.
+ */
+function mapsOf<At extends 'providers' | 'front-ends'>(
+  level: At,
+  shared: Shared,
+  file: ConfigFile | undefined,
+): readonly FileSettings<At>[] {
+  const maps = file?.inside[level];
+  const given = optionNames.filter(
+    (name) => isOptionAt(level, name) && givenBySources(name, shared),
+  );
+  if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
+  for (const name of maps ? given.map(describeOption) : []) {
+    shared.faults.add(`${name} is given, but ${file?.path} has ${level}: drop one of them`);
+  }
+  return maps ?? [withoutFile(level)];
 }
 
 /** Reads which of the registrations a front end may use. */
-function usable({ values, fault }: Reading, registrations: readonly string[]): readonly string[] {
+function usable(
+  { values, fault }: Reading<'front-ends'>,
+  registrations: readonly string[],
+): readonly string[] {
   const named = values.providers?.map((name) => {
     if (registrations.includes(name)) return name;
     const close = suggestion(name, registrations);
@@ -70,23 +106,31 @@ function usable({ values, fault }: Reading, registrations: readonly string[]): r
 }
 
 /** Names the settings of one login. A setting that nothing sets has no place. */
-export function namingOf(readings: Readings, registration: string, frontEnd: string): Naming {
-  const { relay, registrations, frontEnds } = readings;
-  const ofRegistration = registrations.find(({ name }) => name === registration) ?? relay;
-  const ofFrontEnd = frontEnds.find(({ name }) => name === frontEnd) ?? relay;
-  const ownerOf = (name: SettingName) =>
-    settings[name].level === 'front-ends' ? ofFrontEnd : ofRegistration;
+export function namingOf(
+  { relay, registrations, frontEnds }: Readings,
+  registration: string,
+  frontEnd: string,
+): Naming<OptionName> {
+  const ofRegistration = registrations.find(({ name }) => name === registration);
+  const ofFrontEnd = frontEnds.find(({ name }) => name === frontEnd);
+  function about(name: OptionName) {
+    if (isOptionAt('relay', name)) return of(relay, name);
+    if (isOptionAt('providers', name)) return of(ofRegistration ?? registrations[0], name);
+    return isOptionAt('front-ends', name) ? of(ofFrontEnd ?? frontEnds[0], name) : undefined;
+  }
   return {
-    sourceOf: (name) => ownerOf(name).sourceOf(name),
-    describe: (name) => ownerOf(name).describeGiven(name),
+    sourceOf: (name) => about(name)?.source,
+    describe: (name) => about(name)?.described ?? describeOption(name),
   };
 }
 
-/** The values of a level. They are complete once no fault was reported. */
-export function valuesAt<At extends Level>(level: At, { values }: Reading): CompleteValues<At> {
-  return Object.fromEntries(
-    namesAt(level).map((name) => [name, values[name]]),
-  ) as CompleteValues<At>;
+function of<At extends Level>({ sourceOf, describeGiven }: Reading<At>, name: NameAt<At>) {
+  return { source: sourceOf(name), described: describeGiven(name) };
+}
+
+/** The values of a reading. They are complete once no fault was reported. */
+export function completeValues<At extends Level>({ values }: Reading<At>): CompleteValues<At> {
+  return values as CompleteValues<At>;
 }
 
 /**

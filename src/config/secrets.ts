@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { Secret } from '../sealing/secret.ts';
+import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
-import type { Reading } from './reading.ts';
+import { type Reading, type Shared, Unseen } from './reading.ts';
 import { visibleCharacters } from './schemas.ts';
-import type { SettingName } from './settings/settings.ts';
+import type { Level } from './settings/setting.ts';
+import type { NameAt } from './settings/settings.ts';
 
 const noCredential =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
@@ -19,7 +20,7 @@ export function clientSecretCredential(entry: string | undefined): string {
  * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential. Undefined
  * after reporting why there is none.
  */
-export function readClientSecret(reading: Reading): Secret | undefined {
+export function readClientSecret(reading: Reading<'providers'>): Secret | undefined {
   const { values, sourceOf, describe, fault, warn } = reading;
   const source = sourceOf('clientSecret');
   const isInFile = sourceOf('clientSecretFile') !== undefined;
@@ -32,11 +33,12 @@ export function readClientSecret(reading: Reading): Secret | undefined {
     isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading);
   const secret = source === undefined ? read() : values.clientSecret;
   if (secret === undefined) return undefined;
+  if (secret instanceof Unseen) return new UnseenSecret();
   if (secret.trim() !== secret) warn(name, 'holds a secret with a space at its start or end');
   return new Secret(secret);
 }
 
-function inCredential(reading: Reading): string | undefined {
+function inCredential(reading: Reading<'providers'>): string | Unseen | undefined {
   const { entryName, environment, describe, fault, unread } = reading;
   const name = clientSecretCredential(entryName);
   const path = credentialPath(reading, name);
@@ -52,9 +54,12 @@ function inCredential(reading: Reading): string | undefined {
     : fault('clientSecretFile', asFault);
 }
 
-function secretInFile(reading: Reading, path: string | undefined): string | undefined {
+function secretInFile(
+  reading: Reading<'providers'>,
+  path: string | undefined,
+): string | Unseen | undefined {
   const text = readNamedFile(reading, 'clientSecretFile', path);
-  if (text === undefined || v.is(visibleCharacters, text)) return text;
+  if (typeof text !== 'string' || v.is(visibleCharacters, text)) return text;
   const message = 'names a file whose content is not one line of printable ASCII';
   return reading.fault('clientSecretFile', message);
 }
@@ -64,7 +69,7 @@ function secretInFile(reading: Reading, path: string | undefined): string | unde
  * systemd would not start the service, and the relay could not log what is missing.
  */
 export function credentialPath(
-  { environment, readFile }: Reading,
+  { environment, readFile }: Pick<Shared, 'environment' | 'readFile'>,
   name: string,
 ): string | undefined {
   const directory = environment['CREDENTIALS_DIRECTORY'];
@@ -77,14 +82,14 @@ export function credentialPath(
  *
  * @param path undefined: there is none, or it has a fault, which was reported
  * @param access `public`: its file may be readable by everyone
- * @returns undefined after reporting why the file cannot be used; a stand-in if only the relay may read it
+ * @returns undefined after reporting why the file cannot be used
  */
-export function readNamedFile(
-  { readFile, fault, warn, unread }: Reading,
-  name: SettingName,
+export function readNamedFile<At extends Level>(
+  { readFile, fault, warn, unread }: Reading<At>,
+  name: NameAt<At>,
   path: string | undefined,
   access: 'private' | 'public' = 'private',
-): string | undefined {
+): string | Unseen | undefined {
   if (path === undefined) return undefined;
   let file: TextFile;
   try {

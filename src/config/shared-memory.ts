@@ -1,12 +1,12 @@
 import { type ConnectionSettings, parseAddress } from '../memory/connection.ts';
-import { Secret } from '../sealing/secret.ts';
+import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
-import type { Reading } from './reading.ts';
+import { type Reading, Unseen } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
 /** Reads how to reach the memory that relays share. Undefined: there is none. */
 export function readSharedMemory(
-  reading: Reading,
+  reading: Reading<'relay'>,
   hasKeyFile: boolean,
 ): ConnectionSettings | undefined {
   const { values, describe, fault, warnOfUnused } = reading;
@@ -34,5 +34,8 @@ export function readSharedMemory(
     values.sharedMemoryPasswordFile ?? credentialPath(reading, 'shared-memory-password');
   const password = readNamedFile(reading, 'sharedMemoryPasswordFile', passwordFile);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
+  // Without all of them, no connection tells anything.
+  if (password instanceof Unseen || ca instanceof Unseen)
+    return { address, password: new UnseenSecret(), ca: undefined };
   return { address, password: password ? new Secret(password) : undefined, ca };
 }

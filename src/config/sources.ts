@@ -1,5 +1,6 @@
 import { isDecodable } from './schemas.ts';
-import { type OptionName, optionNames, options, type SettingName } from './settings/settings.ts';
+import type { Option } from './settings/setting.ts';
+import { type OptionName, options } from './settings/settings.ts';
 
 /** The flags and the variables as given, unchecked. */
 export interface OptionSources {
@@ -15,19 +16,14 @@ export interface Given {
   readonly texts: readonly string[];
 }
 
-/** Options that exclude each other: only one side of each pair can be set. */
-const alternatives: readonly (readonly (readonly OptionName[])[])[] = [
-  [['clientSecret'], ['clientSecretFile']],
-  [['issuer'], ['provider', 'providerHost', 'providerTenant']],
-];
+const rows: Readonly<Record<string, Option>> = options;
+const excludedBy = (name: string) => rows[name]?.excludes ?? [];
 
 /** Whether a flag overrides the option's variable, because it excludes the option. Flags on both sides are a fault. */
-function isOverruled(name: OptionName, flags: OptionSources['flags']): boolean {
-  const isGiven = (side: readonly OptionName[]) => side.some((one) => flags[one] !== undefined);
-  return alternatives.some((sides) => {
-    const own = sides.find((side) => side.includes(name));
-    return own && !isGiven(own) && sides.some(isGiven);
-  });
+function isOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
+  const isGiven = (one: string) => flags[one] !== undefined;
+  const others = excludedBy(name);
+  return others.some(isGiven) && !others.flatMap(excludedBy).some(isGiven);
 }
 
 /**
@@ -35,14 +31,12 @@ function isOverruled(name: OptionName, flags: OptionSources['flags']): boolean {
  * as unset.
  */
 export function givenBySources(
-  name: SettingName,
+  name: OptionName,
   { flags, environment }: OptionSources,
 ): Given | undefined {
-  const option = optionNames.find((one) => one === name);
-  if (option === undefined) return undefined;
-  const texts = flags[option];
+  const texts = flags[name];
   if (texts !== undefined) return { source: 'flag', texts };
-  const text = isOverruled(option, flags) ? undefined : environment[options[option].variable];
+  const text = isOverruled(name, flags) ? undefined : environment[options[name].variable];
   return text ? { source: 'environment', texts: [text] } : undefined;
 }
 

@@ -29,3 +29,15 @@ export class Secret {
     return mask;
   }
 }
+
+/** A secret that the relay may read, but this process may not. */
+export class UnseenSecret extends Secret {
+  constructor() {
+    super('');
+  }
+
+  /** @throws {Error} */
+  override reveal(): never {
+    throw new Error('this secret was not read');
+  }
+}

@@ -127,7 +127,7 @@ describe('the configuration file', () => {
     const blog = { origin: ['https://blog.example.com'], providers: ['github'] };
     expect(frontEnds?.map(({ name, values }) => [name, values])).to.deep.equal([
       ['app', { origin: ['https://app.example.com'], redirectUri: ['https://app.example.com/in'] }],
-      ['blog', { ...blog, frontEndScope: ['repo user'] }],
+      ['blog', { ...blog, scope: ['repo user'] }],
     ]);
   });
 
@@ -198,7 +198,7 @@ providers:
   staff: { client-id: a }
 `);
     const presets = ['gitlab', 'slack', undefined, undefined, undefined];
-    expect(providers?.map(({ values }) => values.provider?.[0])).to.deep.equal(presets);
+    expect(providers?.map(({ values }) => values['provider']?.[0])).to.deep.equal(presets);
   });
 
   it('takes anchors and aliases', () => {

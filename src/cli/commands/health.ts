@@ -4,6 +4,7 @@ import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
 import * as v from 'valibot';
 import { placedTexts } from '../../config/fault.ts';
+import { withoutFile } from '../../config/file/entries.ts';
 import { readConfigFile } from '../../config/file/read.ts';
 import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
@@ -40,8 +41,10 @@ const answerSchema = v.pipe(
 export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults = placedTexts();
   const file = readConfigFile(sources, readTextFile, faults);
-  const shared = { ...sources, file, readFile: readTextFile, faults, warnings: placedTexts() };
-  const { port, host = '', tlsCert } = createReading(shared, ['port', 'host', 'tlsCert']).values;
+  const shared = { ...sources, readFile: readTextFile, faults, warnings: placedTexts() };
+  const { values, reportForm } = createReading(shared, file ?? withoutFile('relay'));
+  for (const name of ['port', 'host', 'tlsCert']) reportForm(name);
+  const { port, host = '', tlsCert } = values;
   faults.throwIfAny();
   const answer = await ask(`${tlsCert ? 'https' : 'http'}://${reachable(host)}:${port}`);
   await print(`${answer}\n`);

@@ -3,7 +3,7 @@ import { scopeBeyond } from '../../oauth/scope.ts';
 import type { AccessRule } from '../../providers/provider.ts';
 import { type ProviderSettings, presetOf } from '../provider.ts';
 import type { Reading } from '../reading.ts';
-import { type FrontEndReading, type Readings, valuesAt } from '../readings.ts';
+import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 
 /** Endpoints of registrations whose clients nobody registered. */
 const endpoints = ['register', 'consent'];
@@ -16,10 +16,10 @@ const withoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails',
 
 /** Who may log in at these registrations; undefined: everybody. */
 export function allowOf(
-  reading: Reading | undefined,
+  reading: Reading<'allow'> | undefined,
   registrations: readonly string[],
 ): Allow | undefined {
-  return reading && { ...valuesAt('allow', reading), registrations };
+  return reading && { ...completeValues(reading), registrations };
 }
 
 /**
@@ -54,7 +54,7 @@ export function checkAllow(
 function hasUnplaced(
   rule: AccessRule,
   names: readonly string[],
-  { fault, warn }: Reading,
+  { fault, warn }: Reading<'allow'>,
   registrations: readonly string[],
 ): boolean {
   const unplaced = names.filter((name) => splitName(name, registrations).at === undefined);
@@ -74,7 +74,7 @@ function hasUnplaced(
 function reportUnanswered(
   rule: AccessRule,
   allow: Allow,
-  reading: Reading,
+  reading: Reading<'allow'>,
   registration: string,
   settings: ProviderSettings | undefined,
 ): void {
@@ -94,7 +94,7 @@ function warnOfWiderScopes(
   for (const { name, values } of registrations) {
     if (!own.registrations.includes(name)) continue;
     const scopeOf = (one: FrontEndReading) =>
-      one.values.frontEndScope ?? values.scope ?? presetOf(values)?.scope;
+      one.values.scope ?? values.scope ?? presetOf(values)?.scope;
     const wider = frontEnds.find(
       (one) =>
         one.registrations.includes(name) &&
@@ -102,7 +102,7 @@ function warnOfWiderScopes(
     );
     if (wider === undefined) continue;
     own.warn(
-      'frontEndScope',
+      'scope',
       `is less than that of ${wider.name}: if the provider adds what a person granted before, these clients get no token. Register a second OAuth application for them`,
     );
   }

@@ -47,7 +47,7 @@ function reportRepositories(
   }
   const { repositoryScopes } = preset.cms;
   const { clientId = '', scope = preset.scope } = registration.values;
-  const words = (values.frontEndScope ?? scope)?.split(' ') ?? [];
+  const words = (values.scope ?? scope)?.split(' ') ?? [];
   const isApp = preset.appIdPrefix && clientId.startsWith(preset.appIdPrefix);
   if (isApp || words.some((word) => repositoryScopes.includes(word))) return;
   warn(
@@ -57,7 +57,7 @@ function reportRepositories(
 }
 
 /** The preset of a registration. A default does not count if the registration has URLs of its own. */
-function cmsPresetOf({ values, sourceOf }: Pick<Reading, 'values' | 'sourceOf'>) {
+function cmsPresetOf({ values, sourceOf }: Pick<Reading<'providers'>, 'values' | 'sourceOf'>) {
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   if (values.authorizeUrl !== undefined && !isNamed) return undefined;
   const name = presetOf(values)?.name;

@@ -5,9 +5,9 @@ import { originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
 import { maxRedirectUriLength, nativeRedirectUri, takenParameter } from '../../origins/schemas.ts';
 import { isLoopback } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
-import { reportOwnParameters } from '../provider.ts';
+import { whyTaken } from '../provider.ts';
 import type { Reading } from '../reading.ts';
-import { type FrontEndReading, valuesAt } from '../readings.ts';
+import { completeValues, type FrontEndReading } from '../readings.ts';
 import { overlap } from '../settings/apis.ts';
 import { allowOf } from './access.ts';
 
@@ -15,30 +15,36 @@ import { allowOf } from './access.ts';
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
 /** Checks a front end, apart from what it may use. */
-export function checkFrontEnd(reading: Reading, baseUrl: string, hasState: boolean): void {
+export function checkFrontEnd(
+  reading: FrontEndReading,
+  relay: Reading<'relay'>,
+  baseUrl: string,
+  hasState: boolean,
+): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
   // A kind with a fault may stand for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
   if (origin && isFamily(origin)) {
-    reportFamily(reading, baseUrl, origin);
+    reportFamily(reading, relay, baseUrl, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
-  reportOwnParameters(reading, 'frontendUrl', deliveredParameters);
+  const taken = whyTaken(frontendUrl, deliveredParameters);
+  if (taken) fault('frontendUrl', taken);
   reportRedirectUris(reading);
   if (tokenDelivery === 'cms') {
     reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
   }
-  if (tokenDelivery === 'session') reportSessionFrontEnd(reading, baseUrl);
+  if (tokenDelivery === 'session') reportSessionFrontEnd(reading, relay, baseUrl);
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading, hasState);
 }
 
 /** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
-export function frontEndConfig(reading: FrontEndReading) {
+export function frontEndConfig(reading: FrontEndReading, relay: Reading<'relay'>) {
   const { name, registrations, apis, allow } = reading;
-  const { tokenDelivery, errorDelivery, ...values } = valuesAt('front-ends', reading);
+  const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
   const { origin, kind = 'page' } = reading.values;
   const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
@@ -60,11 +66,11 @@ export function frontEndConfig(reading: FrontEndReading) {
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     /** The names of the registrations that it may use. */
     registrations,
-    scope: values.frontEndScope,
-    refreshTokens: refreshTokensOf(reading),
+    scope: values.scope,
+    refreshTokens: refreshTokensOf(reading, relay),
     allow: allowOf(allow, registrations),
     /** The clients that need no entry of their own. Undefined: there are none. */
-    clients: reading.clients && valuesAt('clients', reading.clients),
+    clients: reading.clients && completeValues(reading.clients),
     /** The keys of client identifiers that are made offline. Undefined: there are none. */
     clientKeys: reading.clientKeys,
     /** What its pages may use of providers' APIs, with the access token of their session. */
@@ -73,15 +79,18 @@ export function frontEndConfig(reading: FrontEndReading) {
 }
 
 /** Which refresh tokens a front end gets. A CMS proves no key, and previews can have different authors. */
-export function refreshTokensOf({ values }: Reading): 'bound' | 'bearer' | 'off' {
-  const { origin, tokenDelivery, refreshTokens = 'bound' } = values;
-  const { frontEndRefreshTokens: kind = refreshTokens } = values;
+export function refreshTokensOf(
+  { values: { origin, tokenDelivery, refreshTokens } }: Reading<'front-ends'>,
+  relay: Reading<'relay'>,
+): 'bound' | 'bearer' | 'off' {
+  const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
   return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
 }
 
 function reportFamily(
-  { values, describe, fault, forbid, warn }: Reading,
+  { values, describe, fault, forbid, warn }: Reading<'front-ends'>,
+  relay: Reading<'relay'>,
   baseUrl: string,
   origin: OriginPattern,
 ): void {
@@ -89,12 +98,12 @@ function reportFamily(
     fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code`);
   }
   forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
-  if (values.frontEndRefreshTokens === 'bearer') {
-    fault('frontEndRefreshTokens', `must not be bearer if ${describe('origin')} has a *`);
+  if (values.refreshTokens === 'bearer') {
+    fault('refreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
   const isRemote = isAnyPort(origin) && !isLoopback(new URL(baseUrl));
   const remote = isRemote
-    ? `is for development, but ${describe('baseUrl')} is not on this machine`
+    ? `is for development, but ${relay.describe('baseUrl')} is not on this machine`
     : 'has a *';
   const who = isAnyPort(origin)
     ? "program that serves pages on a user's machine can log that user in"
@@ -104,7 +113,7 @@ function reportFamily(
 
 /** Reports that OAuth logins have no page to return to. Plain logins still work. */
 function reportNoRedirectUri(
-  { values, sourceOf, describe, fault, warn }: Reading,
+  { values, sourceOf, describe, fault, warn }: Reading<'front-ends'>,
   hasState: boolean,
 ): void {
   const why = whyNoRedirectUri(values.frontendUrl);
@@ -122,7 +131,7 @@ function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
   return isLong ? `is longer than ${maxRedirectUriLength} characters` : undefined;
 }
 
-function reportRedirectUris(reading: Reading): void {
+function reportRedirectUris(reading: Reading<'front-ends'>): void {
   const { redirectUri: uris = [] } = reading.values;
   for (const [index, uri] of uris.entries()) {
     const faults = faultsOfUri(reading, uri);
@@ -131,7 +140,10 @@ function reportRedirectUris(reading: Reading): void {
   }
 }
 
-function faultsOfUri({ values: { kind, origin }, describe }: Reading, uri: RedirectUri): string[] {
+function faultsOfUri(
+  { values: { kind, origin }, describe }: Reading<'front-ends'>,
+  uri: RedirectUri,
+): string[] {
   if (kind === 'native') {
     return (v.safeParse(nativeRedirectUri, uri).issues ?? []).map(({ message }) => message);
   }
@@ -145,7 +157,13 @@ function faultsOfUri({ values: { kind, origin }, describe }: Reading, uri: Redir
 }
 
 /** Checks a front end that may have no page of its own: native clients, or clients with identifiers made offline. */
-function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: Reading): void {
+function reportWithoutPage({
+  values,
+  sourceOf,
+  describe,
+  fault,
+  forbid,
+}: Reading<'front-ends'>): void {
   const isNative = values.kind === 'native';
   const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
   if (values.tokenDelivery !== 'code') fault('tokenDelivery', `must be code with ${why}`);
@@ -157,28 +175,29 @@ function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: Readin
 
 /** Browsers send the cookies of sessions only to the relay, and only from pages of the relay's own site. */
 function reportSessionFrontEnd(
-  { values, describe, fault, warnOfUnused }: Reading,
+  { values, describe, fault, warnOfUnused }: Reading<'front-ends'>,
+  relay: Reading<'relay'>,
   baseUrl: string,
 ): void {
   const { origin } = values;
-  const relay = URL.parse(baseUrl);
+  const address = URL.parse(baseUrl);
   const delivery = `${describe('tokenDelivery')} session`;
-  if (relay?.protocol === 'http:' && !isLoopback(relay)) {
-    fault('baseUrl', `must start with https:// with ${delivery}`);
+  if (address?.protocol === 'http:' && !isLoopback(address)) {
+    relay.fault('baseUrl', `must start with https:// with ${delivery}`);
   }
-  if (origin && relay && !isFamily(origin) && !isSameSite(new URL(origin), relay)) {
+  if (origin && address && !isFamily(origin) && !isSameSite(new URL(origin), address)) {
     fault(
       'origin',
-      `must be on the same site as ${describe('baseUrl')} with ${delivery}: both https, under one domain of your own, such as app.example.com and login.example.com`,
+      `must be on the same site as ${relay.describe('baseUrl')} with ${delivery}: both https, under one domain of your own, such as app.example.com and login.example.com`,
     );
   }
   warnOfUnused(['redirectUri'], ` with ${delivery}: there are no OAuth logins`);
-  warnOfUnused(['frontEndRefreshTokens'], ` with ${delivery}: its page gets no token`);
+  warnOfUnused(['refreshTokens'], ` with ${delivery}: its page gets no token`);
 }
 
 /** A part of a provider's API that a page may use through the relay: an entry of `proxy` without faults. */
-function apiConfig(reading: Reading, registrations: readonly string[]) {
-  const { path, url, methods, requestHeaders, apiProvider } = valuesAt('proxy', reading);
+function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) {
+  const { path, url, methods, requestHeaders, provider } = completeValues(reading);
   return {
     /** The path of the relay; it begins and ends with a slash. No other one contains it. */
     path,
@@ -188,7 +207,7 @@ function apiConfig(reading: Reading, registrations: readonly string[]) {
     /** Further request headers that reach the API, in lower case. */
     requestHeaders: requestHeaders ?? [],
     /** The name of the registration whose access tokens the API takes. */
-    registration: apiProvider ?? registrations[0] ?? '',
+    registration: provider ?? registrations[0] ?? '',
   };
 }
 
@@ -214,13 +233,13 @@ export function checkApis(frontEnds: readonly FrontEndReading[]): void {
 }
 
 function reportRegistration(
-  { values: { apiProvider: name }, sourceOf, fault }: Reading,
+  { values: { provider: name }, sourceOf, fault }: Reading<'proxy'>,
   registrations: readonly string[],
 ): void {
-  if (sourceOf('apiProvider') === undefined && registrations.length > 1) {
-    fault('apiProvider', 'is required, because the front end may use several providers');
+  if (sourceOf('provider') === undefined && registrations.length > 1) {
+    fault('provider', 'is required, because the front end may use several providers');
   }
   if (name === undefined || registrations.includes(name)) return;
   const close = suggestion(name, registrations);
-  fault('apiProvider', `names a provider that the front end may not use${didYouMean(close)}`);
+  fault('provider', `names a provider that the front end may not use${didYouMean(close)}`);
 }

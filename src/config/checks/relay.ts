@@ -1,10 +1,11 @@
 import { exampleOf } from '../../origins/origin-pattern.ts';
 import { isLoopback } from '../../urls.ts';
 import type { Reading } from '../reading.ts';
-import { options } from '../settings/settings.ts';
+import type { Level } from '../settings/setting.ts';
+import { namesAt, options, rowAt } from '../settings/settings.ts';
 
 /** The relay's public address, without a final slash. */
-export function baseUrlOf({ values }: Reading): string {
+export function baseUrlOf({ values }: Reading<'relay'>): string {
   const scheme = values.tlsCert === undefined ? 'http' : 'https';
   // A faulty port is left out: other faults are then found as well.
   const ownAddress = `${scheme}://localhost:${values.port ?? ''}`;
@@ -12,7 +13,13 @@ export function baseUrlOf({ values }: Reading): string {
 }
 
 /** Checks where the relay listens, and under which address browsers see it. */
-export function checkListening({ values, environment, sourceOf, describe, fault }: Reading): void {
+export function checkListening({
+  values,
+  environment,
+  sourceOf,
+  describe,
+  fault,
+}: Reading<'relay'>): void {
   const isUnset = sourceOf('baseUrl') === undefined;
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
@@ -29,7 +36,7 @@ export function checkListening({ values, environment, sourceOf, describe, fault 
 
 /** Checks how clients are told apart. Returns whether a proxy that is not trusted hides them all. */
 export function checkClients(
-  { values, describe, warn, warnOfUnused }: Reading,
+  { values, describe, warn, warnOfUnused }: Reading<'relay'>,
   baseUrl: string,
 ): boolean {
   const { rateLimit, refusedExchanges, trustedProxies, tlsCert, logClientAddress } = values;
@@ -49,7 +56,7 @@ export function checkClients(
 }
 
 /** Checks the metrics port. */
-export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading): void {
+export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading<'relay'>): void {
   const { port, host, metricsPort, metricsHost } = values;
   if (port && port === metricsPort && host === metricsHost) {
     fault('metricsPort', `must not be the port of ${describe('port')}`);
@@ -59,28 +66,26 @@ export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading)
   }
 }
 
-const addresses = [
-  ...(['baseUrl', 'origin', 'authorizeUrl', 'tokenUrl', 'userUrl'] as const),
-  ...(['revocationUrl', 'issuer', 'url'] as const),
-];
-
 /** Reports http:// addresses beyond this machine, unless they are allowed. */
-export function reportPlainHttp({ values, describe, fault }: Reading): void {
-  if (values.insecureHttp !== false) return;
-  for (const name of addresses) {
-    const { [name]: given } = values;
+export function reportPlainHttp<At extends Level>(
+  { level, values, fault }: Reading<At>,
+  relay: Reading<'relay'>,
+): void {
+  if (relay.values.insecureHttp !== false) return;
+  for (const name of namesAt(level).filter((one) => rowAt(level, one).address)) {
+    const given: unknown = values[name];
     const url = typeof given === 'string' ? new URL(exampleOf(given)) : given;
-    if (url?.protocol !== 'http:' || isLoopback(url)) continue;
+    if (!(url instanceof URL) || url.protocol !== 'http:' || isLoopback(url)) continue;
     fault(
       name,
-      `must start with https://. http:// is only for this machine, unless ${describe('insecureHttp')} allows it`,
+      `must start with https://. http:// is only for this machine, unless ${relay.describe('insecureHttp')} allows it`,
     );
   }
 }
 
 /** @param sessionDelivery describes a front end that has sessions; undefined: none has */
 export function checkSessions(
-  { fault, warnOfUnused }: Reading,
+  { fault, warnOfUnused }: Reading<'relay'>,
   sessionDelivery: string | undefined,
   baseUrl: string,
   hasKeyFile: boolean,

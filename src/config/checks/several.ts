@@ -1,12 +1,8 @@
 import { matches } from '../../origins/origin-pattern.ts';
 import { sessionPaths } from '../../paths.ts';
-import type { ConfigFile } from '../file/entries.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import { presetOf } from '../provider.ts';
-import type { Shared } from '../reading.ts';
 import type { FrontEndReading, Readings } from '../readings.ts';
-import { describeOption, namesAt } from '../settings/settings.ts';
-import { givenBySources } from '../sources.ts';
 
 /** Describes the first front end with one of these deliveries, at one registration or at any. Undefined: there is none. */
 export function describeDelivery(
@@ -27,11 +23,11 @@ export function checkSeveral(file: ReadConfigFile, readings: Readings): void {
   const { registrations, frontEnds } = readings;
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
   const used = new Set(frontEnds.flatMap((one) => one.registrations));
-  for (const { name, sourceOf, warn, faultOfEntry } of registrations) {
+  for (const { name, entryName, sourceOf, warn, faultOfEntry } of registrations) {
     if (sessionDelivery !== undefined && sessionPaths.has(`/auth/${name}`)) {
       faultOfEntry(`has the name of an endpoint of ${sessionDelivery}: choose another name`);
     }
-    if (file?.inside.providers && !used.has(name)) faultOfEntry('is used by no front end');
+    if (entryName !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
     for (const secret of ['clientSecret', 'tokenParams'] as const) {
       if (file?.isPrivate !== false || sourceOf(secret) !== 'file') continue;
       warn(
@@ -59,7 +55,7 @@ function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
     const scopes = sharing.flatMap(({ name, values }) =>
       frontEnds
         .filter((one) => one.registrations.includes(name))
-        .map((one) => one.values.frontEndScope ?? values.scope ?? ''),
+        .map((one) => one.values.scope ?? values.scope ?? ''),
     );
     if (new Set(scopes).size < 2) continue;
     sharing[0]?.warn(
@@ -88,17 +84,5 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
       'origin',
       `is also in ${other.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
     );
-  }
-}
-
-/** Reports flags and variables of what the file describes, and what neither it nor they describe. */
-export function reportOutside(shared: Shared, { path, inside }: ConfigFile): void {
-  for (const level of ['providers', 'front-ends'] as const) {
-    const isInFile = inside[level] !== undefined;
-    const outside = namesAt(level).filter((name) => givenBySources(name, shared) !== undefined);
-    if (!isInFile && outside.length === 0) shared.faults.add(`${path} has no ${level}`);
-    for (const name of isInFile ? outside.map(describeOption) : []) {
-      shared.faults.add(`${name} is given, but ${path} has ${level}: drop one of them`);
-    }
   }
 }

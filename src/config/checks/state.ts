@@ -8,7 +8,10 @@ import { refreshTokensOf } from './front-end.ts';
  *
  * @param guardedDelivery describes a front end of the registration that needs a state; undefined: none does
  */
-export function readStateCheck({ values, fault }: Reading, guardedDelivery: string | undefined) {
+export function readStateCheck(
+  { values, fault }: Reading<'providers'>,
+  guardedDelivery: string | undefined,
+) {
   const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
   if (guardedDelivery !== undefined && stateCheck !== 'always') {
     fault(
@@ -19,7 +22,7 @@ export function readStateCheck({ values, fault }: Reading, guardedDelivery: stri
   return stateCheck;
 }
 
-const isOff = ({ values }: Pick<Reading, 'values'>) => values.stateCheck === 'off';
+const isOff = ({ values }: Pick<Reading<'providers'>, 'values'>) => values.stateCheck === 'off';
 
 /** Whether no login of a front end has a state, at any of its registrations. */
 export function isWithoutState(
@@ -30,9 +33,9 @@ export function isWithoutState(
 }
 
 /** Whether some front end gets refresh tokens, if there is a key file. */
-function hasRefreshTokens({ registrations, frontEnds }: Readings): boolean {
+function hasRefreshTokens({ relay, registrations, frontEnds }: Readings): boolean {
   return frontEnds.some(
-    (one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one, registrations),
+    (one) => refreshTokensOf(one, relay) !== 'off' && !isWithoutState(one, registrations),
   );
 }
 
@@ -53,7 +56,7 @@ export function warnWithoutState(readings: Readings): void {
   const oauthOff = `${isOffThere}: OAuth logins need a state`;
   const isEvery = off.length === registrations.length;
   for (const one of frontEnds.filter((each) => isWithoutState(each, registrations))) {
-    one.warnOfUnused(['redirectUri', 'frontEndRefreshTokens'], oauthOff);
+    one.warnOfUnused(['redirectUri', 'refreshTokens'], oauthOff);
   }
   if (isEvery) relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthOff);
   for (const one of off) one.warnOfUnused(['revocationUrl'], oauthOff);

@@ -4,31 +4,33 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { didYouMean, numbered, type Position, suggestion } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
 import { type Level, levels, takesList } from '../settings/setting.ts';
-import { type FileSetting, fileSettings, options, type SettingName } from '../settings/settings.ts';
+import { type FileSetting, fileSettings, options } from '../settings/settings.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
-/** The settings of one map of a file: not yet checked by their schemas. */
-export interface FileSettings extends Place {
+/** The settings of one map of a file, or of what flags and variables describe: not yet checked by their schemas. */
+export interface FileSettings<At extends Level = Level> extends Place<At> {
+  /** The file that has it. Undefined: flags and variables give its settings. */
+  readonly path?: string;
   /**
    * The texts of each setting, as its flag would give them: several if the flag is repeatable, none if the setting has
    * a fault of form.
    */
-  readonly values: Readonly<Partial<Record<SettingName, readonly string[]>>>;
+  readonly values: Readonly<Record<string, readonly string[]>>;
   /** Where the key of each setting is. */
-  readonly positions: Readonly<Partial<Record<SettingName, Position>>>;
+  readonly positions: Readonly<Record<string, Position>>;
   /** The maps of each level that it holds, in the order of the file. */
-  readonly inside: Readonly<Partial<Record<Level, readonly FileSettings[]>>>;
+  readonly inside: { readonly [At in Level]?: readonly FileSettings<At>[] };
 }
 
 /** A configuration file: the settings of the relay as a whole, and what is inside. */
-export interface ConfigFile extends FileSettings {
+export interface ConfigFile extends FileSettings<'relay'> {
   /** The path that it was read from. */
   readonly path: string;
 }
 
 /** Which map of a file it is. */
-interface Place {
-  readonly level: Level;
+interface Place<At extends Level> {
+  readonly level: At;
   /** The name of an entry of `providers` or `front-ends`: a word of a path. No other entry of the map has it. */
   readonly name?: string;
   /** What the keys follow when people read them, such as `providers.github.`; empty for the relay as a whole. */
@@ -46,19 +48,28 @@ export interface Source {
   readonly giveUp: ReportAt;
 }
 
+/** The map of what no file has: flags and variables give its settings. */
+export function withoutFile<At extends Level>(level: At): FileSettings<At> {
+  return { level, prefix: '', values: {}, positions: {}, inside: {} };
+}
+
 /** Reads the settings of one map, and of the maps that it holds. Those with faults have no texts. */
-export function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
-  const values: Partial<Record<SettingName, readonly string[]>> = {};
-  const positions: Partial<Record<SettingName, Position>> = {};
-  const inside: Partial<Record<Level, readonly FileSettings[]>> = {};
-  const misspelt: SettingName[] = [];
+export function readSettings<At extends Level>(
+  pairs: readonly Pair[],
+  place: Place<At>,
+  source: Source,
+): FileSettings<At> {
+  const values: Record<string, readonly string[]> = {};
+  const positions: Record<string, Position> = {};
+  let inside: FileSettings['inside'] = {};
+  const misspelt: string[] = [];
   for (const pair of pairs) {
     const { key, position, value } = pair;
     const level = levels[place.level].holds?.find((one) => one === key);
     const setting = fileSettings[place.level].find((one) => one.key === key);
     const fault = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
     if (level !== undefined) {
-      inside[level] = readInside(level, pair, place.prefix, source);
+      inside = { ...inside, [level]: readInside(level, pair, place.prefix, source) };
     } else if (setting !== undefined) {
       positions[setting.name] = position;
       values[setting.name] = textsOf(setting, value, source, fault) ?? [];
@@ -69,16 +80,16 @@ export function readSettings(pairs: readonly Pair[], place: Place, source: Sourc
   }
   // Otherwise, a misspelt setting would be reported as missing, too.
   for (const name of misspelt) values[name] ??= [];
-  return { ...place, values, positions, inside };
+  return { ...place, path: source.path, values, positions, inside };
 }
 
 /** Reads what a key with the name of a level holds. */
-function readInside(
-  level: Level,
+function readInside<At extends Level>(
+  level: At,
   { value, position }: Pair,
   before: string,
   source: Source,
-): readonly FileSettings[] {
+): readonly FileSettings<At>[] {
   const { shape, most = 1, otherShape, empty } = levels[level];
   const { yaml, report, giveUp } = source;
   const path = `${before}${level}`;
@@ -107,7 +118,11 @@ function readInside(
   return pairs.map((pair) => readEntry(pair, level, source));
 }
 
-function readEntry({ key: name, position, value }: Pair, level: Level, source: Source) {
+function readEntry<At extends Level>(
+  { key: name, position, value }: Pair,
+  level: At,
+  source: Source,
+): FileSettings<At> {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
   // A word that cannot be a name is left out of faults: it may be anything.
@@ -124,7 +139,7 @@ function readEntry({ key: name, position, value }: Pair, level: Level, source: S
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
-function withPreset(name: string, settings: FileSettings): FileSettings {
+function withPreset<At extends Level>(name: string, settings: FileSettings<At>): FileSettings<At> {
   const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
   const isNamed = choices.some((choice) => settings.values[choice] !== undefined);
   if (isNamed || !acceptedWords(options.provider.schema).includes(name)) return settings;
@@ -136,7 +151,7 @@ function withPreset(name: string, settings: FileSettings): FileSettings {
  *
  * @returns the setting that it may stand for
  */
-function reportUnknown({ key, position }: Pair, { level, prefix }: Place, source: Source) {
+function reportUnknown({ key, position }: Pair, { level, prefix }: Place<Level>, source: Source) {
   const { holds = [] } = levels[level];
   const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...holds]);
   const owner = (Object.keys(levels) as Level[]).find((one) =>

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { documentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
-import { fileRowsOf } from './setting.ts';
+import { fileRow } from './setting.ts';
 
 const longestName = 255;
 const visible = /^[^\p{C}]+$/u;
@@ -36,37 +36,37 @@ const domains = texts(
   'must be domains in ASCII, such as example.com, without @ and without *',
 );
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
-const row = fileRowsOf('allow', { unquoted: true });
-const client = fileRowsOf('clients');
-const list = { repeatable: 'lines' } as const;
+const unquoted = true;
+const list = { repeatable: 'lines', unquoted } as const;
 
 /** The settings of `allow`: who may log in. One match is enough. */
 export const allowRows = {
-  users: row('users', texts(), {
+  users: fileRow('users', texts(), {
     help: 'users, by login name or by id; digits are always an id. github:ada is ada at the provider github, likewise in the other lists',
     ...list,
   }),
-  organizations: row('organizations', organizations, {
+  organizations: fileRow('organizations', organizations, {
     help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
     ...list,
   }),
-  teams: row('teams', teams, {
+  teams: fileRow('teams', teams, {
     help: 'members of these teams, each as organization/team',
     ...list,
   }),
-  emails: row('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
+  emails: fileRow('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
     help: 'people with one of these e-mail addresses, verified by the provider',
     ...list,
   }),
-  emailDomains: row('email-domains', domains, {
+  emailDomains: fileRow('email-domains', domains, {
     help: 'people with a verified e-mail address at exactly one of these domains',
     ...list,
   }),
-  groups: row('groups', texts(), {
+  groups: fileRow('groups', texts(), {
     help: 'people in one of these groups',
     ...list,
   }),
-  groupsClaim: row('groups-claim', claim, {
+  groupsClaim: fileRow('groups-claim', claim, {
+    unquoted,
     help: 'claim of the user record that has the groups; a dot leads into an object',
     otherwise: 'groups',
   }),
@@ -94,16 +94,16 @@ const documents = v.pipe(
 
 /** The settings of `clients`: which programs may log in at a native front end without an entry of their own. */
 export const clientRows = {
-  documents: client('documents', documents, {
+  documents: fileRow('documents', documents, {
     help: 'hosts or URLs of client ID metadata documents: their clients may log in. any: all of them',
     repeatable: true,
     unquoted: true,
   }),
-  registration: client('registration', trueOrFalse, {
+  registration: fileRow('registration', trueOrFalse, {
     help: 'whether clients may register themselves (RFC 7591)',
     default: 'false',
   }),
-  days: client('days', wholeNumber(1, 400), {
+  days: fileRow('days', wholeNumber(1, 400), {
     help: 'days after which such a registration ends',
     default: '90',
   }),

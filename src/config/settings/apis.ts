@@ -3,7 +3,7 @@ import { mayReachApi } from '../../api-proxy/headers.ts';
 import { paths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
 import { oneOf, pathSegment, text } from '../schemas.ts';
-import { fileRowsOf } from './setting.ts';
+import { fileRow } from './setting.ts';
 
 const longestPath = 128;
 
@@ -60,29 +60,35 @@ const requestHeaders = v.pipe(
   ),
 );
 
-const api = fileRowsOf('proxy', { unquoted: true });
+const unquoted = true;
 
 /** The settings of an entry of `proxy`: a part of a provider's API that a page with a session may use. */
 export const apiRows = {
-  path: api('path', path, {
+  path: fileRow('path', path, {
+    unquoted,
     help: 'path of the relay; requests below it go to the provider with the access token of the session',
     otherwise: 'required',
   }),
-  url: api('url', url, {
+  url: fileRow('url', url, {
+    unquoted,
+    address: true,
     help: 'URL that takes the place of the path; it ends with a slash',
     otherwise: 'required',
   }),
-  methods: api('methods', methods, {
+  methods: fileRow('methods', methods, {
+    unquoted,
     help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
     otherwise: 'GET and HEAD',
     repeatable: true,
   }),
-  requestHeaders: api('request-headers', requestHeaders, {
+  requestHeaders: fileRow('request-headers', requestHeaders, {
+    unquoted,
     help: 'further request headers that are passed on, such as X-Goog-Api-Key',
     otherwise: 'those that APIs usually need',
     repeatable: true,
   }),
-  apiProvider: api('provider', pathSegment, {
+  provider: fileRow('provider', pathSegment, {
+    unquoted,
     help: 'provider whose access tokens go to the URL',
     otherwise: 'required if the front end may use several providers',
   }),

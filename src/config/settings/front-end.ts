@@ -1,11 +1,10 @@
 import { originPattern } from '../../origins/schemas.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { fileRowsOf, group, rowsOf } from './setting.ts';
+import { fileRow, group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
 const frontEnd = rowsOf('front-ends');
-const frontEndInFile = fileRowsOf('front-ends');
 const { days, hours, oneOf } = schemas;
 const tokenDeliveries = oneOf(['query', 'fragment', 'code', 'session', 'cms']);
 const errorDeliveries = oneOf(['json', 'page', 'redirect']);
@@ -13,6 +12,8 @@ const refreshTokenKinds = oneOf(['bound', 'bearer', 'off']);
 
 export const requiredFrontEndRows = group('Required', {
   origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', originPattern, {
+    usual: 1,
+    address: true,
     help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port',
     otherwise: 'required',
     inFile: { otherwise: 'required, except with kind native or client-key-file' },
@@ -34,10 +35,12 @@ export const frontEndRows = group('Front end', {
     repeatable: true,
   }),
   tokenDelivery: frontEnd('--token-delivery <how>', 'TOKEN_DELIVERY', tokenDeliveries, {
+    usual: 7,
     help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (not at all: a cookie of the relay holds it), or cms (in the popup of Decap CMS or Sveltia CMS)',
     default: 'query',
   }),
   errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', errorDeliveries, {
+    usual: 8,
     help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (to the front end, with error, error_description and request_id)',
     otherwise: 'json; redirect with --token-delivery session',
   }),
@@ -61,26 +64,26 @@ export const frontEndRows = group('Front end', {
 
 /** What a file can give a front end besides. */
 export const frontEndFileRows = {
-  kind: frontEndInFile('kind', oneOf(['page', 'native']), {
+  kind: fileRow('kind', oneOf(['page', 'native']), {
     help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback',
     otherwise: 'page',
   }),
-  clientKeyFile: frontEndInFile('client-key-file', schemas.filePath, {
+  clientKeyFile: fileRow('client-key-file', schemas.filePath, {
     help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',
     secret: true,
   }),
-  providers: frontEndInFile('providers', schemas.names, {
+  providers: fileRow('providers', schemas.names, {
     help: 'names of the providers that the front end may use',
     otherwise: 'all',
     repeatable: true,
     unquoted: true,
   }),
-  frontEndScope: frontEndInFile('scope', schemas.scope, {
+  scope: fileRow('scope', schemas.scope, {
     help: 'scopes that the front end may request, and gets if it requests none',
     otherwise: "the provider's",
     separator: ' ',
   }),
-  frontEndRefreshTokens: frontEndInFile('refresh-tokens', refreshTokenKinds, {
+  refreshTokens: fileRow('refresh-tokens', refreshTokenKinds, {
     help: 'refresh tokens of the front end: bound, bearer or off',
     otherwise: "the relay's",
   }),

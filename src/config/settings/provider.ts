@@ -54,16 +54,20 @@ const presetName = v.pipe(
 
 export const requiredProviderRows = group('Required', {
   clientId: provider('--client-id <id>', 'PROVIDER_CLIENT_ID', visibleCharacters, {
+    usual: 2,
     help: 'client identifier registered at the provider',
     otherwise: 'required',
   }),
   clientSecretFile: provider('--client-secret-file <path>', 'PROVIDER_CLIENT_SECRET_FILE', path, {
+    usual: 3,
+    excludes: ['clientSecret'],
     help: 'file that holds the client secret',
     otherwise: 'required, except with the systemd credential provider-client-secret',
     inFile: { otherwise: 'required, except with the systemd credential <name>-client-secret' },
     secret: true,
   }),
   clientSecret: provider('--client-secret <secret>', 'PROVIDER_CLIENT_SECRET', visibleCharacters, {
+    excludes: ['clientSecretFile'],
     help: 'the client secret itself; a file is safer',
     otherwise: 'required without a file',
     secret: true,
@@ -72,6 +76,8 @@ export const requiredProviderRows = group('Required', {
 
 export const providerRows = group('Provider', {
   provider: provider('--provider <name>', 'PROVIDER', presetName, {
+    usual: 9,
+    excludes: ['issuer'],
     help: 'provider preset; see login-relay providers',
     default: 'github',
     inFile: {
@@ -80,33 +86,43 @@ export const providerRows = group('Provider', {
     },
   }),
   providerHost: provider('--provider-host <host>', 'PROVIDER_HOST', providerHost, {
+    excludes: ['issuer'],
     help: 'host of your provider, for presets that need one',
     otherwise: "the preset's",
   }),
   providerTenant: provider('--provider-tenant <name>', 'PROVIDER_TENANT', tenant, {
+    excludes: ['issuer'],
     help: 'tenant or realm, for presets that need one',
     otherwise: "the preset's",
   }),
   issuer: provider('--issuer <url>', 'PROVIDER_ISSUER', issuer, {
+    usual: 10,
+    excludes: ['provider', 'providerHost', 'providerTenant'],
+    address: true,
     help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
   }),
   authorizeUrl: provider('--authorize-url <url>', 'PROVIDER_AUTHORIZE_URL', providerUrl, {
+    address: true,
     help: 'authorization endpoint',
     otherwise: byPreset,
   }),
   tokenUrl: provider('--token-url <url>', 'PROVIDER_TOKEN_URL', providerUrl, {
+    address: true,
     help: 'token endpoint',
     otherwise: byPreset,
   }),
   userUrl: provider('--user-url <url>', 'PROVIDER_USER_URL', providerUrl, {
+    address: true,
     help: 'user lookup endpoint',
     otherwise: byPreset,
   }),
   revocationUrl: provider('--revocation-url <url>', 'PROVIDER_REVOCATION_URL', providerUrl, {
+    address: true,
     help: 'revocation endpoint (RFC 7009)',
     otherwise: `${byPreset}, if they have one`,
   }),
   scope: provider('--scope <scopes>', 'PROVIDER_SCOPE', schemas.scope, {
+    usual: 11,
     help: 'space-separated scopes to request',
     separator: ' ',
     otherwise: "the preset's; openid with an issuer that speaks OpenID Connect",
@@ -147,6 +163,7 @@ export const protectionRows = group('Login protection', {
     },
   }),
   keyFile: relay('--key-file <path>', 'KEY_FILE', path, {
+    usual: 12,
     help: 'file with the secret (32 or more characters) of all keys; a second line may hold the previous secret; created if it does not exist',
     otherwise:
       'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',

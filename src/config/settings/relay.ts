@@ -10,6 +10,7 @@ const addresses = oneOf(['off', 'whole', 'cut']);
 
 export const listeningRows = group('Listening', {
   port: relay('--port <number>', 'PORT', wholeNumber(0, 65535), {
+    usual: 5,
     help: 'port to listen on; 0: any free port',
     default: '8000',
     restart: true,
@@ -20,6 +21,8 @@ export const listeningRows = group('Listening', {
     restart: true,
   }),
   baseUrl: relay('--base-url <url>', 'BASE_URL', httpUrl, {
+    usual: 4,
+    address: true,
     help: 'public URL of this relay, as browsers see it',
     otherwise: 'http://localhost:PORT, https with a certificate',
   }),
@@ -55,6 +58,7 @@ export const listeningRows = group('Listening', {
     default: '10',
   }),
   trustedProxies: relay('--trusted-proxies <addresses>', 'TRUSTED_PROXIES', trustedProxies, {
+    usual: 6,
     separator: ',',
     help: 'comma-separated IPs or CIDRs of proxies whose X-Forwarded-For is trusted; unix: any proxy that connects through a Unix socket',
   }),
@@ -118,6 +122,7 @@ export const observabilityRows = group('Logs and metrics', {
 
 export const configFileRows = group('Configuration file', {
   config: relay('--config <path>', 'LOGIN_RELAY_CONFIG', filePath, {
+    usual: 13,
     help: 'YAML file with providers and front ends, and any other setting under its flag without dashes; flags and variables beat it',
     inFile: null,
   }),

@@ -75,7 +75,6 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
 
 /** A setting. File, help, manual, schema and documents all come from its row. */
 export interface Setting {
-  readonly level: Level;
   /** Its key in a file: its flag without dashes, in the plural if it can be repeated. */
   readonly key: string;
   /** The argument, as help shows it. A setting without an argument is a switch. */
@@ -95,6 +94,8 @@ export interface Setting {
   readonly unquoted?: true;
   /** The relay reads it only when it starts; `presence`: whether it is there. */
   readonly restart?: true | 'presence';
+  /** It is an address, or has one: http:// only leads to this machine, unless that is allowed. */
+  readonly address?: true;
   /** What differs in a file, in words; null: a file cannot give it. */
   readonly inFile?: { readonly help?: string; readonly otherwise: string } | null;
   readonly schema: v.GenericSchema<string, unknown>;
@@ -102,12 +103,18 @@ export interface Setting {
 
 /** A setting that flags and variables can give. */
 export interface Option extends Setting {
+  readonly level: Level;
   readonly flag: `--${string}`;
   readonly variable: string;
   readonly group: string;
+  /** Its place in the help of a command that takes all options. Undefined: that help leaves it out. */
+  readonly usual?: number;
+  /** The names of the options that cannot be given beside it. They name it, too. */
+  readonly excludes?: readonly string[];
 }
 
-type Row = Omit<Setting, 'level' | 'key' | 'argument' | 'schema'>;
+type FileRow = Omit<Setting, 'key' | 'argument' | 'schema'>;
+type Row = FileRow & Pick<Option, 'usual' | 'excludes'>;
 
 /** Makes the rows of one level that flags can give: `--flag <argument>`, variable, schema, and the rest. */
 export function rowsOf<const At extends Level>(level: At) {
@@ -124,13 +131,13 @@ export function rowsOf<const At extends Level>(level: At) {
   };
 }
 
-/** Makes the rows of one level that only a file can give: key, schema, and the rest. */
-export function fileRowsOf<const At extends Level>(level: At, shared: Partial<Row> = {}) {
-  return <Schema extends Setting['schema'], const Given extends Row>(
-    key: string,
-    schema: Schema,
-    row: Given,
-  ) => ({ key, level, schema, ...shared, ...row });
+/** Makes rows that only a file can give: key, schema, and the rest. */
+export function fileRow<Schema extends Setting['schema'], const Given extends FileRow>(
+  key: string,
+  schema: Schema,
+  row: Given,
+) {
+  return { key, schema, ...row };
 }
 
 /** Gives rows the heading under which help lists them. */

@@ -19,63 +19,106 @@ export const options = {
   ...configFileRows,
 } as const satisfies Record<string, Option>;
 
-/** Every setting. Flags describe one provider and one front end, so some are for files only. */
-export const settings = {
-  ...options,
-  ...frontEndFileRows,
-  ...apiRows,
-  ...allowRows,
-  ...clientRows,
-} as const satisfies Record<string, Setting>;
-
 /** The name of an option. Commander uses the same name for the flag's value. */
 export type OptionName = keyof typeof options;
 
-/** The name of a setting. */
-export type SettingName = keyof typeof settings;
-
 export const optionNames = Object.keys(options) as OptionName[];
-const settingNames = Object.keys(settings) as SettingName[];
 
-type Output<Name extends SettingName> = v.InferOutput<(typeof settings)[Name]['schema']>;
+type OptionsAt<At extends Level> = {
+  readonly [Name in OptionName as (typeof options)[Name]['level'] extends At
+    ? Name
+    : never]: (typeof options)[Name];
+};
 
-/** The parsed value of each setting that has one. */
-export type Values = { readonly [Name in SettingName]?: Output<Name> | undefined };
-
-type NameAt<At extends Level> = {
-  [Name in SettingName]: (typeof settings)[Name]['level'] extends At ? Name : never;
-}[SettingName];
-
-/** The names of the settings of a level. */
-export function namesAt<At extends Level>(level: At): NameAt<At>[] {
-  return settingNames.filter((name): name is NameAt<At> => settings[name].level === level);
+/** Whether flags can give a setting of this name and level. */
+export function isOptionAt<At extends Level>(
+  level: At,
+  name: string,
+): name is OptionName & keyof OptionsAt<At> {
+  return optionNames.some((one) => one === name && options[one].level === level);
 }
+
+function optionsAt<const At extends Level>(level: At): OptionsAt<At> {
+  const names = optionNames.filter((name) => isOptionAt(level, name));
+  return Object.fromEntries(names.map((name) => [name, options[name]])) as OptionsAt<At>;
+}
+
+/** Every setting, by its level. Flags describe one provider and one front end, so some are for files only. */
+export const settings = {
+  relay: optionsAt('relay'),
+  providers: optionsAt('providers'),
+  'front-ends': { ...optionsAt('front-ends'), ...frontEndFileRows },
+  proxy: apiRows,
+  allow: allowRows,
+  clients: clientRows,
+} as const satisfies Record<Level, Record<string, Setting>>;
+
+type Settings = typeof settings;
+
+/** The name of a setting of a level. */
+export type NameAt<At extends Level> = keyof Settings[At] & string;
+
+type Output<Row> = Row extends { readonly schema: infer Schema extends Setting['schema'] }
+  ? v.InferOutput<Schema>
+  : never;
+
+/** The parsed value of each setting of a level that has one. */
+export type ValuesAt<At extends Level> = {
+  readonly [Name in NameAt<At>]?: Output<Settings[At][Name]> | undefined;
+};
 
 type AlwaysThere = { readonly default: string } | { readonly otherwise: 'required' };
 
-/** The values of a level, once no fault was reported: a setting that is required or has a default has one. */
+/** The same once no fault was reported: a setting that is required or has a default has a value. */
 export type CompleteValues<At extends Level> = {
   readonly [Name in NameAt<At>]:
-    | Output<Name>
-    | ((typeof settings)[Name] extends AlwaysThere ? never : undefined);
+    | Output<Settings[At][Name]>
+    | (Settings[At][Name] extends AlwaysThere ? never : undefined);
 };
 
+/** The names of the settings of a level. */
+export function namesAt<At extends Level>(level: At): NameAt<At>[] {
+  return Object.keys(settings[level]) as NameAt<At>[];
+}
+
+/** Every name of a setting, those of options first, in the order of the help. */
+export const settingNames = [
+  ...new Set<string>([
+    ...optionNames,
+    ...Object.values(settings).flatMap((rows) => Object.keys(rows)),
+  ]),
+];
+
+const rows: Readonly<Record<Level, Readonly<Record<string, Setting | Option>>>> = settings;
+
+/** The row of a setting. @throws {Error} if the level has none of this name */
+export function rowAt(level: Level, name: string): Setting | Option {
+  const row = rows[level][name];
+  if (row === undefined) throw new Error(`${level} has no setting ${name}`);
+  return row;
+}
+
 /** A setting as a file gives it. */
-export interface FileSetting extends Setting {
-  readonly name: SettingName;
+export interface FileSetting<Name extends string = string> extends Setting {
+  readonly name: Name;
 }
 
 /** The settings that a file can give at each level, in the order of the help. */
-export const fileSettings = Object.groupBy(
-  settingNames.flatMap((name): FileSetting[] => {
-    const row: Setting = settings[name];
-    return row.inFile === null ? [] : [{ ...row, ...row.inFile, name }];
-  }),
-  ({ level }) => level,
-) as Readonly<Record<Level, readonly FileSetting[]>>;
+export const fileSettings = Object.fromEntries(
+  Object.entries(rows).map(([level, ofLevel]) => [
+    level,
+    Object.entries(ofLevel).flatMap(([name, row]) =>
+      row.inFile === null ? [] : [{ ...row, ...row.inFile, name }],
+    ),
+  ]),
+) as unknown as { readonly [At in Level]: readonly FileSetting<NameAt<At>>[] };
 
 /** Names a setting for people: its flag and its variable, or its key if only a file can give it. */
-export function describeOption(name: SettingName): string {
-  const row: Setting | Option = settings[name];
+export function describeRow(row: Setting | Option): string {
   return 'flag' in row ? `${row.flag} (${row.variable})` : row.key;
+}
+
+/** Names an option for people. */
+export function describeOption(name: OptionName): string {
+  return describeRow(options[name]);
 }

@@ -2,24 +2,26 @@ import { resolve } from 'node:path';
 import { Document, stringify, YAMLMap } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
+import type { Effective } from '../given.ts';
 import { providerValues } from '../provider.ts';
 import type { Reading } from '../reading.ts';
-import type { Readings, RegistrationReading } from '../readings.ts';
+import {
+  checked,
+  type FrontEndReading,
+  type Readings,
+  type RegistrationReading,
+} from '../readings.ts';
 import { filePath, sharedMemory, typedValue } from '../schemas.ts';
 import type { Level } from '../settings/setting.ts';
-import { type FileSetting, fileSettings, type SettingName } from '../settings/settings.ts';
+import { type FileSetting, fileSettings } from '../settings/settings.ts';
 
 const masked = '[secret]';
 
 /** Writes what is in effect of a setting into the map of its level. */
-type Write = (
-  map: YAMLMap,
-  setting: FileSetting,
-  effective: ReturnType<Reading['effective']>,
-) => void;
+type Write = (map: YAMLMap, setting: FileSetting, effective: Effective | undefined) => void;
 
 /** Texts in effect that no setting gives. */
-type Texts = Readonly<Partial<Record<SettingName, string | undefined>>>;
+type Texts = Readonly<Record<string, string | undefined>>;
 
 /**
  * The configuration in effect as a configuration file. A comment after each setting says where its value is from. What
@@ -45,11 +47,13 @@ export function printFile(
     node.comment = ` ${from}`;
     map.set(key, node);
   };
-  const file = fileOf(readings, write, (reading, level, index) => {
-    const [registration, frontEnd] = [config?.registrations[index], config?.frontEnds[index]];
-    if (level === 'front-ends') return frontEnd ? ofFrontEnd(reading, frontEnd) : [];
-    return registration ? ofRegistration(reading, registration, described) : [];
-  });
+  const file = fileOf(
+    readings,
+    write,
+    (reading, index) =>
+      config ? ofRegistration(reading, checked(config.registrations[index]), described) : [],
+    (reading, index) => (config ? ofFrontEnd(reading, checked(config.frontEnds[index])) : []),
+  );
   return stringify(file, { lineWidth: 0, flowCollectionPadding: false });
 }
 
@@ -71,41 +75,50 @@ export function migratedFile(readings: Readings): string {
   return stringify(file);
 }
 
-/** @param commentOf the lines after an entry */
+type CommentOf<Entry> = (reading: Entry, index: number) => readonly string[];
+
+/**
+ * @param ofRegistration the lines after a registration
+ * @param ofFrontEnd the lines after a front end
+ */
 function fileOf(
   { relay, registrations, frontEnds }: Readings,
   write: Write,
-  commentOf = (_reading: Reading, _level: Level, _index: number): readonly string[] => [],
+  ofRegistration: CommentOf<RegistrationReading> = () => [],
+  ofFrontEnd: CommentOf<FrontEndReading> = () => [],
 ): YAMLMap {
-  const settingsOf = (reading: Reading, level: Level) => {
+  function settingsOf<At extends Level>(reading: Reading<At>): YAMLMap {
     const map = new YAMLMap();
-    for (const setting of fileSettings[level]) write(map, setting, reading.effective(setting.name));
+    for (const setting of fileSettings[reading.level]) {
+      write(map, setting, reading.effective(setting.name));
+    }
+    return map;
+  }
+  const commented = (map: YAMLMap, lines: readonly string[]) => {
+    map.comment = lines.join('\n') || null;
     return map;
   };
-  const entriesOf = (readings: readonly RegistrationReading[], level: Level) =>
-    new Map(
-      readings.map((reading, index) => {
-        const { name, apis, allow, clients } = reading;
-        const map = settingsOf(reading, level);
-        if (apis.length > 0)
-          map.set(
-            'proxy',
-            apis.map((api) => settingsOf(api, 'proxy')),
-          );
-        if (allow) map.set('allow', settingsOf(allow, 'allow'));
-        if (clients) map.set('clients', settingsOf(clients, 'clients'));
-        map.comment = commentOf(reading, level, index).join('\n') || null;
-        return [name, map];
-      }),
-    );
-  const file = settingsOf(relay, 'relay');
-  file.set('providers', entriesOf(registrations, 'providers'));
-  file.set('front-ends', entriesOf(frontEnds, 'front-ends'));
+  const file = settingsOf(relay);
+  const providers = registrations.map((reading, index) => {
+    const map = settingsOf(reading);
+    if (reading.allow) map.set('allow', settingsOf(reading.allow));
+    return [reading.name, commented(map, ofRegistration(reading, index))] as const;
+  });
+  const pages = frontEnds.map((reading, index) => {
+    const { name, apis, allow, clients } = reading;
+    const map = settingsOf(reading);
+    if (apis.length > 0) map.set('proxy', apis.map(settingsOf));
+    if (allow) map.set('allow', settingsOf(allow));
+    if (clients) map.set('clients', settingsOf(clients));
+    return [name, commented(map, ofFrontEnd(reading, index))] as const;
+  });
+  file.set('providers', new Map(providers));
+  file.set('front-ends', new Map(pages));
   return file;
 }
 
 function ofRegistration(
-  reading: Reading,
+  reading: RegistrationReading,
   { name, provider: settings, stateCheck }: RegistrationConfig,
   described: ReadonlyMap<string, Provider>,
 ): string[] {
@@ -121,7 +134,7 @@ function ofRegistration(
 }
 
 function ofFrontEnd(
-  reading: Reading,
+  reading: FrontEndReading,
   { frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): string[] {
   const listed = (texts: readonly string[]) =>
@@ -135,9 +148,8 @@ function ofFrontEnd(
 }
 
 /** Lines about what the entry does not set. */
-function comment(reading: Reading, from: string, texts: Texts): string[] {
-  const all = [...fileSettings.providers, ...fileSettings['front-ends']];
-  const lines = all.flatMap(({ name, key }) =>
+function comment<At extends Level>(reading: Reading<At>, from: string, texts: Texts): string[] {
+  const lines = fileSettings[reading.level].flatMap(({ name, key }) =>
     texts[name] === undefined || reading.effective(name) ? [] : [`   ${key}: ${texts[name]}`],
   );
   return lines.length === 0 ? [] : [` ${from}:`, ...lines];

@@ -133,7 +133,7 @@ export function readingsOf(
   sources: OptionSources = { flags: {}, environment: {} },
 ): Readings {
   const ignored = { faults: placedTexts(), warnings: placedTexts(), readFile: readTextFile };
-  return createReadings({ ...sources, ...ignored, file });
+  return createReadings({ ...sources, ...ignored }, file);
 }
 
 const documentation = new URL('../../../docs/configuration.md', import.meta.url);

@@ -18,7 +18,7 @@ import type { Shared } from './reading.ts';
 import { checked, completeValues, createReadings, mapped, namingOf } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
-import { readEnvironment } from './sources.ts';
+import { type OptionSources, readEnvironment } from './sources.ts';
 
 /** The whole configuration, checked. */
 export type Config = ConfigReading['config'];
@@ -40,7 +40,7 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  * @param given.unseen gets the secrets that this user cannot read, which have stand-ins. Undefined: they are faults
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
-export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
+export function readConfig(given: Omit<Shared, 'faults' | 'warnings'> & OptionSources) {
   const { environment } = given;
   const faults = placedTexts();
   const warnings = placedTexts();

@@ -1,88 +1,93 @@
-import { describePlace, type Position } from './fault.ts';
+import { describePlace } from './fault.ts';
 import type { FileSettings } from './file/entries.ts';
 import type { Level } from './settings/setting.ts';
-import { describeRow, isOptionAt, rowAt } from './settings/settings.ts';
+import { describeRow, optionNames, options, rowAt } from './settings/settings.ts';
 import { type Given, givenBySources, type OptionSources } from './sources.ts';
-
-/** What is in effect of a setting, and where it is from, for people. */
-export interface Effective {
-  readonly texts: readonly string[];
-  readonly from: string;
-}
 
 /** Names settings for people, and says what sets them. */
 export interface Naming<Name extends string> {
   /** What sets the setting; undefined: its default applies. */
   readonly sourceOf: (name: Name) => Given['source'] | undefined;
-  /** Names a setting, as in `--origin (FRONTEND_ORIGIN)`. In a file, a missing one has the place of its map. */
+  /** Names a setting, as in `--origin (FRONTEND_ORIGIN)`. */
   readonly describe: (name: Name) => string;
 }
 
-/**
- * What gives the settings of one map. Flags and variables give those of the relay, besides its file, and those that no
- * file gives.
- */
-export function createGiven<At extends Level>(sources: OptionSources, map: FileSettings<At>) {
-  const { level, path: file, prefix, position } = map;
-  const isEntry = file !== undefined && level !== 'relay';
-
-  /** What gives the setting its value; undefined: its default applies. */
-  function given(name: string): Given | undefined {
-    const isOption = !isEntry && isOptionAt(level, name);
-    const texts = map.values[name];
-    return (
-      (isOption ? givenBySources(name, sources) : undefined) ?? (texts && { source: 'file', texts })
-    );
+/** The settings that flags and variables give of a level, besides those of the map of a file, if there is one. */
+export function withSources<At extends Level>(
+  given: OptionSources,
+  level: At,
+  map?: FileSettings<At>,
+): FileSettings<At> {
+  const values = { ...map?.values };
+  const sources: Record<string, Given['source']> = {};
+  for (const name of optionNames.filter((one) => options[one].level === level)) {
+    const { source, texts } = givenBySources(name, given) ?? {};
+    if (source === undefined || texts === undefined) continue;
+    values[name] = texts;
+    sources[name] = source;
   }
-
-  const isGiven = (name: string) => given(name) !== undefined;
-
-  /** Names what is at a place of the file: `config.yaml:12:5 providers.github`. */
-  const at = (place: Position | undefined, what: string) =>
-    `${describePlace(file ?? '', place)} ${what.replace(/\.$/, '')}`;
-
-  /** How the file names the setting, and where it is; undefined: it cannot have it. */
-  function placeOf(name: string) {
-    if (file === undefined) return undefined;
-    const { key, inFile } = rowAt(level, name);
-    const place = { position: map.positions[name] ?? position, path: prefix + key };
-    if (inFile !== null) return { ...place, described: at(place.position, place.path) };
-    if (name !== 'pathName') return undefined;
-    const described = `the name of ${at(position, prefix)}`;
-    return { ...place, path: described, described };
-  }
-
-  const inFile = (name: string) =>
-    (given(name)?.source ?? 'file') === 'file' ? placeOf(name) : undefined;
-  const ofRow = (name: string) => describeRow(rowAt(level, name));
-
-  return {
-    isEntry,
-    isGiven,
-    textsOf: (name: string) => given(name)?.texts,
-    sourceOf: (name: string) => given(name)?.source,
-    /** Where the file has the setting, or would have it. */
-    positionOf: (name: string) => inFile(name)?.position,
-    describe: (name: string) => inFile(name)?.described ?? ofRow(name),
-    /** The same without a place for a missing one. */
-    describeGiven: (name: string) =>
-      (isGiven(name) ? inFile(name)?.described : placeOf(name)?.path) ?? ofRow(name),
-    /** Names the map itself. */
-    described: at(position, prefix),
-    /** @param otherwise the default of the setting */
-    effective(name: string, otherwise: string | undefined): Effective | undefined {
-      const row = rowAt(level, name);
-      const { source, texts } = given(name) ?? {};
-      if (texts === undefined) {
-        return otherwise === undefined ? undefined : { texts: [otherwise], from: 'default' };
-      }
-      if (source !== 'file' && 'flag' in row) {
-        const text = texts.join(' ');
-        const parts = row.repeatable ? text.split(' ').filter((part) => part !== '') : [text];
-        return { texts: parts, from: source === 'flag' ? row.flag : row.variable };
-      }
-      const place = map.positions[name];
-      return { texts, from: place ? describePlace(file ?? '', place) : 'name of the entry' };
-    },
-  };
+  return { level, prefix: '', positions: {}, inside: {}, ...map, values, sources };
 }
+
+/** Whether it is an entry of a file, or inside of one. */
+export const isEntry = ({ path, level }: FileSettings) => path !== undefined && level !== 'relay';
+
+/** What sets the setting; undefined: its default applies. */
+export const sourceOf = ({ values, sources }: FileSettings, name: string) =>
+  values[name] && (sources?.[name] ?? 'file');
+
+/**
+ * The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset. Programs log
+ * in with OAuth requests only.
+ */
+export function defaultOf(map: FileSettings, name: string): string | undefined {
+  const { level, values } = map;
+  if (name === 'tokenDelivery' && values['kind']?.[0] === 'native') return 'code';
+  const others = isEntry(map) ? ['issuer', 'authorizeUrl', 'tokenUrl'] : ['issuer'];
+  const hasOwn = name === 'provider' && others.some((one) => values[one] !== undefined);
+  return hasOwn ? undefined : rowAt(level, name).default;
+}
+
+/** What is in effect of a setting, and where it is from, for people. Undefined: nothing sets it, and it has no fixed default. */
+export function effective(map: FileSettings, name: string) {
+  const row = rowAt(map.level, name);
+  const [texts, otherwise, source] = [map.values[name], defaultOf(map, name), sourceOf(map, name)];
+  if (texts === undefined) {
+    return otherwise === undefined ? undefined : { texts: [otherwise], from: 'default' };
+  }
+  if (source !== 'file' && 'flag' in row) {
+    const text = texts.join(' ');
+    const parts = row.repeatable ? text.split(' ').filter((part) => part !== '') : [text];
+    return { texts: parts, from: source === 'flag' ? row.flag : row.variable };
+  }
+  const position = map.positions[name];
+  return { texts, from: position ? describePlace(map.path ?? '', position) : 'name of the entry' };
+}
+
+/** Where a file has the setting, or would have it, and how; undefined: it does not, or cannot. */
+function placeOf(map: FileSettings, name: string) {
+  const { level, path: file, prefix, positions } = map;
+  if (file === undefined || (sourceOf(map, name) ?? 'file') !== 'file') return undefined;
+  const { key, inFile } = rowAt(level, name);
+  const position = positions[name] ?? map.position;
+  const path = prefix + key;
+  if (inFile !== null)
+    return { position, path, described: `${describePlace(file, position)} ${path}` };
+  if (name !== 'pathName') return undefined;
+  const described = `the name of ${describeMap(map)}`;
+  return { position, path: described, described };
+}
+
+export const positionOf = (map: FileSettings, name: string) => placeOf(map, name)?.position;
+
+/** Names a setting. In a file, a missing one has the place of its map. */
+export const describe = (map: FileSettings, name: string) =>
+  placeOf(map, name)?.described ?? describeRow(rowAt(map.level, name));
+
+/** The same without a place for a missing one. */
+export const describeGiven = (map: FileSettings, name: string) =>
+  map.values[name] ? describe(map, name) : (placeOf(map, name)?.path ?? describe(map, name));
+
+/** Names a map of a file: `config.yaml:12:5 providers.github`. */
+export const describeMap = ({ path, position, prefix }: FileSettings) =>
+  `${describePlace(path ?? '', position)} ${prefix.replace(/\.$/, '')}`;

@@ -1,19 +1,16 @@
 import { didYouMean, suggestion } from './fault.ts';
-import { type ConfigFile, type FileSettings, withoutFile } from './file/entries.ts';
-import type { Naming } from './given.ts';
+import type { ConfigFile, FileSettings } from './file/entries.ts';
+import { describe, describeGiven, type Naming, sourceOf, withSources } from './given.ts';
 import { readSecrets } from './key-file.ts';
 import { createReading, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
 import {
   type CompleteValues,
-  describeOption,
-  isOptionAt,
-  type NameAt,
   type OptionName,
-  optionNames,
+  options,
   settingNames,
 } from './settings/settings.ts';
-import { givenBySources } from './sources.ts';
+import type { OptionSources } from './sources.ts';
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export type Readings = ReturnType<typeof createReadings>;
@@ -28,14 +25,14 @@ export type FrontEndReading = Readings['frontEnds'][number];
  * Reads all settings. What the file does not have of providers and front ends is a map of one, which flags and
  * variables give.
  */
-export function createReadings(shared: Shared, file: ConfigFile | undefined) {
+export function createReadings(shared: Shared & OptionSources, file: ConfigFile | undefined) {
   const all: Pick<Reading<Level>, 'reportForm'>[] = [];
   function read<At extends Level>(map: FileSettings<At>): Reading<At> {
     const reading = createReading(shared, map);
     all.push(reading);
     return reading;
   }
-  const relay = read(file ?? withoutFile('relay'));
+  const relay = read(withSources(shared, 'relay', file));
   const registrations = mapped(mapsOf('providers', shared, file), (map) => {
     const reading = read(map);
     return {
@@ -70,24 +67,19 @@ export function createReadings(shared: Shared, file: ConfigFile | undefined) {
   return { relay, registrations, frontEnds };
 }
 
-/**
- * The maps of a level: those of the file, else one that flags and variables give. Reports those that are given beside a
- * file that has the level, and a level that neither has.
- */
+/** The maps of a level: those of the file, else one that flags and variables give. Both, or neither, is a fault. */
 function mapsOf<At extends 'providers' | 'front-ends'>(
   level: At,
-  shared: Shared,
+  shared: Shared & OptionSources,
   file: ConfigFile | undefined,
 ): readonly FileSettings<At>[] {
-  const maps = file?.inside[level];
-  const given = optionNames.filter(
-    (name) => isOptionAt(level, name) && givenBySources(name, shared),
-  );
+  const [maps, outside] = [file?.inside[level], withSources(shared, level)];
+  const given = Object.keys(outside.values).map((name) => describe(outside, name));
   if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
-  for (const name of maps ? given.map(describeOption) : []) {
-    shared.faults.add(`${name} is given, but ${file?.path} has ${level}: drop one of them`);
+  for (const one of maps ? given : []) {
+    shared.faults.add(`${one} is given, but ${file?.path} has ${level}: drop one of them`);
   }
-  return maps ?? [withoutFile(level)];
+  return maps ?? [outside];
 }
 
 /** Reads which of the registrations a front end may use. */
@@ -111,21 +103,16 @@ export function namingOf(
   registration: string,
   frontEnd: string,
 ): Naming<OptionName> {
-  const ofRegistration = registrations.find(({ name }) => name === registration);
-  const ofFrontEnd = frontEnds.find(({ name }) => name === frontEnd);
-  function about(name: OptionName) {
-    if (isOptionAt('relay', name)) return of(relay, name);
-    if (isOptionAt('providers', name)) return of(ofRegistration ?? registrations[0], name);
-    return isOptionAt('front-ends', name) ? of(ofFrontEnd ?? frontEnds[0], name) : undefined;
-  }
-  return {
-    sourceOf: (name) => about(name)?.source,
-    describe: (name) => about(name)?.described ?? describeOption(name),
+  const owners = {
+    relay,
+    providers: registrations.find(({ name }) => name === registration) ?? registrations[0],
+    'front-ends': frontEnds.find(({ name }) => name === frontEnd) ?? frontEnds[0],
   };
-}
-
-function of<At extends Level>({ sourceOf, describeGiven }: Reading<At>, name: NameAt<At>) {
-  return { source: sourceOf(name), described: describeGiven(name) };
+  const mapWith = (name: OptionName): FileSettings => owners[options[name].level].map;
+  return {
+    sourceOf: (name) => sourceOf(mapWith(name), name),
+    describe: (name) => describeGiven(mapWith(name), name),
+  };
 }
 
 /** The values of a reading. They are complete once no fault was reported. */

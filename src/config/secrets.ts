@@ -39,7 +39,13 @@ export function readClientSecret(reading: Reading<'providers'>): Secret | undefi
 }
 
 function inCredential(reading: Reading<'providers'>): string | Unseen | undefined {
-  const { entryName, environment, describe, fault, unread } = reading;
+  const {
+    map: { name: entryName },
+    environment,
+    describe,
+    fault,
+    unread,
+  } = reading;
   const name = clientSecretCredential(entryName);
   const path = credentialPath(reading, name);
   if (path !== undefined) return secretInFile(reading, path);

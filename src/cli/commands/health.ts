@@ -4,8 +4,8 @@ import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
 import * as v from 'valibot';
 import { placedTexts } from '../../config/fault.ts';
-import { withoutFile } from '../../config/file/entries.ts';
 import { readConfigFile } from '../../config/file/read.ts';
+import { withSources } from '../../config/given.ts';
 import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
 import type { OptionSources } from '../../config/sources.ts';
@@ -42,7 +42,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   const faults = placedTexts();
   const file = readConfigFile(sources, readTextFile, faults);
   const shared = { ...sources, readFile: readTextFile, faults, warnings: placedTexts() };
-  const { values, reportForm } = createReading(shared, file ?? withoutFile('relay'));
+  const { values, reportForm } = createReading(shared, withSources(sources, 'relay', file));
   for (const name of ['port', 'host', 'tlsCert']) reportForm(name);
   const { port, host = '', tlsCert } = values;
   faults.throwIfAny();

@@ -33,7 +33,7 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
 }
 
 function reportRepositories(
-  { entryName, values, fault, warn }: FrontEndReading,
+  { map, values, fault, warn }: FrontEndReading,
   registration: RegistrationReading,
 ): void {
   const preset = cmsPresetOf(registration);
@@ -41,7 +41,7 @@ function reportRepositories(
     const which = `. ${registration.name} uses none of them: set its provider, or leave it out of providers`;
     fault(
       'tokenDelivery',
-      `works with the provider presets ${cmsPresetNames} only${entryName === undefined ? '' : which}`,
+      `works with the provider presets ${cmsPresetNames} only${map.path === undefined ? '' : which}`,
     );
     return;
   }

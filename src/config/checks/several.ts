@@ -23,11 +23,11 @@ export function checkSeveral(file: ReadConfigFile, readings: Readings): void {
   const { registrations, frontEnds } = readings;
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
   const used = new Set(frontEnds.flatMap((one) => one.registrations));
-  for (const { name, entryName, sourceOf, warn, faultOfEntry } of registrations) {
+  for (const { name, map, sourceOf, warn, faultOfEntry } of registrations) {
     if (sessionDelivery !== undefined && sessionPaths.has(`/auth/${name}`)) {
       faultOfEntry(`has the name of an endpoint of ${sessionDelivery}: choose another name`);
     }
-    if (entryName !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
+    if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
     for (const secret of ['clientSecret', 'tokenParams'] as const) {
       if (file?.isPrivate !== false || sourceOf(secret) !== 'file') continue;
       warn(

@@ -5,6 +5,7 @@ import { didYouMean, numbered, type Position, suggestion } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
 import { type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings, options } from '../settings/settings.ts';
+import type { Given } from '../sources.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
 /** The settings of one map of a file, or of what flags and variables describe: not yet checked by their schemas. */
@@ -16,6 +17,8 @@ export interface FileSettings<At extends Level = Level> extends Place<At> {
    * a fault of form.
    */
   readonly values: Readonly<Record<string, readonly string[]>>;
+  /** The settings that flags and variables give. */
+  readonly sources?: Readonly<Record<string, Given['source']>>;
   /** Where the key of each setting is. */
   readonly positions: Readonly<Record<string, Position>>;
   /** The maps of each level that it holds, in the order of the file. */
@@ -46,11 +49,6 @@ export interface Source {
   readonly report: ReportAt;
   /** Reports a fault after which it is not clear what the rest of the file means. */
   readonly giveUp: ReportAt;
-}
-
-/** The map of what no file has: flags and variables give its settings. */
-export function withoutFile<At extends Level>(level: At): FileSettings<At> {
-  return { level, prefix: '', values: {}, positions: {}, inside: {} };
 }
 
 /** Reads the settings of one map, and of the maps that it holds. Those with faults have no texts. */

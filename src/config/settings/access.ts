@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { documentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
-import { fileRow } from './setting.ts';
+import { fileRows } from './setting.ts';
 
 const longestName = 255;
 const visible = /^[^\p{C}]+$/u;
@@ -36,37 +36,37 @@ const domains = texts(
   'must be domains in ASCII, such as example.com, without @ and without *',
 );
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
-const unquoted = true;
-const list = { repeatable: 'lines', unquoted } as const;
+const row = fileRows({ unquoted: true });
+const client = fileRows();
+const list = { repeatable: 'lines' } as const;
 
 /** The settings of `allow`: who may log in. One match is enough. */
 export const allowRows = {
-  users: fileRow('users', texts(), {
+  users: row('users', texts(), {
     help: 'users, by login name or by id; digits are always an id. github:ada is ada at the provider github, likewise in the other lists',
     ...list,
   }),
-  organizations: fileRow('organizations', organizations, {
+  organizations: row('organizations', organizations, {
     help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
     ...list,
   }),
-  teams: fileRow('teams', teams, {
+  teams: row('teams', teams, {
     help: 'members of these teams, each as organization/team',
     ...list,
   }),
-  emails: fileRow('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
+  emails: row('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
     help: 'people with one of these e-mail addresses, verified by the provider',
     ...list,
   }),
-  emailDomains: fileRow('email-domains', domains, {
+  emailDomains: row('email-domains', domains, {
     help: 'people with a verified e-mail address at exactly one of these domains',
     ...list,
   }),
-  groups: fileRow('groups', texts(), {
+  groups: row('groups', texts(), {
     help: 'people in one of these groups',
     ...list,
   }),
-  groupsClaim: fileRow('groups-claim', claim, {
-    unquoted,
+  groupsClaim: row('groups-claim', claim, {
     help: 'claim of the user record that has the groups; a dot leads into an object',
     otherwise: 'groups',
   }),
@@ -94,16 +94,16 @@ const documents = v.pipe(
 
 /** The settings of `clients`: which programs may log in at a native front end without an entry of their own. */
 export const clientRows = {
-  documents: fileRow('documents', documents, {
+  documents: client('documents', documents, {
     help: 'hosts or URLs of client ID metadata documents: their clients may log in. any: all of them',
     repeatable: true,
     unquoted: true,
   }),
-  registration: fileRow('registration', trueOrFalse, {
+  registration: client('registration', trueOrFalse, {
     help: 'whether clients may register themselves (RFC 7591)',
     default: 'false',
   }),
-  days: fileRow('days', wholeNumber(1, 400), {
+  days: client('days', wholeNumber(1, 400), {
     help: 'days after which such a registration ends',
     default: '90',
   }),

@@ -3,7 +3,7 @@ import { mayReachApi } from '../../api-proxy/headers.ts';
 import { paths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
 import { oneOf, pathSegment, text } from '../schemas.ts';
-import { fileRow } from './setting.ts';
+import { fileRows } from './setting.ts';
 
 const longestPath = 128;
 
@@ -60,35 +60,30 @@ const requestHeaders = v.pipe(
   ),
 );
 
-const unquoted = true;
+const api = fileRows({ unquoted: true });
 
 /** The settings of an entry of `proxy`: a part of a provider's API that a page with a session may use. */
 export const apiRows = {
-  path: fileRow('path', path, {
-    unquoted,
+  path: api('path', path, {
     help: 'path of the relay; requests below it go to the provider with the access token of the session',
     otherwise: 'required',
   }),
-  url: fileRow('url', url, {
-    unquoted,
+  url: api('url', url, {
     address: true,
     help: 'URL that takes the place of the path; it ends with a slash',
     otherwise: 'required',
   }),
-  methods: fileRow('methods', methods, {
-    unquoted,
+  methods: api('methods', methods, {
     help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
     otherwise: 'GET and HEAD',
     repeatable: true,
   }),
-  requestHeaders: fileRow('request-headers', requestHeaders, {
-    unquoted,
+  requestHeaders: api('request-headers', requestHeaders, {
     help: 'further request headers that are passed on, such as X-Goog-Api-Key',
     otherwise: 'those that APIs usually need',
     repeatable: true,
   }),
-  provider: fileRow('provider', pathSegment, {
-    unquoted,
+  provider: api('provider', pathSegment, {
     help: 'provider whose access tokens go to the URL',
     otherwise: 'required if the front end may use several providers',
   }),

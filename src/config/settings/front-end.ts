@@ -1,10 +1,11 @@
 import { originPattern } from '../../origins/schemas.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { fileRow, group, rowsOf } from './setting.ts';
+import { fileRows, group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
 const frontEnd = rowsOf('front-ends');
+const inFile = fileRows();
 const { days, hours, oneOf } = schemas;
 const tokenDeliveries = oneOf(['query', 'fragment', 'code', 'session', 'cms']);
 const errorDeliveries = oneOf(['json', 'page', 'redirect']);
@@ -64,26 +65,26 @@ export const frontEndRows = group('Front end', {
 
 /** What a file can give a front end besides. */
 export const frontEndFileRows = {
-  kind: fileRow('kind', oneOf(['page', 'native']), {
+  kind: inFile('kind', oneOf(['page', 'native']), {
     help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback',
     otherwise: 'page',
   }),
-  clientKeyFile: fileRow('client-key-file', schemas.filePath, {
+  clientKeyFile: inFile('client-key-file', schemas.filePath, {
     help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',
     secret: true,
   }),
-  providers: fileRow('providers', schemas.names, {
+  providers: inFile('providers', schemas.names, {
     help: 'names of the providers that the front end may use',
     otherwise: 'all',
     repeatable: true,
     unquoted: true,
   }),
-  scope: fileRow('scope', schemas.scope, {
+  scope: inFile('scope', schemas.scope, {
     help: 'scopes that the front end may request, and gets if it requests none',
     otherwise: "the provider's",
     separator: ' ',
   }),
-  refreshTokens: fileRow('refresh-tokens', refreshTokenKinds, {
+  refreshTokens: inFile('refresh-tokens', refreshTokenKinds, {
     help: 'refresh tokens of the front end: bound, bearer or off',
     otherwise: "the relay's",
   }),

@@ -132,12 +132,12 @@ export function rowsOf<const At extends Level>(level: At) {
 }
 
 /** Makes rows that only a file can give: key, schema, and the rest. */
-export function fileRow<Schema extends Setting['schema'], const Given extends FileRow>(
-  key: string,
-  schema: Schema,
-  row: Given,
-) {
-  return { key, schema, ...row };
+export function fileRows(shared: Partial<FileRow> = {}) {
+  return <Schema extends Setting['schema'], const Given extends FileRow>(
+    key: string,
+    schema: Schema,
+    row: Given,
+  ) => ({ key, schema, ...shared, ...row });
 }
 
 /** Gives rows the heading under which help lists them. */

@@ -30,17 +30,9 @@ type OptionsAt<At extends Level> = {
     : never]: (typeof options)[Name];
 };
 
-/** Whether flags can give a setting of this name and level. */
-export function isOptionAt<At extends Level>(
-  level: At,
-  name: string,
-): name is OptionName & keyof OptionsAt<At> {
-  return optionNames.some((one) => one === name && options[one].level === level);
-}
-
 function optionsAt<const At extends Level>(level: At): OptionsAt<At> {
-  const names = optionNames.filter((name) => isOptionAt(level, name));
-  return Object.fromEntries(names.map((name) => [name, options[name]])) as OptionsAt<At>;
+  const ofLevel = optionNames.filter((name) => options[name].level === level);
+  return Object.fromEntries(ofLevel.map((name) => [name, options[name]])) as OptionsAt<At>;
 }
 
 /** Every setting, by its level. Flags describe one provider and one front end, so some are for files only. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Document, stringify, YAMLMap } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
-import type { Effective } from '../given.ts';
+import { effective } from '../given.ts';
 import { providerValues } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import {
@@ -18,7 +18,7 @@ import { type FileSetting, fileSettings } from '../settings/settings.ts';
 const masked = '[secret]';
 
 /** Writes what is in effect of a setting into the map of its level. */
-type Write = (map: YAMLMap, setting: FileSetting, effective: Effective | undefined) => void;
+type Write = (map: YAMLMap, setting: FileSetting, found: ReturnType<typeof effective>) => void;
 
 /** Texts in effect that no setting gives. */
 type Texts = Readonly<Record<string, string | undefined>>;
@@ -37,8 +37,8 @@ export function printFile(
 ): string {
   const document = new Document();
   const baseUrl = config && { texts: [config.baseUrl], from: 'default' };
-  const write: Write = (map, { name, key, schema, secret }, effective) => {
-    const { texts, from } = effective ?? (name === 'baseUrl' ? baseUrl : undefined) ?? {};
+  const write: Write = (map, { name, key, schema, secret }, found) => {
+    const { texts, from } = found ?? (name === 'baseUrl' ? baseUrl : undefined) ?? {};
     if (texts === undefined) return;
     // The address of a shared memory with a password is a fault.
     const isSecret = secret && schema !== filePath && schema !== sharedMemory;
@@ -62,8 +62,8 @@ export function printFile(
  * client secret is among them, the file names one to put it into.
  */
 export function migratedFile(readings: Readings): string {
-  const file = fileOf(readings, (map, { name, key, schema }, effective) => {
-    const { texts = [], from } = effective ?? {};
+  const file = fileOf(readings, (map, { name, key, schema }, found) => {
+    const { texts = [], from } = found ?? {};
     // In a file, a provider with endpoints of its own has no preset by default.
     if (from === undefined || (from === 'default' && name !== 'provider')) return;
     const values = texts.map((text) =>
@@ -90,7 +90,7 @@ function fileOf(
   function settingsOf<At extends Level>(reading: Reading<At>): YAMLMap {
     const map = new YAMLMap();
     for (const setting of fileSettings[reading.level]) {
-      write(map, setting, reading.effective(setting.name));
+      write(map, setting, effective(reading.map, setting.name));
     }
     return map;
   }
@@ -122,10 +122,10 @@ function ofRegistration(
   { name, provider: settings, stateCheck }: RegistrationConfig,
   described: ReadonlyMap<string, Provider>,
 ): string[] {
-  const preset = reading.effective('provider')?.texts[0];
+  const preset = effective(reading.map, 'provider')?.texts[0];
   const provider = 'known' in settings ? settings.known : described.get(name);
   let from = preset === undefined ? 'by default' : `by the preset ${preset}`;
-  if (reading.effective('issuer')) {
+  if (effective(reading.map, 'issuer')) {
     from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
   }
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
@@ -150,7 +150,7 @@ function ofFrontEnd(
 /** Lines about what the entry does not set. */
 function comment<At extends Level>(reading: Reading<At>, from: string, texts: Texts): string[] {
   const lines = fileSettings[reading.level].flatMap(({ name, key }) =>
-    texts[name] === undefined || reading.effective(name) ? [] : [`   ${key}: ${texts[name]}`],
+    texts[name] === undefined || effective(reading.map, name) ? [] : [`   ${key}: ${texts[name]}`],
   );
   return lines.length === 0 ? [] : [` ${from}:`, ...lines];
 }

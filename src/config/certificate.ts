@@ -3,14 +3,12 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
-import { type Reading, Unseen } from './reading.ts';
+import { Unseen } from './reading.ts';
+import type { RelayReading } from './readings.ts';
 import { readNamedFile } from './secrets.ts';
 
 /** Reads the relay's own certificate and its key. Undefined if there are none, or after reporting a fault. */
-export function readCertificate(
-  reading: Reading<'relay'>,
-  baseUrl: string,
-): Certificate | undefined {
+export function readCertificate(reading: RelayReading): Certificate | undefined {
   const { describe, fault } = reading;
   const { tlsCert, tlsKey } = reading.values;
   if (tlsCert === undefined || tlsKey === undefined) {
@@ -42,7 +40,7 @@ export function readCertificate(
       'names a certificate that TLS refuses, for example because its key is too short',
     );
   }
-  warnOf(certificate, baseUrl, reading);
+  warnOf(certificate, reading);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
@@ -55,11 +53,7 @@ function attempt<Result>(make: () => Result): Result | undefined {
   }
 }
 
-function warnOf(
-  certificate: X509Certificate,
-  baseUrl: string,
-  { describe, warn }: Reading<'relay'>,
-): void {
+function warnOf(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');
   if (certificate.validFromDate > now) warn('tlsCert', 'names a certificate that is not valid yet');

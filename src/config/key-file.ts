@@ -8,6 +8,9 @@ import type { NameAt } from './settings/settings.ts';
 
 const shortestSecret = 32;
 
+/** Where the keys come from. */
+export type KeyFile = ReturnType<typeof readKeyFile>;
+
 /** The lines of the file: the current secret, and the previous one if there is one. */
 export type KeySecrets = readonly [Secret, ...Secret[]];
 

@@ -3,7 +3,7 @@ import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
-import type { Reading } from './reading.ts';
+import type { RegistrationReading, RelayReading } from './readings.ts';
 import { type OptionName, options, type ValuesAt } from './settings/settings.ts';
 
 /** The provider, or the issuer to discover it from. */
@@ -13,17 +13,12 @@ export type ProviderSettings =
 
 const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 
-/**
- * Reads the provider of a registration. Undefined after reporting faults.
- *
- * @param baseUrl the relay's public address, which some providers require in a header
- */
+/** Reads the provider of a registration. Undefined after reporting faults. */
 export function readProvider(
-  reading: Reading<'providers'>,
-  { values: { insecureHttp = false } }: Reading<'relay'>,
-  baseUrl: string,
+  reading: RegistrationReading,
+  relay: RelayReading,
 ): ProviderSettings | undefined {
-  const provider = settingsOf(reading, insecureHttp, baseUrl);
+  const provider = settingsOf(reading, relay);
   const { values, describe, fault } = reading;
   for (const setting of [...endpoints, 'revocationUrl'] as const) {
     const message = whyTaken(values[setting], ownParameters[setting]);
@@ -59,9 +54,8 @@ function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhe
 }
 
 function settingsOf(
-  reading: Reading<'providers'>,
-  insecureHttp: boolean,
-  baseUrl: string,
+  reading: RegistrationReading,
+  { values: { insecureHttp = false }, baseUrl }: RelayReading,
 ): ProviderSettings | undefined {
   const { values, sourceOf, describe, forbid } = reading;
   const { issuer } = values;
@@ -90,7 +84,7 @@ function settingsOf(
 
 /** A provider of the file that gives its own endpoints. */
 function withoutPreset(
-  { values, fault }: Reading<'providers'>,
+  { values, fault }: RegistrationReading,
   { authorizeUrl, tokenUrl, userUrl, ...given }: Partial<Provider>,
 ): ProviderSettings | undefined {
   for (const name of endpoints) {
@@ -125,7 +119,7 @@ function atOtherEndpoints(
 function warnOfSecretInUrl(
   preset: Preset,
   { tokenUrl, clientAuthentication }: Provider,
-  { values, warn }: Reading<'providers'>,
+  { values, warn }: RegistrationReading,
 ): void {
   if (clientAuthentication !== 'query' || values.tokenRequest !== undefined) return;
   if (new URL(tokenUrl).origin === new URL(preset.tokenUrl).origin) return;
@@ -138,7 +132,7 @@ function warnOfSecretInUrl(
 function placeholder(
   option: 'providerHost' | 'providerTenant',
   declared: Placeholder | undefined,
-  { values, sourceOf, fault }: Reading<'providers'>,
+  { values, sourceOf, fault }: RegistrationReading,
 ): string {
   const isGiven = sourceOf(option) !== undefined;
   if (declared === undefined && isGiven) fault(option, 'does not apply to this provider');
@@ -194,7 +188,7 @@ export function providerValues(
 
 /** Reports a parameter that would change the meaning of the relay's own. */
 function reportProtocolParameters(
-  { values, fault }: Reading<'providers'>,
+  { values, fault }: RegistrationReading,
   setting: 'authorizeParams' | 'tokenParams',
   names: readonly string[],
 ): void {
@@ -203,7 +197,7 @@ function reportProtocolParameters(
 }
 
 /** Warns if only some endpoints are configured: secret or token would go to the preset's provider. */
-function warnOfTwoProviders({ values, sourceOf, describe, warn }: Reading<'providers'>): void {
+function warnOfTwoProviders({ values, sourceOf, describe, warn }: RegistrationReading): void {
   if (sourceOf('provider') ?? sourceOf('issuer')) return;
   const byDefault = endpoints.filter((name) => values[name] === undefined);
   if (byDefault.length === endpoints.length && values.revocationUrl === undefined) return;

@@ -15,6 +15,9 @@ import type { OptionSources } from './sources.ts';
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export type Readings = ReturnType<typeof createReadings>;
 
+/** The settings of the whole relay. */
+export type RelayReading = Readings['relay'];
+
 /** The settings of a registration. */
 export type RegistrationReading = Readings['registrations'][number];
 
@@ -32,7 +35,8 @@ export function createReadings(shared: Shared & OptionSources, file: ConfigFile 
     all.push(reading);
     return reading;
   }
-  const relay = read(withSources(shared, 'relay', file));
+  const ofRelay = read(withSources(shared, 'relay', file));
+  const relay = { ...ofRelay, baseUrl: baseUrlOf(ofRelay) };
   const registrations = mapped(mapsOf('providers', shared, file), (map) => {
     const reading = read(map);
     return {
@@ -65,6 +69,14 @@ export function createReadings(shared: Shared & OptionSources, file: ConfigFile 
   });
   for (const name of settingNames) for (const { reportForm } of all) reportForm(name);
   return { relay, registrations, frontEnds };
+}
+
+/** The relay's public address, without a final slash. */
+function baseUrlOf({ values }: Reading<'relay'>): string {
+  const scheme = values.tlsCert === undefined ? 'http' : 'https';
+  // A faulty port is left out: other faults are then found as well.
+  const ownAddress = `${scheme}://localhost:${values.port ?? ''}`;
+  return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
 }
 
 /** The maps of a level: those of the file, else one that flags and variables give. Both, or neither, is a fault. */

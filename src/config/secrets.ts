@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
 import { type Reading, type Shared, Unseen } from './reading.ts';
+import type { RegistrationReading } from './readings.ts';
 import { visibleCharacters } from './schemas.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
@@ -20,7 +21,7 @@ export function clientSecretCredential(entry: string | undefined): string {
  * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential. Undefined
  * after reporting why there is none.
  */
-export function readClientSecret(reading: Reading<'providers'>): Secret | undefined {
+export function readClientSecret(reading: RegistrationReading): Secret | undefined {
   const { values, sourceOf, describe, fault, warn } = reading;
   const source = sourceOf('clientSecret');
   const isInFile = sourceOf('clientSecretFile') !== undefined;
@@ -38,14 +39,9 @@ export function readClientSecret(reading: Reading<'providers'>): Secret | undefi
   return new Secret(secret);
 }
 
-function inCredential(reading: Reading<'providers'>): string | Unseen | undefined {
-  const {
-    map: { name: entryName },
-    environment,
-    describe,
-    fault,
-    unread,
-  } = reading;
+function inCredential(reading: RegistrationReading): string | Unseen | undefined {
+  const { environment, describe, fault, unread } = reading;
+  const entryName = reading.map.name;
   const name = clientSecretCredential(entryName);
   const path = credentialPath(reading, name);
   if (path !== undefined) return secretInFile(reading, path);
@@ -61,7 +57,7 @@ function inCredential(reading: Reading<'providers'>): string | Unseen | undefine
 }
 
 function secretInFile(
-  reading: Reading<'providers'>,
+  reading: RegistrationReading,
   path: string | undefined,
 ): string | Unseen | undefined {
   const text = readNamedFile(reading, 'clientSecretFile', path);

@@ -1,13 +1,15 @@
 import { type ConnectionSettings, parseAddress } from '../memory/connection.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
-import { type Reading, Unseen } from './reading.ts';
+import type { KeyFile } from './key-file.ts';
+import { Unseen } from './reading.ts';
+import type { RelayReading } from './readings.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
 /** Reads how to reach the memory that relays share. Undefined: there is none. */
 export function readSharedMemory(
-  reading: Reading<'relay'>,
-  hasKeyFile: boolean,
+  reading: RelayReading,
+  keyFile: KeyFile,
 ): ConnectionSettings | undefined {
   const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;
@@ -16,7 +18,7 @@ export function readSharedMemory(
     warnOfUnused(dependent, ` without ${describe('sharedMemory')}`);
     return undefined;
   }
-  if (!hasKeyFile) {
+  if (keyFile.path === undefined) {
     fault('keyFile', `is required with ${describe('sharedMemory')}: relays read what others leave`);
   }
   const { tls, nodes = [] } = parseAddress(address) ?? {};

@@ -7,27 +7,32 @@ import { isLoopback } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
 import { whyTaken } from '../provider.ts';
 import type { Reading } from '../reading.ts';
-import { completeValues, type FrontEndReading } from '../readings.ts';
+import {
+  completeValues,
+  type FrontEndReading,
+  type Readings,
+  type RelayReading,
+} from '../readings.ts';
 import { overlap } from '../settings/apis.ts';
 import { allowOf } from './access.ts';
+import { isWithoutState, refreshTokensOf } from './state.ts';
 
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
-/** Checks a front end, apart from what it may use. */
-export function checkFrontEnd(
-  reading: FrontEndReading,
-  relay: Reading<'relay'>,
-  baseUrl: string,
-  hasState: boolean,
-): void {
+/** Checks each front end, apart from what it may use. */
+export function checkFrontEnds({ relay, registrations, frontEnds }: Readings): void {
+  for (const one of frontEnds) checkFrontEnd(one, relay, !isWithoutState(one, registrations));
+}
+
+function checkFrontEnd(reading: FrontEndReading, relay: RelayReading, hasState: boolean): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
   // A kind with a fault may stand for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
   if (origin && isFamily(origin)) {
-    reportFamily(reading, relay, baseUrl, origin);
+    reportFamily(reading, relay, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
@@ -37,12 +42,12 @@ export function checkFrontEnd(
   if (tokenDelivery === 'cms') {
     reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
   }
-  if (tokenDelivery === 'session') reportSessionFrontEnd(reading, relay, baseUrl);
+  if (tokenDelivery === 'session') reportSessionFrontEnd(reading, relay);
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading, hasState);
 }
 
 /** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
-export function frontEndConfig(reading: FrontEndReading, relay: Reading<'relay'>) {
+export function frontEndConfig(reading: FrontEndReading, relay: RelayReading) {
   const { name, registrations, apis, allow } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
   const { origin, kind = 'page' } = reading.values;
@@ -78,20 +83,9 @@ export function frontEndConfig(reading: FrontEndReading, relay: Reading<'relay'>
   };
 }
 
-/** Which refresh tokens a front end gets. A CMS proves no key, and previews can have different authors. */
-export function refreshTokensOf(
-  { values: { origin, tokenDelivery, refreshTokens } }: Reading<'front-ends'>,
-  relay: Reading<'relay'>,
-): 'bound' | 'bearer' | 'off' {
-  const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
-  if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
-  return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
-}
-
 function reportFamily(
-  { values, describe, fault, forbid, warn }: Reading<'front-ends'>,
-  relay: Reading<'relay'>,
-  baseUrl: string,
+  { values, describe, fault, forbid, warn }: FrontEndReading,
+  relay: RelayReading,
   origin: OriginPattern,
 ): void {
   if (values.tokenDelivery && values.tokenDelivery !== 'code') {
@@ -101,7 +95,7 @@ function reportFamily(
   if (values.refreshTokens === 'bearer') {
     fault('refreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
-  const isRemote = isAnyPort(origin) && !isLoopback(new URL(baseUrl));
+  const isRemote = isAnyPort(origin) && !isLoopback(new URL(relay.baseUrl));
   const remote = isRemote
     ? `is for development, but ${relay.describe('baseUrl')} is not on this machine`
     : 'has a *';
@@ -113,7 +107,7 @@ function reportFamily(
 
 /** Reports that OAuth logins have no page to return to. Plain logins still work. */
 function reportNoRedirectUri(
-  { values, sourceOf, describe, fault, warn }: Reading<'front-ends'>,
+  { values, sourceOf, describe, fault, warn }: FrontEndReading,
   hasState: boolean,
 ): void {
   const why = whyNoRedirectUri(values.frontendUrl);
@@ -131,7 +125,7 @@ function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
   return isLong ? `is longer than ${maxRedirectUriLength} characters` : undefined;
 }
 
-function reportRedirectUris(reading: Reading<'front-ends'>): void {
+function reportRedirectUris(reading: FrontEndReading): void {
   const { redirectUri: uris = [] } = reading.values;
   for (const [index, uri] of uris.entries()) {
     const faults = faultsOfUri(reading, uri);
@@ -141,7 +135,7 @@ function reportRedirectUris(reading: Reading<'front-ends'>): void {
 }
 
 function faultsOfUri(
-  { values: { kind, origin }, describe }: Reading<'front-ends'>,
+  { values: { kind, origin }, describe }: FrontEndReading,
   uri: RedirectUri,
 ): string[] {
   if (kind === 'native') {
@@ -157,13 +151,7 @@ function faultsOfUri(
 }
 
 /** Checks a front end that may have no page of its own: native clients, or clients with identifiers made offline. */
-function reportWithoutPage({
-  values,
-  sourceOf,
-  describe,
-  fault,
-  forbid,
-}: Reading<'front-ends'>): void {
+function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontEndReading): void {
   const isNative = values.kind === 'native';
   const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
   if (values.tokenDelivery !== 'code') fault('tokenDelivery', `must be code with ${why}`);
@@ -175,12 +163,11 @@ function reportWithoutPage({
 
 /** Browsers send the cookies of sessions only to the relay, and only from pages of the relay's own site. */
 function reportSessionFrontEnd(
-  { values, describe, fault, warnOfUnused }: Reading<'front-ends'>,
-  relay: Reading<'relay'>,
-  baseUrl: string,
+  { values, describe, fault, warnOfUnused }: FrontEndReading,
+  relay: RelayReading,
 ): void {
   const { origin } = values;
-  const address = URL.parse(baseUrl);
+  const address = URL.parse(relay.baseUrl);
   const delivery = `${describe('tokenDelivery')} session`;
   if (address?.protocol === 'http:' && !isLoopback(address)) {
     relay.fault('baseUrl', `must start with https:// with ${delivery}`);
@@ -212,7 +199,7 @@ function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) 
 }
 
 /** Checks `proxy` of all front ends. */
-export function checkApis(frontEnds: readonly FrontEndReading[]): void {
+export function checkApis({ frontEnds }: Readings): void {
   const earlier: string[] = [];
   for (const { apis, registrations, values, describe } of frontEnds) {
     if (values.tokenDelivery !== 'session') {

@@ -1,16 +1,11 @@
 import { exampleOf } from '../../origins/origin-pattern.ts';
 import { isLoopback } from '../../urls.ts';
+import type { KeyFile } from '../key-file.ts';
 import type { Reading } from '../reading.ts';
+import type { Readings, RelayReading } from '../readings.ts';
 import type { Level } from '../settings/setting.ts';
-import { namesAt, options, rowAt } from '../settings/settings.ts';
-
-/** The relay's public address, without a final slash. */
-export function baseUrlOf({ values }: Reading<'relay'>): string {
-  const scheme = values.tlsCert === undefined ? 'http' : 'https';
-  // A faulty port is left out: other faults are then found as well.
-  const ownAddress = `${scheme}://localhost:${values.port ?? ''}`;
-  return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
-}
+import { type NameAt, namesAt, options, rowAt } from '../settings/settings.ts';
+import { describeDelivery } from './several.ts';
 
 /** Checks where the relay listens, and under which address browsers see it. */
 export function checkListening({
@@ -19,7 +14,7 @@ export function checkListening({
   sourceOf,
   describe,
   fault,
-}: Reading<'relay'>): void {
+}: RelayReading): void {
   const isUnset = sourceOf('baseUrl') === undefined;
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
@@ -34,16 +29,19 @@ export function checkListening({
   }
 }
 
-/** Checks how clients are told apart. Returns whether a proxy that is not trusted hides them all. */
-export function checkClients(
-  { values, describe, warn, warnOfUnused }: Reading<'relay'>,
-  baseUrl: string,
-): boolean {
-  const { rateLimit, refusedExchanges, trustedProxies, tlsCert, logClientAddress } = values;
+/** Whether all requests come from a proxy that is not trusted, so that no client is known. */
+export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean {
+  const isDirect = values.trustedProxies !== undefined || values.tlsCert !== undefined;
+  return !isDirect && baseUrl.startsWith('https:');
+}
+
+/** Checks how clients are told apart. */
+export function checkClients(relay: RelayReading): void {
+  const { values, describe, warn, warnOfUnused } = relay;
+  const { rateLimit, refusedExchanges, logClientAddress } = values;
   const used = rateLimit !== undefined || refusedExchanges !== 0 || logClientAddress !== 'off';
   if (!used) warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
-  const isDirect = trustedProxies !== undefined || tlsCert !== undefined;
-  if (isDirect || !baseUrl.startsWith('https:')) return false;
+  if (!isBehindUnknownProxy(relay)) return;
   const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;
   if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
   if (logClientAddress !== 'off') {
@@ -52,11 +50,10 @@ export function checkClients(
   if (refusedExchanges) {
     warn('refusedExchanges', `has no effect, since no client address is known: ${remedy}`);
   }
-  return true;
 }
 
 /** Checks the metrics port. */
-export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading<'relay'>): void {
+export function checkMetrics({ values, describe, fault, warnOfUnused }: RelayReading): void {
   const { port, host, metricsPort, metricsHost } = values;
   if (port && port === metricsPort && host === metricsHost) {
     fault('metricsPort', `must not be the port of ${describe('port')}`);
@@ -67,32 +64,30 @@ export function checkMetrics({ values, describe, fault, warnOfUnused }: Reading<
 }
 
 /** Reports http:// addresses beyond this machine, unless they are allowed. */
-export function reportPlainHttp<At extends Level>(
-  { level, values, fault }: Reading<At>,
-  relay: Reading<'relay'>,
-): void {
+export function reportPlainHttp({ relay, registrations, frontEnds }: Readings): void {
   if (relay.values.insecureHttp !== false) return;
-  for (const name of namesAt(level).filter((one) => rowAt(level, one).address)) {
-    const given: unknown = values[name];
-    const url = typeof given === 'string' ? new URL(exampleOf(given)) : given;
-    if (!(url instanceof URL) || url.protocol !== 'http:' || isLoopback(url)) continue;
-    fault(
-      name,
-      `must start with https://. http:// is only for this machine, unless ${relay.describe('insecureHttp')} allows it`,
-    );
+  const why = `must start with https://. http:// is only for this machine, unless ${relay.describe('insecureHttp')} allows it`;
+  const apis = frontEnds.flatMap((one) => one.apis);
+  for (const one of [relay, ...frontEnds, ...registrations, ...apis]) {
+    for (const name of plainAddresses(one)) one.fault(name, why);
   }
 }
 
-/** @param sessionDelivery describes a front end that has sessions; undefined: none has */
-export function checkSessions(
-  { fault, warnOfUnused }: Reading<'relay'>,
-  sessionDelivery: string | undefined,
-  baseUrl: string,
-  hasKeyFile: boolean,
-): void {
+function plainAddresses<At extends Level>({ level, values }: Reading<At>): readonly NameAt<At>[] {
+  return namesAt(level).filter((name) => {
+    const given: unknown = rowAt(level, name).address && values[name];
+    const url = typeof given === 'string' ? new URL(exampleOf(given)) : given;
+    return url instanceof URL && url.protocol === 'http:' && !isLoopback(url);
+  });
+}
+
+/** Checks what sessions need of the relay. */
+export function checkSessions({ relay, frontEnds }: Readings, keyFile: KeyFile): void {
+  const { baseUrl, fault, warnOfUnused } = relay;
+  const sessionDelivery = describeDelivery(frontEnds, ['session']);
   if (sessionDelivery === undefined) {
     warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
-  } else if (!hasKeyFile && !isLoopback(new URL(baseUrl))) {
+  } else if (keyFile.path === undefined && !isLoopback(new URL(baseUrl))) {
     fault(
       'keyFile',
       `is required with ${sessionDelivery}: otherwise anyone who knows the client secret could decrypt sessions`,

@@ -19,7 +19,7 @@ export function describeDelivery(
 }
 
 /** Checks what concerns several registrations or front ends. */
-export function checkSeveral(file: ReadConfigFile, readings: Readings): void {
+export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   const { registrations, frontEnds } = readings;
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
   const used = new Set(frontEnds.flatMap((one) => one.registrations));

@@ -1,17 +1,14 @@
+import { isFamily } from '../../origins/origin-pattern.ts';
 import { isLoopback } from '../../urls.ts';
-import type { Reading } from '../reading.ts';
-import type { FrontEndReading, Readings } from '../readings.ts';
-import { refreshTokensOf } from './front-end.ts';
+import type { FrontEndReading, Readings, RegistrationReading, RelayReading } from '../readings.ts';
+import { describeDelivery } from './several.ts';
 
-/**
- * Reads which callbacks of a registration must have a state.
- *
- * @param guardedDelivery describes a front end of the registration that needs a state; undefined: none does
- */
+/** Reads which callbacks of a registration must have a state. */
 export function readStateCheck(
-  { values, fault }: Reading<'providers'>,
-  guardedDelivery: string | undefined,
+  { name, values, fault }: RegistrationReading,
+  frontEnds: readonly FrontEndReading[],
 ) {
+  const guardedDelivery = describeDelivery(frontEnds, ['code', 'session', 'cms'], name);
   const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
   if (guardedDelivery !== undefined && stateCheck !== 'always') {
     fault(
@@ -22,7 +19,7 @@ export function readStateCheck(
   return stateCheck;
 }
 
-const isOff = ({ values }: Pick<Reading<'providers'>, 'values'>) => values.stateCheck === 'off';
+const isOff = ({ values }: Pick<RegistrationReading, 'values'>) => values.stateCheck === 'off';
 
 /** Whether no login of a front end has a state, at any of its registrations. */
 export function isWithoutState(
@@ -30,6 +27,16 @@ export function isWithoutState(
   registrations: Readings['registrations'],
 ): boolean {
   return registrations.every((one) => isOff(one) || !names.includes(one.name));
+}
+
+/** Which refresh tokens a front end gets. A CMS proves no key, and previews can have different authors. */
+export function refreshTokensOf(
+  { values: { origin, tokenDelivery, refreshTokens } }: FrontEndReading,
+  relay: RelayReading,
+): 'bound' | 'bearer' | 'off' {
+  const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
+  if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
+  return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
 }
 
 /** Whether some front end gets refresh tokens, if there is a key file. */
@@ -68,9 +75,10 @@ export function warnWithoutState(readings: Readings): void {
 }
 
 /** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */
-export function warnOfMissingKey(readings: Readings, baseUrl: string): void {
-  if (!hasRefreshTokens(readings) || isLoopback(new URL(baseUrl))) return;
-  readings.relay.warn(
+export function warnOfMissingKey(readings: Readings): void {
+  const { relay } = readings;
+  if (!hasRefreshTokens(readings) || isLoopback(new URL(relay.baseUrl))) return;
+  relay.warn(
     'keyFile',
     'is required for refresh tokens. Without a key file, front ends get none: anyone who knows the client secret could decrypt them',
   );

@@ -1,12 +1,11 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import type { Naming } from '../config/given.ts';
-import type { OptionName } from '../config/settings/settings.ts';
+import type { Naming } from '../config/readings.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 
 /** What all checks of one login share. Advice names settings with `describe`. */
-export interface CheckContext extends Naming<OptionName> {
+export interface CheckContext extends Naming {
   readonly config: Config;
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
@@ -32,7 +31,7 @@ export const madeUp = 'login-relay-check';
 export const madeUpVerifier = madeUp.padEnd(43, '-');
 
 /** What to change if the address of an endpoint is wrong. It depends on the source of the address. */
-export function fixUrl({ sourceOf, describe }: Naming<OptionName>, name: RequiredEndpoint): string {
+export function fixUrl({ sourceOf, describe }: Naming, name: RequiredEndpoint): string {
   if (sourceOf(name) !== undefined) return `correct ${describe(name)}`;
   const origins = (['issuer', 'providerHost', 'providerTenant'] as const).filter(
     (option) => sourceOf(option) !== undefined,

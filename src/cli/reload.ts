@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from '../config/config.ts';
 import type { Option } from '../config/settings/setting.ts';
-import { describeOption, namesAt, options } from '../config/settings/settings.ts';
+import { describeRow, namesAt, options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
 import { headerSizeFor, type RunningRelay } from '../relay/running-relay.ts';
@@ -102,7 +102,7 @@ export function restartWarnings(
   ];
   const warnings = ofRelay
     .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
-    .map((name) => `${describeOption(name)} has changed: restart the relay to use it`);
+    .map((name) => `${describeRow(options[name])} has changed: restart the relay to use it`);
   if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;
   return [...warnings, 'a front end has sessions now: restart the relay to make room for cookies'];
 }

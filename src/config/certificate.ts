@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
-import { Unseen } from './reading.ts';
 import type { RelayReading } from './readings.ts';
 import { readNamedFile } from './secrets.ts';
 
@@ -18,7 +17,7 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   }
   const chain = readNamedFile(reading, 'tlsCert', tlsCert, 'public');
   const key = readNamedFile(reading, 'tlsKey', tlsKey);
-  if (chain instanceof Unseen || key instanceof Unseen) return undefined;
+  if (typeof chain === 'object' || typeof key === 'object') return undefined;
   const certificate =
     chain &&
     (attempt(() => new X509Certificate(chain)) ??

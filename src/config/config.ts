@@ -80,12 +80,13 @@ function check(readings: Readings, file: ReadConfigFile) {
   checkApis(readings);
   checkOpenClients(readings);
   warnWithoutState(readings);
-  const providers = registrations.map((one) => readProvider(one, relay));
+  const providers = registrations.map(readProvider);
   checkAllow(readings, providers);
   const keyFile = readKeyFile(relay);
+  const hasKeyFile = keyFile.path !== undefined;
   const stateChecks = registrations.map((one) => readStateCheck(one, frontEnds));
-  rules.checkSessions(readings, keyFile);
-  const memory = readSharedMemory(relay, keyFile);
+  rules.checkSessions(readings, hasKeyFile);
+  const memory = readSharedMemory(relay, hasKeyFile);
   rules.checkMetrics(relay);
   rules.reportPlainHttp(readings);
   reportCmses(readings);
@@ -136,6 +137,6 @@ function configOf({ relay, registrations, frontEnds }: Readings, found: Found) {
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: registrations[0].map.path !== undefined,
-    frontEnds: mapped(frontEnds, (reading) => frontEndConfig(reading, relay)),
+    frontEnds: mapped(frontEnds, frontEndConfig),
   };
 }

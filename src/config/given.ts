@@ -4,14 +4,6 @@ import type { Level } from './settings/setting.ts';
 import { describeRow, optionNames, options, rowAt } from './settings/settings.ts';
 import { type Given, givenBySources, type OptionSources } from './sources.ts';
 
-/** Names settings for people, and says what sets them. */
-export interface Naming<Name extends string> {
-  /** What sets the setting; undefined: its default applies. */
-  readonly sourceOf: (name: Name) => Given['source'] | undefined;
-  /** Names a setting, as in `--origin (FRONTEND_ORIGIN)`. */
-  readonly describe: (name: Name) => string;
-}
-
 /** The settings that flags and variables give of a level, besides those of the map of a file, if there is one. */
 export function withSources<At extends Level>(
   given: OptionSources,

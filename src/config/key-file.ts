@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
-import { type Reading, Unseen } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
 
 const shortestSecret = 32;
-
-/** Where the keys come from. */
-export type KeyFile = ReturnType<typeof readKeyFile>;
 
 /** The lines of the file: the current secret, and the previous one if there is one. */
 export type KeySecrets = readonly [Secret, ...Secret[]];
@@ -96,7 +93,7 @@ export function readSecrets<At extends Level>(
 ): KeySecrets | undefined {
   const text = readNamedFile(reading, name, path);
   if (text === undefined) return undefined;
-  if (text instanceof Unseen) return [new UnseenSecret()];
+  if (typeof text === 'object') return [new UnseenSecret()];
   const message = `must name a file of one or two lines, each of ${shortestSecret} or more characters`;
   return readSecretLines(text) ?? reading.fault(name, message);
 }

@@ -3,7 +3,7 @@ import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
-import type { RegistrationReading, RelayReading } from './readings.ts';
+import type { RegistrationReading } from './readings.ts';
 import { type OptionName, options, type ValuesAt } from './settings/settings.ts';
 
 /** The provider, or the issuer to discover it from. */
@@ -14,11 +14,8 @@ export type ProviderSettings =
 const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 
 /** Reads the provider of a registration. Undefined after reporting faults. */
-export function readProvider(
-  reading: RegistrationReading,
-  relay: RelayReading,
-): ProviderSettings | undefined {
-  const provider = settingsOf(reading, relay);
+export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
+  const provider = settingsOf(reading);
   const { values, describe, fault } = reading;
   for (const setting of [...endpoints, 'revocationUrl'] as const) {
     const message = whyTaken(values[setting], ownParameters[setting]);
@@ -53,11 +50,9 @@ function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhe
   return preset ? { access: preset.access, userRejectedWhen: preset.userRejectedWhen } : {};
 }
 
-function settingsOf(
-  reading: RegistrationReading,
-  { values: { insecureHttp = false }, baseUrl }: RelayReading,
-): ProviderSettings | undefined {
-  const { values, sourceOf, describe, forbid } = reading;
+function settingsOf(reading: RegistrationReading): ProviderSettings | undefined {
+  const { relay, values, sourceOf, describe, forbid } = reading;
+  const { insecureHttp = false } = relay.values;
   const { issuer } = values;
   const given = givenProvider(values);
   if (sourceOf('issuer') !== undefined) {
@@ -73,7 +68,7 @@ function settingsOf(
     host: placeholder('providerHost', preset.host, reading),
     tenant: placeholder('providerTenant', preset.tenant, reading),
     clientId: encodeURIComponent(values.clientId ?? ''),
-    baseUrl,
+    baseUrl: relay.baseUrl,
     version,
   });
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;

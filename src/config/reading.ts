@@ -19,14 +19,9 @@ export interface Shared extends Pick<OptionSources, 'environment'> {
 }
 
 /** What this command cannot read, but the relay may. */
-export class Unseen {
+export interface Unseen {
   readonly message: string;
   readonly fix: string;
-
-  constructor(message: string, fix: string) {
-    this.message = message;
-    this.fix = fix;
-  }
 }
 
 /** The settings of the relay, of a provider, or of something else: their values, and where faults and warnings go. */
@@ -92,7 +87,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     /** Reports what only the relay may be able to read. Undefined: that is a fault. */
     unread(name: Name, message: string, fix: string, asFault = message): Unseen | undefined {
       if (unseen === undefined) return report(name, asFault);
-      const one = new Unseen(`${describe(map, name)} ${message}`, fix);
+      const one = { message: `${describe(map, name)} ${message}`, fix };
       unseen.push(one);
       return one;
     },

@@ -1,6 +1,6 @@
 import { didYouMean, suggestion } from './fault.ts';
-import type { ConfigFile, FileSettings } from './file/entries.ts';
-import { describe, describeGiven, type Naming, sourceOf, withSources } from './given.ts';
+import type { FileSettings } from './file/entries.ts';
+import { describe, describeGiven, sourceOf, withSources } from './given.ts';
 import { readSecrets } from './key-file.ts';
 import { createReading, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
@@ -15,6 +15,9 @@ import type { OptionSources } from './sources.ts';
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export type Readings = ReturnType<typeof createReadings>;
 
+/** Names the settings of one login. */
+export type Naming = ReturnType<typeof namingOf>;
+
 /** The settings of the whole relay. */
 export type RelayReading = Readings['relay'];
 
@@ -28,7 +31,10 @@ export type FrontEndReading = Readings['frontEnds'][number];
  * Reads all settings. What the file does not have of providers and front ends is a map of one, which flags and
  * variables give.
  */
-export function createReadings(shared: Shared & OptionSources, file: ConfigFile | undefined) {
+export function createReadings(
+  shared: Shared & OptionSources,
+  file: FileSettings<'relay'> | undefined,
+) {
   const all: Pick<Reading<Level>, 'reportForm'>[] = [];
   function read<At extends Level>(map: FileSettings<At>): Reading<At> {
     const reading = createReading(shared, map);
@@ -41,6 +47,7 @@ export function createReadings(shared: Shared & OptionSources, file: ConfigFile 
     const reading = read(map);
     return {
       ...reading,
+      relay,
       /** The word in its paths. Empty: it has a fault. */
       name: map.name ?? reading.values.pathName ?? '',
       /** Who may log in. Undefined: everybody who may log in elsewhere. */
@@ -53,6 +60,7 @@ export function createReadings(shared: Shared & OptionSources, file: ConfigFile 
     const { allow, proxy = [], clients } = map.inside;
     return {
       ...reading,
+      relay,
       /** Its `client_id`. */
       name: map.name ?? 'app',
       /** Who may log in. Undefined: everybody who may log in elsewhere. */
@@ -83,7 +91,7 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
 function mapsOf<At extends 'providers' | 'front-ends'>(
   level: At,
   shared: Shared & OptionSources,
-  file: ConfigFile | undefined,
+  file: FileSettings<'relay'> | undefined,
 ): readonly FileSettings<At>[] {
   const [maps, outside] = [file?.inside[level], withSources(shared, level)];
   const given = Object.keys(outside.values).map((name) => describe(outside, name));
@@ -109,12 +117,12 @@ function usable(
   return named ?? registrations;
 }
 
-/** Names the settings of one login. A setting that nothing sets has no place. */
+/** Names the settings of one login for people. A setting that nothing sets has no place. */
 export function namingOf(
   { relay, registrations, frontEnds }: Readings,
   registration: string,
   frontEnd: string,
-): Naming<OptionName> {
+) {
   const owners = {
     relay,
     providers: registrations.find(({ name }) => name === registration) ?? registrations[0],
@@ -122,8 +130,9 @@ export function namingOf(
   };
   const mapWith = (name: OptionName): FileSettings => owners[options[name].level].map;
   return {
-    sourceOf: (name) => sourceOf(mapWith(name), name),
-    describe: (name) => describeGiven(mapWith(name), name),
+    /** What sets the setting; undefined: its default applies. */
+    sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
+    describe: (name: OptionName) => describeGiven(mapWith(name), name),
   };
 }
 

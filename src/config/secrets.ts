@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
-import { type Reading, type Shared, Unseen } from './reading.ts';
+import type { Reading, Shared, Unseen } from './reading.ts';
 import type { RegistrationReading } from './readings.ts';
 import { visibleCharacters } from './schemas.ts';
 import type { Level } from './settings/setting.ts';
@@ -34,7 +34,7 @@ export function readClientSecret(reading: RegistrationReading): Secret | undefin
     isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading);
   const secret = source === undefined ? read() : values.clientSecret;
   if (secret === undefined) return undefined;
-  if (secret instanceof Unseen) return new UnseenSecret();
+  if (typeof secret === 'object') return new UnseenSecret();
   if (secret.trim() !== secret) warn(name, 'holds a secret with a space at its start or end');
   return new Secret(secret);
 }

@@ -1,15 +1,13 @@
 import { type ConnectionSettings, parseAddress } from '../memory/connection.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
-import type { KeyFile } from './key-file.ts';
-import { Unseen } from './reading.ts';
 import type { RelayReading } from './readings.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
 /** Reads how to reach the memory that relays share. Undefined: there is none. */
 export function readSharedMemory(
   reading: RelayReading,
-  keyFile: KeyFile,
+  hasKeyFile: boolean,
 ): ConnectionSettings | undefined {
   const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;
@@ -18,7 +16,7 @@ export function readSharedMemory(
     warnOfUnused(dependent, ` without ${describe('sharedMemory')}`);
     return undefined;
   }
-  if (keyFile.path === undefined) {
+  if (!hasKeyFile) {
     fault('keyFile', `is required with ${describe('sharedMemory')}: relays read what others leave`);
   }
   const { tls, nodes = [] } = parseAddress(address) ?? {};
@@ -36,8 +34,9 @@ export function readSharedMemory(
     values.sharedMemoryPasswordFile ?? credentialPath(reading, 'shared-memory-password');
   const password = readNamedFile(reading, 'sharedMemoryPasswordFile', passwordFile);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
-  // Without all of them, no connection tells anything.
-  if (password instanceof Unseen || ca instanceof Unseen)
+  // A part of what a connection needs tells nothing of it.
+  if (typeof password === 'object' || typeof ca === 'object') {
     return { address, password: new UnseenSecret(), ca: undefined };
+  }
   return { address, password: password ? new Secret(password) : undefined, ca };
 }

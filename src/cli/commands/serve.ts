@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
-import { describeOption } from '../../config/settings/settings.ts';
+import { describeRow, options } from '../../config/settings/settings.ts';
 import { givenBySources, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
@@ -78,7 +78,9 @@ function callbacksOf({ registrations }: Config) {
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   for (const name of ['port', 'host'] as const) {
     if (givenBySources(name, sources) === undefined) continue;
-    logger.warn(`${describeOption(name)} has no effect: systemd passes the socket to listen on`);
+    logger.warn(
+      `${describeRow(options[name])} has no effect: systemd passes the socket to listen on`,
+    );
   }
 }
 

@@ -7,12 +7,7 @@ import { isLoopback } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
 import { whyTaken } from '../provider.ts';
 import type { Reading } from '../reading.ts';
-import {
-  completeValues,
-  type FrontEndReading,
-  type Readings,
-  type RelayReading,
-} from '../readings.ts';
+import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 import { overlap } from '../settings/apis.ts';
 import { allowOf } from './access.ts';
 import { isWithoutState, refreshTokensOf } from './state.ts';
@@ -21,18 +16,18 @@ import { isWithoutState, refreshTokensOf } from './state.ts';
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
 /** Checks each front end, apart from what it may use. */
-export function checkFrontEnds({ relay, registrations, frontEnds }: Readings): void {
-  for (const one of frontEnds) checkFrontEnd(one, relay, !isWithoutState(one, registrations));
+export function checkFrontEnds({ registrations, frontEnds }: Readings): void {
+  for (const one of frontEnds) checkFrontEnd(one, !isWithoutState(one, registrations));
 }
 
-function checkFrontEnd(reading: FrontEndReading, relay: RelayReading, hasState: boolean): void {
+function checkFrontEnd(reading: FrontEndReading, hasState: boolean): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
   // A kind with a fault may stand for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
   if (origin && isFamily(origin)) {
-    reportFamily(reading, relay, origin);
+    reportFamily(reading, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
@@ -42,12 +37,12 @@ function checkFrontEnd(reading: FrontEndReading, relay: RelayReading, hasState: 
   if (tokenDelivery === 'cms') {
     reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
   }
-  if (tokenDelivery === 'session') reportSessionFrontEnd(reading, relay);
+  if (tokenDelivery === 'session') reportSessionFrontEnd(reading);
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading, hasState);
 }
 
 /** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
-export function frontEndConfig(reading: FrontEndReading, relay: RelayReading) {
+export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis, allow } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
   const { origin, kind = 'page' } = reading.values;
@@ -72,7 +67,7 @@ export function frontEndConfig(reading: FrontEndReading, relay: RelayReading) {
     /** The names of the registrations that it may use. */
     registrations,
     scope: values.scope,
-    refreshTokens: refreshTokensOf(reading, relay),
+    refreshTokens: refreshTokensOf(reading),
     allow: allowOf(allow, registrations),
     /** The clients that need no entry of their own. Undefined: there are none. */
     clients: reading.clients && completeValues(reading.clients),
@@ -84,8 +79,7 @@ export function frontEndConfig(reading: FrontEndReading, relay: RelayReading) {
 }
 
 function reportFamily(
-  { values, describe, fault, forbid, warn }: FrontEndReading,
-  relay: RelayReading,
+  { relay, values, describe, fault, forbid, warn }: FrontEndReading,
   origin: OriginPattern,
 ): void {
   if (values.tokenDelivery && values.tokenDelivery !== 'code') {
@@ -162,10 +156,8 @@ function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontE
 }
 
 /** Browsers send the cookies of sessions only to the relay, and only from pages of the relay's own site. */
-function reportSessionFrontEnd(
-  { values, describe, fault, warnOfUnused }: FrontEndReading,
-  relay: RelayReading,
-): void {
+function reportSessionFrontEnd(reading: FrontEndReading): void {
+  const { relay, values, describe, fault, warnOfUnused } = reading;
   const { origin } = values;
   const address = URL.parse(relay.baseUrl);
   const delivery = `${describe('tokenDelivery')} session`;

@@ -1,6 +1,5 @@
 import { exampleOf } from '../../origins/origin-pattern.ts';
 import { isLoopback } from '../../urls.ts';
-import type { KeyFile } from '../key-file.ts';
 import type { Reading } from '../reading.ts';
 import type { Readings, RelayReading } from '../readings.ts';
 import type { Level } from '../settings/setting.ts';
@@ -82,12 +81,12 @@ function plainAddresses<At extends Level>({ level, values }: Reading<At>): reado
 }
 
 /** Checks what sessions need of the relay. */
-export function checkSessions({ relay, frontEnds }: Readings, keyFile: KeyFile): void {
+export function checkSessions({ relay, frontEnds }: Readings, hasKeyFile: boolean): void {
   const { baseUrl, fault, warnOfUnused } = relay;
   const sessionDelivery = describeDelivery(frontEnds, ['session']);
   if (sessionDelivery === undefined) {
     warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
-  } else if (keyFile.path === undefined && !isLoopback(new URL(baseUrl))) {
+  } else if (!hasKeyFile && !isLoopback(new URL(baseUrl))) {
     fault(
       'keyFile',
       `is required with ${sessionDelivery}: otherwise anyone who knows the client secret could decrypt sessions`,

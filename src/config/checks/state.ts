@@ -1,6 +1,6 @@
 import { isFamily } from '../../origins/origin-pattern.ts';
 import { isLoopback } from '../../urls.ts';
-import type { FrontEndReading, Readings, RegistrationReading, RelayReading } from '../readings.ts';
+import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 import { describeDelivery } from './several.ts';
 
 /** Reads which callbacks of a registration must have a state. */
@@ -30,19 +30,17 @@ export function isWithoutState(
 }
 
 /** Which refresh tokens a front end gets. A CMS proves no key, and previews can have different authors. */
-export function refreshTokensOf(
-  { values: { origin, tokenDelivery, refreshTokens } }: FrontEndReading,
-  relay: RelayReading,
-): 'bound' | 'bearer' | 'off' {
+export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
+  const { origin, tokenDelivery, refreshTokens } = values;
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
   return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
 }
 
 /** Whether some front end gets refresh tokens, if there is a key file. */
-function hasRefreshTokens({ relay, registrations, frontEnds }: Readings): boolean {
+function hasRefreshTokens({ registrations, frontEnds }: Readings): boolean {
   return frontEnds.some(
-    (one) => refreshTokensOf(one, relay) !== 'off' && !isWithoutState(one, registrations),
+    (one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one, registrations),
   );
 }
 

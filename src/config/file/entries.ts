@@ -9,7 +9,8 @@ import type { Given } from '../sources.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
 /** The settings of one map of a file, or of what flags and variables describe: not yet checked by their schemas. */
-export interface FileSettings<At extends Level = Level> extends Place<At> {
+export interface FileSettings<At extends Level = Level> extends Place {
+  readonly level: At;
   /** The file that has it. Undefined: flags and variables give its settings. */
   readonly path?: string;
   /**
@@ -25,15 +26,9 @@ export interface FileSettings<At extends Level = Level> extends Place<At> {
   readonly inside: { readonly [At in Level]?: readonly FileSettings<At>[] };
 }
 
-/** A configuration file: the settings of the relay as a whole, and what is inside. */
-export interface ConfigFile extends FileSettings<'relay'> {
-  /** The path that it was read from. */
-  readonly path: string;
-}
-
 /** Which map of a file it is. */
-interface Place<At extends Level> {
-  readonly level: At;
+interface Place {
+  readonly level: Level;
   /** The name of an entry of `providers` or `front-ends`: a word of a path. No other entry of the map has it. */
   readonly name?: string;
   /** What the keys follow when people read them, such as `providers.github.`; empty for the relay as a whole. */
@@ -52,11 +47,7 @@ export interface Source {
 }
 
 /** Reads the settings of one map, and of the maps that it holds. Those with faults have no texts. */
-export function readSettings<At extends Level>(
-  pairs: readonly Pair[],
-  place: Place<At>,
-  source: Source,
-): FileSettings<At> {
+export function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
   const values: Record<string, readonly string[]> = {};
   const positions: Record<string, Position> = {};
   let inside: FileSettings['inside'] = {};
@@ -82,12 +73,12 @@ export function readSettings<At extends Level>(
 }
 
 /** Reads what a key with the name of a level holds. */
-function readInside<At extends Level>(
-  level: At,
+function readInside(
+  level: Level,
   { value, position }: Pair,
   before: string,
   source: Source,
-): readonly FileSettings<At>[] {
+): readonly FileSettings[] {
   const { shape, most = 1, otherShape, empty } = levels[level];
   const { yaml, report, giveUp } = source;
   const path = `${before}${level}`;
@@ -116,11 +107,7 @@ function readInside<At extends Level>(
   return pairs.map((pair) => readEntry(pair, level, source));
 }
 
-function readEntry<At extends Level>(
-  { key: name, position, value }: Pair,
-  level: At,
-  source: Source,
-): FileSettings<At> {
+function readEntry({ key: name, position, value }: Pair, level: Level, source: Source) {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
   // A word that cannot be a name is left out of faults: it may be anything.
@@ -137,7 +124,7 @@ function readEntry<At extends Level>(
 }
 
 /** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
-function withPreset<At extends Level>(name: string, settings: FileSettings<At>): FileSettings<At> {
+function withPreset(name: string, settings: FileSettings): FileSettings {
   const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
   const isNamed = choices.some((choice) => settings.values[choice] !== undefined);
   if (isNamed || !acceptedWords(options.provider.schema).includes(name)) return settings;
@@ -149,7 +136,7 @@ function withPreset<At extends Level>(name: string, settings: FileSettings<At>):
  *
  * @returns the setting that it may stand for
  */
-function reportUnknown({ key, position }: Pair, { level, prefix }: Place<Level>, source: Source) {
+function reportUnknown({ key, position }: Pair, { level, prefix }: Place, source: Source) {
   const { holds = [] } = levels[level];
   const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...holds]);
   const owner = (Object.keys(levels) as Level[]).find((one) =>

@@ -3,9 +3,9 @@ import { ConfigError } from '../../failures/start-errors.ts';
 import { type ReadFile, type TextFile, whyUnreadable } from '../../text-files.ts';
 import { describeFault, describePlace, type PlacedTexts } from '../fault.ts';
 import { levels } from '../settings/setting.ts';
-import { describeOption, options } from '../settings/settings.ts';
+import { describeRow, options } from '../settings/settings.ts';
 import { givenBySources, type OptionSources } from '../sources.ts';
-import { type ConfigFile, readSettings } from './entries.ts';
+import { type FileSettings, readSettings } from './entries.ts';
 import { parseYaml, type ReportAt } from './yaml.ts';
 
 /** A configuration file that was read; undefined: there is none. */
@@ -23,7 +23,7 @@ export function readConfigFile(sources: OptionSources, readFile: ReadFile, fault
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');
   const fault = (message: string) => {
-    const described = describeOption('config');
+    const described = describeRow(options.config);
     return new ConfigError([describeFault(described, options.config, given.texts, message)]);
   };
   // Faults and warnings begin with it, and such characters could change what a terminal shows.
@@ -53,7 +53,7 @@ export function parseConfigFile(
   text: string,
   path: string,
   faults: PlacedTexts,
-): ConfigFile | undefined {
+): FileSettings<'relay'> | undefined {
   let isClear = true;
   // The faults of a map are found again at each of its aliases.
   const report: ReportAt = (position, message) =>
@@ -69,5 +69,5 @@ export function parseConfigFile(
   if (!isMap(content) && !isBlank) giveUp(positionOf(content), levels.relay.otherShape);
   const place = { level: 'relay', prefix: '' } as const;
   const file = readSettings(pairsOf(content), place, { path, yaml, report, giveUp });
-  return isClear ? { ...file, path } : undefined;
+  return isClear ? { ...file, level: 'relay' } : undefined;
 }

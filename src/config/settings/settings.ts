@@ -74,12 +74,10 @@ export function namesAt<At extends Level>(level: At): NameAt<At>[] {
 }
 
 /** Every name of a setting, those of options first, in the order of the help. */
-export const settingNames = [
-  ...new Set<string>([
-    ...optionNames,
-    ...Object.values(settings).flatMap((rows) => Object.keys(rows)),
-  ]),
-];
+export const settingNames = new Set<string>([
+  ...optionNames,
+  ...Object.values(settings).flatMap((rows) => Object.keys(rows)),
+]);
 
 const rows: Readonly<Record<Level, Readonly<Record<string, Setting | Option>>>> = settings;
 
@@ -108,9 +106,4 @@ export const fileSettings = Object.fromEntries(
 /** Names a setting for people: its flag and its variable, or its key if only a file can give it. */
 export function describeRow(row: Setting | Option): string {
   return 'flag' in row ? `${row.flag} (${row.variable})` : row.key;
-}
-
-/** Names an option for people. */
-export function describeOption(name: OptionName): string {
-  return describeRow(options[name]);
 }

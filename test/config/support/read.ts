@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Config, type ConfigReading, readConfig } from '../../../src/config/config.ts';
 import { placedTexts } from '../../../src/config/fault.ts';
-import type { ConfigFile } from '../../../src/config/file/entries.ts';
+import type { FileSettings } from '../../../src/config/file/entries.ts';
 import { parseConfigFile } from '../../../src/config/file/read.ts';
 import { createReadings, type Readings } from '../../../src/config/readings.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
@@ -129,7 +129,7 @@ export function settingsOfFile(text: string, from?: string) {
 
 /** Reads settings whose faults do not matter. */
 export function readingsOf(
-  file: ConfigFile | undefined,
+  file: FileSettings<'relay'> | undefined,
   sources: OptionSources = { flags: {}, environment: {} },
 ): Readings {
   const ignored = { faults: placedTexts(), warnings: placedTexts(), readFile: readTextFile };

@@ -140,7 +140,7 @@ function placeholder(
 /** The provider of a preset, with every `{part}` of its URLs and headers filled in. */
 function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Provider {
   const { name: _, title: __, documentation: ___, host: ____, tenant: _____, ...rest } = preset;
-  const { authorizeUrl, tokenUrl, userUrl, logoutUrl, issuer, revocation, requestHeaders } = rest;
+  const { authorizeUrl, tokenUrl, userUrl, logoutUrl, revocation, requestHeaders } = rest;
   const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
   const headers = Object.entries(requestHeaders ?? {}).map(([name, text]) => [name, fill(text)]);
   return {
@@ -149,7 +149,6 @@ function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Prov
     tokenUrl: fill(tokenUrl),
     userUrl: fill(userUrl),
     ...(logoutUrl && { logoutUrl: fill(logoutUrl) }),
-    ...(issuer && { issuer: fill(issuer) }),
     ...(revocation && { revocation: { ...revocation, url: fill(revocation.url) } }),
     ...(requestHeaders && { requestHeaders: Object.fromEntries(headers) }),
   };

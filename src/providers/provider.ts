@@ -163,8 +163,8 @@ export interface Placeholder {
 }
 
 /**
- * A provider that `--provider` can name. Its URLs and headers may hold `{host}` (a host with an optional port and path) and
- * `{tenant}` (a tenant or realm), each declared below; `{clientId}`, percent-encoded; and, for headers that name the
+ * A provider that `--provider` can name. Its URLs and headers may hold `{host}` (a host with an optional port and path)
+ * and `{tenant}` (a tenant or realm), each declared below; `{clientId}`, percent-encoded; and, for headers that name the
  * calling program, the relay's `{version}` and its public address as `{baseUrl}`.
  */
 export interface Preset extends Provider {

@@ -36,7 +36,7 @@ function optionsAt<const At extends Level>(level: At): OptionsAt<At> {
 }
 
 /** Every setting, by its level. Flags describe one provider and one front end, so some are for files only. */
-export const settings = {
+const settings = {
   relay: optionsAt('relay'),
   providers: optionsAt('providers'),
   'front-ends': { ...optionsAt('front-ends'), ...frontEndFileRows },

@@ -199,3 +199,25 @@ describe('login-relay check, about the front end', () => {
     }
   });
 });
+
+describe('login-relay check, about addresses on plain http', () => {
+  const plain = /is on plain http: .* can be read in transit/;
+  for (const [name, [flags, message]] of Object.entries<[Flags, RegExp]>({
+    'a base URL': [{ 'base-url': 'http://relay.example', origin: 'https://app.example' }, plain],
+    'a front end': [{ 'base-url': 'https://relay.example', origin: 'http://app.example' }, plain],
+    'a base URL that only this machine can reach': [
+      { origin: 'https://app.example' },
+      /^the base URL works only on this machine, but the front end is elsewhere$/,
+    ],
+    'a provider': [
+      { 'token-url': 'http://provider.invalid/token' },
+      /^the provider is called on plain http: the client secret and tokens can be read in transit$/,
+    ],
+  })) {
+    it(`warns of ${name}`, async () => {
+      const { report } = await diagnoseWith({}, { ...flags, 'insecure-http': 'true' });
+      const warnings = report.findings.filter(({ verdict }) => verdict === 'warning');
+      expect(warnings.some((one) => message.test(one.message))).to.equal(true);
+    });
+  }
+});

@@ -5,7 +5,7 @@ import { userRecord } from '../harness/provider/strict-provider.ts';
 import { startRelay } from '../harness/relay/relay-under-test.ts';
 
 describe('the command line', () => {
-  it('finishes a request in flight before it ends, and says after Ctrl-C that it waits', async () => {
+  it('finishes a request in flight before it ends, accepts no other, and says after Ctrl-C that it waits', async () => {
     const underTest = await startRelay();
     const { provider } = underTest;
     let proceed = () => {};
@@ -17,8 +17,13 @@ describe('the command line', () => {
     const ending = underTest.process.stop('SIGINT');
     const stopping = await underTest.process.logLine(({ msg }) => msg === 'stopping');
     expect(stopping['requestsInFlight']).to.equal(1);
+    const refused = await underTest.get('/healthz').catch(({ code }) => code);
+    // The connection is reset if it was opened just before the port closed.
+    expect(refused).to.be.oneOf(['ECONNREFUSED', 'ECONNRESET']);
     proceed();
-    expectUser(await lookup);
+    const answered = await lookup;
+    expectUser(answered);
+    expect(answered.headers.connection).to.equal('close');
     const { code, stderr } = await ending;
     expect(code).to.equal(0);
     expect(stderr).to.equal(

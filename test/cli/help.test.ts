@@ -66,13 +66,4 @@ describe('the help', () => {
       }
     });
   }
-
-  it('has lines of at most 100 characters on a wide terminal, to be readable', () => {
-    const widest = Math.max(
-      ...helpAt(250, program)
-        .split('\n')
-        .map((line) => line.length),
-    );
-    expect(widest).to.be.at.most(100);
-  });
 });

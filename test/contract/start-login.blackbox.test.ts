@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
+import { expectRedirect, expectToken } from '../harness/expect/expectations.ts';
 import {
   baseUrl,
-  callbackPath,
   loginPath,
   redirectUri,
   relayUnderTest,
@@ -94,25 +93,6 @@ describe('start login', () => {
 
     it('identifies itself with the same client identifier at the token endpoint', async () => {
       expectToken(await underTest().logIn());
-    });
-  });
-
-  describe('with another path name', () => {
-    const registered = `${baseUrl}/auth/github/callback`;
-    const underTest = relayUnderTest({ 'path-name': 'github' }, { redirectUri: registered });
-
-    it('starts a login there, with the redirect URI that goes with it', async () => {
-      const location = expectRedirect(await underTest().get('/auth/github'));
-      expect(authorizationParameters(location)).to.include({ redirect_uri: registered });
-    });
-
-    it('takes the callback there', async () => {
-      expectToken(await underTest().get('/auth/github/callback?code=one'));
-    });
-
-    it('serves nothing under the usual name', async () => {
-      expectError(await underTest().get(loginPath), 404);
-      expectError(await underTest().get(`${callbackPath}?code=one`), 404);
     });
   });
 

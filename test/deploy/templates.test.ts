@@ -10,16 +10,6 @@ const text = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const compose = parse(text('deploy/docker/compose.yaml'));
 
 describe('the templates', () => {
-  const files = ['config.yaml', 'docker/config.yaml', 'kubernetes/config.yaml'];
-  for (const file of files) {
-    it(`show people a page, check the state of every callback, and name a key file: ${file}`, () => {
-      const settings = parse(text(`deploy/${file}`));
-      expect(settings['front-ends'].app).to.include({ 'error-delivery': 'page' });
-      expect(settings.providers.github).to.include({ 'state-check': 'always' });
-      expect(settings['key-file']).to.match(/^\/.*\/key$/);
-    });
-  }
-
   it('are mounted in the docker command of the manual with the files that they name', () => {
     const [command = ''] = /^docker run (?:.*\\\n)+.*$/m.exec(text('docs/install.md')) ?? [];
     const mounts = [...command.matchAll(/--volume "\$PWD\/[^:]+:([^:]+):ro"/g)].map(([, at]) => at);

@@ -77,13 +77,13 @@ export async function check(checkup: Checkup): Promise<Result> {
  * Does the same in this process, because starting a process takes most of the time. For the many
  * ways in which a provider can answer.
  */
-export async function diagnoseHere(checkup: Pick<Checkup, 'flags' | 'secret'>): Promise<Result> {
+export async function diagnoseHere(checkup: Omit<Checkup, 'switches'>): Promise<Result> {
   const flags = await withRequiredFlags(checkup);
   const given = (Object.keys(options) as OptionName[]).flatMap((name) => {
     const value = flags[options[name].flag.slice(2)];
     return value === undefined ? [] : [[name, [value]] as const];
   });
-  const sources = { flags: Object.fromEntries(given), environment: {} };
+  const sources = { flags: Object.fromEntries(given), environment: checkup.env ?? {} };
   const { report, code } = await diagnose(sources);
   const stdout = JSON.stringify(report);
   inspectForLeaks('the report', stdout);

@@ -1,7 +1,6 @@
 // A page with a session uses the provider's API through the relay, in Chromium.
 
 import type { RequestListener } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
@@ -78,32 +77,6 @@ describe("the provider's API in a page with a session", () => {
       'JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, login.session])',
     );
     expect(held).not.to.contain(token);
-  });
-
-  it('takes JSON after a preflight', async () => {
-    answer = async (request, response) => response.end(await text(request));
-    const init = `{ method: 'POST', body: '{"b":2}', headers: { 'Content-Type': 'application/json' } }`;
-    expect(await fetched('issues', init)).to.include({ status: 200, text: '{"b":2}' });
-  });
-
-  it('is followed to where it redirects, if that is below its URL', async () => {
-    answer = ({ url }, response) => {
-      if (url === '/v3/old') response.writeHead(301, { Location: '/v3/new' }).end();
-      else response.end('found');
-    };
-    expect(await fetched('old')).to.include({
-      text: 'found',
-      url: `${site().relayUrl}/api/github/new`,
-    });
-    expect(asked.map(([, url]) => url)).to.deep.equal(['/v3/old', '/v3/new']);
-  });
-
-  it('is asked again with a new token after a 401', async () => {
-    answer = (_, response) => response.writeHead(asked.length === 1 ? 401 : 200).end('again');
-    expect(await fetched('a')).to.include({ status: 200, text: 'again' });
-    const tokens = asked.map(([, , authorization]) => authorization);
-    expect(tokens).to.have.length(2);
-    expect(new Set(tokens).size).to.equal(2);
   });
 
   it('is out of reach for another page of the same site', async () => {

@@ -128,33 +128,6 @@ describe('the demo in Chromium', () => {
     await shows(page, 'Not logged in');
   });
 
-  it('works with only the keyboard', async () => {
-    const page = await openPage();
-    await page.goto(`${frontEnd}/contract`);
-    const tabTo = async (name: string) => {
-      const passed: unknown[] = [];
-      do {
-        await page.keyboard.press('Tab');
-        const [text, outline] = Object(
-          await page.evaluate(`[document.activeElement.textContent.trim(),
-            getComputedStyle(document.activeElement).outlineStyle]`),
-        );
-        expect(outline, name).to.not.equal('none');
-        passed.push(text);
-      } while (passed.at(-1) !== name && passed.length < 10);
-      expect(passed.at(-1)).to.equal(name);
-    };
-    await tabTo('Log in');
-    await page.keyboard.press('Enter');
-    await page.locator('input:focus').waitFor();
-    await page.keyboard.type('Ada Lovelace');
-    await page.keyboard.press('Enter');
-    await shows(page, 'Ada Lovelace');
-    await tabTo('Log out');
-    await page.keyboard.press('Space');
-    await shows(page, 'Not logged in');
-  });
-
   it('is readable in light and dark colours, 320 and 1280 pixels wide', async () => {
     for (const look of looks) {
       const page = await openPage(look);

@@ -4,7 +4,6 @@ import {
   expectReadable,
   looks,
   needsChromium,
-  screenshot,
   useBrowser,
 } from '../../harness/browser/chromium.ts';
 import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
@@ -48,22 +47,6 @@ describe('the failure page in Chromium', () => {
     expect(site().tokenCalls).to.equal(1);
     // Chromium reports the status of the page itself.
     expect(complaints.filter((text) => !text.includes('status of 400'))).to.deep.equal([]);
-  });
-
-  it('works with only the keyboard', async () => {
-    const page = await cancelledLogin();
-    const focused = () => page.evaluate('document.activeElement.textContent');
-    const outline = () => page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
-    await page.keyboard.press('Tab');
-    expect(await focused()).to.equal('Log in again');
-    expect(await outline()).to.equal('solid');
-    await screenshot(page, 'failure-keyboard');
-    await page.keyboard.press('Tab');
-    expect(await focused()).to.equal(`Back to ${site().frontEnd}`);
-    expect(await outline()).to.equal('solid');
-    await page.keyboard.press('Shift+Tab');
-    await page.keyboard.press('Enter');
-    await page.getByLabel('Your name').waitFor();
   });
 
   it('is readable in light and dark colours, 320 and 1280 pixels wide', async () => {

@@ -106,19 +106,6 @@ describe('configuration', () => {
     await underTest.stop();
   });
 
-  it('has all faults reported at once, before a port is opened', async () => {
-    // The port is in use. So a fault that is found only after listening would end with another code.
-    const taken = await serveTcp(() => {});
-    const flags = { port: `${taken.port}`, provider: 'nobody', 'log-format': 'no format' };
-    const { code, stdout, stderr } = await runRelay({ flags, env: { HOST: 'not a host' } });
-    expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
-    expect(stderr, 'a stack trace').not.to.match(/^\s+at |node:|\.ts:\d/m);
-    for (const flag of ['origin', 'client-id', 'provider', 'log-format', 'host']) {
-      expect(stderr.match(new RegExp(`^ *--${flag} `, 'gm')), flag).to.have.lengthOf(1);
-    }
-    await taken.close();
-  });
-
   it('ends the relay with one line and exit code 1 if a port cannot be opened', async () => {
     const taken = await serveTcp(() => {});
     const port = `${taken.port}`;

@@ -2,8 +2,7 @@ import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { expectRedirect, expectUser } from '../../harness/expect/expectations.ts';
-import { userRecord } from '../../harness/provider/strict-provider.ts';
+import { expectRedirect } from '../../harness/expect/expectations.ts';
 import {
   callbackPath,
   loginPath,
@@ -32,28 +31,6 @@ async function listeningSockets(pid: number): Promise<string[]> {
 }
 
 describe('the life of a relay', () => {
-  it('ends on SIGTERM after the requests in flight are answered, and accepts no new ones', async () => {
-    await withRelay({}, async (underTest) => {
-      const { promise: released, resolve: release } = Promise.withResolvers<void>();
-      underTest.provider.onUser = (...call) => void released.then(() => userRecord(...call));
-      const lookup = underTest.lookUp();
-      await underTest.provider.arrivals(1);
-      process.kill(underTest.process.pid, 'SIGTERM');
-      await underTest.process.logLine(({ msg }) => msg === 'stopping');
-      const refused = await underTest.get(loginPath).then(
-        () => 'answered',
-        ({ code }) => code,
-      );
-      // The connection is reset if it was opened just before the port closed.
-      expect(refused).to.be.oneOf(['ECONNREFUSED', 'ECONNRESET']);
-      release();
-      const answered = await lookup;
-      expectUser(answered);
-      expect(answered.headers.connection).to.equal('close');
-      expect((await underTest.process.ended).code).to.equal(0);
-    });
-  });
-
   it('answers requests on keep-alive connections while it stops', async () => {
     await withRelay({}, async (underTest) => {
       const agent = new Agent({ keepAlive: true });

@@ -1,23 +1,16 @@
 import { expect } from 'chai';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import { expectUser } from '../../harness/expect/expectations.ts';
 import { expectFailedVisit, expectFailure } from '../../harness/expect/failures.ts';
 import {
   type CertifiedProvider,
-  recordOf,
   signIn,
   startCertifiedProvider,
 } from '../../harness/provider/certified-provider.ts';
 import { metadata } from '../../harness/provider/metadata.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { serve } from '../../harness/provider/serve.ts';
-import {
-  callbackPath,
-  loginPath,
-  type Relay,
-  useRelays,
-} from '../../harness/relay/relay-under-test.ts';
+import { callbackPath, loginPath, useRelays } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 
 describe('a provider that is down for a while', () => {
@@ -28,26 +21,6 @@ describe('a provider that is down for a while', () => {
   afterEach(async () => {
     await provider?.close();
     provider = undefined;
-  });
-
-  async function expectLogin(relay: Relay): Promise<void> {
-    const browser = new FakeBrowser(() => relay);
-    const { url } = await signIn(browser, await browser.visit(loginPath), 'ada');
-    const token = url.searchParams.get('access_token') ?? '';
-    expect(expectUser(await relay.userOf(token))).to.deep.equal(recordOf('ada'));
-  }
-
-  it('at the start: the relay starts, answers 503, and logs in once the provider is up', async () => {
-    const port = await freePort();
-    const flags = { issuer: `http://127.0.0.1:${port}` };
-    const relay = await startRelay({ client, flags });
-    const { reason, retryIn } = await relay.discoveryLine('failed');
-    expect({ reason, retryIn }).to.deep.equal({ reason: 'unreachable', retryIn: 1000 });
-    expectFailure(await relay.get(loginPath), 'provider_undiscovered');
-
-    provider = await startCertifiedProvider({ client, port });
-    await relay.discoveryLine('discovered');
-    await expectLogin(relay);
   });
 
   it('because it takes no client secret: 503 from the start on, and the relay is not ready', async () => {

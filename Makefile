@@ -81,9 +81,10 @@ test-all: export ENGINES ?= Firefox WebKitGTK
 test-all: BENCH ?= --contender relay --contender 'grant on Koa'
 test-all: test-slow test-newcomers test-binary test-options test-browsers bench-quick check test-programs ## run all that CI runs
 
-# Runs the tests that take longer, or need browsers, balancers or packages.
+# Runs the tests that take longer, or need browsers, balancers or packages. Those of the process run in test-binary.
 test-slow: $(script) $(call nested,test/slow/cms)
-	@$(with_script) $(mocha) --parallel --jobs 2 --ignore '**/node_modules/**' 'test/slow/**/*.test.ts'
+	@$(with_script) $(mocha) --parallel --jobs 2 --ignore '**/node_modules/**' --ignore 'test/slow/operations/**' \
+	  'test/slow/**/*.test.ts'
 
 # Runs tests of logins again. Each relay has every option that its test leaves free: shared memory, metrics, JSON log,
 # TLS, a path in its address, two keys. Needs redis-server.

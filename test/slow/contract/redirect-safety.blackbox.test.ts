@@ -80,6 +80,10 @@ const inputs: Record<string, (payload: string) => string> = {
   'the host of the target': (payload) => get(`http://${asQuery(payload)}${loginPath}`),
 };
 
+/** What the relay does not decode gets no encodings of the payloads. */
+const payloadsFor = (input: string, payloads: readonly string[]) =>
+  /Host|headers|others redirect to/.test(input) ? plainPayloads : payloads;
+
 const parametersOf = ({ hash, searchParams }: URL) =>
   hash === '' ? searchParams : new URLSearchParams(hash.slice(1));
 
@@ -113,17 +117,18 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
       for (const [input, request] of Object.entries(inputs)) {
         it(`in ${input}`, async () => {
           underTest().provider.onToken = json({ access_token: 'token' });
-          const answers = await pipelined(underTest().port, payloads.map(request));
+          const sent = payloadsFor(input, payloads);
+          const answers = await pipelined(underTest().port, sent.map(request));
           const shapes = new Map<string, string>();
           for (const [index, answer] of answers.entries()) {
             const location = headerOf(answer, 'Location');
             const target = location === undefined ? undefined : expectOwnTarget(location).origin;
             const statuses = location === undefined ? [400, 404] : [307];
-            expect(statuses, payloads[index]).to.include(answer.status);
+            expect(statuses, sent[index]).to.include(answer.status);
             // The headers of an answer do not depend on the payload.
             const kind = `${answer.status} ${target} ${answer.body}`;
             const shape = answer.headers.map(([name]) => name).join();
-            expect(shape, payloads[index]).to.equal(shapes.get(kind) ?? shape);
+            expect(shape, sent[index]).to.equal(shapes.get(kind) ?? shape);
             shapes.set(kind, shape);
           }
         });

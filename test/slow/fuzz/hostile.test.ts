@@ -15,7 +15,7 @@ const { REQUESTS, ANSWERS, COSTS, SEED, FIRST } = process.env;
 const isLong = (REQUESTS ?? ANSWERS ?? COSTS) !== undefined;
 const requests = Number(REQUESTS ?? 3000);
 const answers = Number(ANSWERS ?? 1000);
-const costs = Number(COSTS ?? 40);
+const costs = Number(COSTS ?? 20);
 const seed = Number(SEED || (isLong ? Date.now() % 1_000_000 : 1));
 const first = Number(FIRST || 0);
 // In MiB. A relay remembers proofs and redeemed codes for a minute or two.

@@ -52,7 +52,10 @@ export function readConfig(given: Omit<Shared, 'faults' | 'warnings'> & OptionSo
   const proxy = readEnvironment(given.environment, faults.add);
   faults.throwIfAny();
 
-  const keySecrets = keySecretsOf(readings, found);
+  const { path, secrets } = found.keyFile;
+  const keySecrets =
+    secrets ?? (path === undefined ? undefined : createKeyFile(readings.relay, path));
+  if (!keySecrets) warnOfMissingKey(readings);
   // The key file is created only if everything else is right. That can fail, too.
   faults.throwIfAny();
 
@@ -94,18 +97,8 @@ function check(readings: Readings, file: ReadConfigFile) {
   return { clientSecrets, certificate, providers, keyFile, stateChecks, memory };
 }
 
-type Found = ReturnType<typeof check>;
-
-/** The secrets of the key file, which is created if it is missing. Undefined: there is none. */
-function keySecretsOf(readings: Readings, { keyFile: { path, secrets } }: Found) {
-  const keySecrets =
-    path === undefined ? undefined : (secrets ?? createKeyFile(readings.relay, path));
-  if (!keySecrets) warnOfMissingKey(readings);
-  return keySecrets;
-}
-
 /** What the relay is made of. No fault was reported. */
-function configOf({ relay, registrations, frontEnds }: Readings, found: Found) {
+function configOf({ relay, registrations, frontEnds }: Readings, found: ReturnType<typeof check>) {
   const { baseUrl } = relay;
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host } = settings;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
 import type { Reading } from './reading.ts';
+import type { RelayReading } from './readings.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
@@ -16,7 +17,7 @@ export type KeySecrets = readonly [Secret, ...Secret[]];
  * `key` in systemd's state directory. Without a path, the keys are derived from the client secret; without secrets, the
  * file is to be created.
  */
-export function readKeyFile(reading: Reading<'relay'>) {
+export function readKeyFile(reading: RelayReading) {
   const { values, newFiles, readFile } = reading;
   const [state] = reading.environment['STATE_DIRECTORY']?.split(':') ?? [];
   const inState = state ? `${state}/key` : undefined;
@@ -27,7 +28,7 @@ export function readKeyFile(reading: Reading<'relay'>) {
 }
 
 /** Reports why a missing file cannot be created. */
-function reportNoRoom(reading: Reading<'relay'>, path: string): void {
+function reportNoRoom(reading: RelayReading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
     const advice = 'To create it in this directory, start the path with ./';
@@ -46,7 +47,7 @@ function reportNoRoom(reading: Reading<'relay'>, path: string): void {
  *
  * @returns its secrets, or undefined after reporting a fault
  */
-export function createKeyFile(reading: Reading<'relay'>, path: string): KeySecrets | undefined {
+export function createKeyFile(reading: RelayReading, path: string): KeySecrets | undefined {
   const { newFiles, warn } = reading;
   const secret = new Secret(randomBytes(32).toString('base64url'));
   const advice = 'Replicas need a copy of it';
@@ -73,11 +74,7 @@ const reasons: Readonly<Record<string, string>> = {
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
 /** Reports why a file was not created, or would not be. */
-function reportFailure(
-  { fault, unread }: Reading<'relay'>,
-  path: string,
-  error: unknown,
-): undefined {
+function reportFailure({ fault, unread }: RelayReading, path: string, error: unknown): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
   // Where systemd creates the state directories of services.

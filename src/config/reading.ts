@@ -24,6 +24,9 @@ export interface Unseen {
   readonly fix: string;
 }
 
+/** The text of a file. Undefined: there is none, or it cannot be used, which was reported. */
+export type FileText = string | Unseen | undefined;
+
 /** The settings of the relay, of a provider, or of something else: their values, and where faults and warnings go. */
 export type Reading<At extends Level> = ReturnType<typeof createReading<At>>;
 

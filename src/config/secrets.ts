@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
-import type { Reading, Shared, Unseen } from './reading.ts';
+import type { FileText, Reading, Shared } from './reading.ts';
 import type { RegistrationReading } from './readings.ts';
 import { visibleCharacters } from './schemas.ts';
 import type { Level } from './settings/setting.ts';
@@ -39,7 +39,7 @@ export function readClientSecret(reading: RegistrationReading): Secret | undefin
   return new Secret(secret);
 }
 
-function inCredential(reading: RegistrationReading): string | Unseen | undefined {
+function inCredential(reading: RegistrationReading): FileText {
   const { environment, describe, fault, unread } = reading;
   const entryName = reading.map.name;
   const name = clientSecretCredential(entryName);
@@ -56,10 +56,7 @@ function inCredential(reading: RegistrationReading): string | Unseen | undefined
     : fault('clientSecretFile', asFault);
 }
 
-function secretInFile(
-  reading: RegistrationReading,
-  path: string | undefined,
-): string | Unseen | undefined {
+function secretInFile(reading: RegistrationReading, path: string | undefined): FileText {
   const text = readNamedFile(reading, 'clientSecretFile', path);
   if (typeof text !== 'string' || v.is(visibleCharacters, text)) return text;
   const message = 'names a file whose content is not one line of printable ASCII';
@@ -91,7 +88,7 @@ export function readNamedFile<At extends Level>(
   name: NameAt<At>,
   path: string | undefined,
   access: 'private' | 'public' = 'private',
-): string | Unseen | undefined {
+): FileText {
   if (path === undefined) return undefined;
   let file: TextFile;
   try {

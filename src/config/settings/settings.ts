@@ -89,19 +89,18 @@ export function rowAt(level: Level, name: string): Setting | Option {
 }
 
 /** A setting as a file gives it. */
-export interface FileSetting<Name extends string = string> extends Setting {
-  readonly name: Name;
+export interface FileSetting extends Setting {
+  readonly name: string;
 }
 
+const inFile = Object.entries(rows).map(([level, ofLevel]) => {
+  const given = Object.entries(ofLevel).filter(([, { inFile }]) => inFile !== null);
+  return [level, given.map(([name, row]) => ({ ...row, ...row.inFile, name }))];
+});
+
 /** The settings that a file can give at each level, in the order of the help. */
-export const fileSettings = Object.fromEntries(
-  Object.entries(rows).map(([level, ofLevel]) => [
-    level,
-    Object.entries(ofLevel).flatMap(([name, row]) =>
-      row.inFile === null ? [] : [{ ...row, ...row.inFile, name }],
-    ),
-  ]),
-) as unknown as { readonly [At in Level]: readonly FileSetting<NameAt<At>>[] };
+export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> =
+  Object.fromEntries(inFile);
 
 /** Names a setting for people: its flag and its variable, or its key if only a file can give it. */
 export function describeRow(row: Setting | Option): string {

@@ -2,17 +2,12 @@ import { resolve } from 'node:path';
 import { Document, stringify, YAMLMap } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
+import type { FileSettings } from '../file/entries.ts';
 import { effective } from '../given.ts';
 import { providerValues } from '../provider.ts';
-import type { Reading } from '../reading.ts';
-import {
-  checked,
-  type FrontEndReading,
-  type Readings,
-  type RegistrationReading,
-} from '../readings.ts';
+import type { Readings } from '../readings.ts';
 import { filePath, sharedMemory, typedValue } from '../schemas.ts';
-import type { Level } from '../settings/setting.ts';
+import { levels } from '../settings/setting.ts';
 import { type FileSetting, fileSettings } from '../settings/settings.ts';
 
 const masked = '[secret]';
@@ -47,13 +42,11 @@ export function printFile(
     node.comment = ` ${from}`;
     map.set(key, node);
   };
-  const file = fileOf(
-    readings,
-    write,
-    (reading, index) =>
-      config ? ofRegistration(reading, checked(config.registrations[index]), described) : [],
-    (reading, index) => (config ? ofFrontEnd(reading, checked(config.frontEnds[index])) : []),
-  );
+  const file = fileOf(readings, write, (map, index) => {
+    const [registration, frontEnd] = [config?.registrations[index], config?.frontEnds[index]];
+    if (map.level === 'front-ends') return frontEnd ? ofFrontEnd(map, frontEnd) : [];
+    return registration ? ofRegistration(map, registration, described) : [];
+  });
   return stringify(file, { lineWidth: 0, flowCollectionPadding: false });
 }
 
@@ -75,71 +68,58 @@ export function migratedFile(readings: Readings): string {
   return stringify(file);
 }
 
-type CommentOf<Entry> = (reading: Entry, index: number) => readonly string[];
-
-/**
- * @param ofRegistration the lines after a registration
- * @param ofFrontEnd the lines after a front end
- */
+/** @param commentOf the lines after an entry */
 function fileOf(
   { relay, registrations, frontEnds }: Readings,
   write: Write,
-  ofRegistration: CommentOf<RegistrationReading> = () => [],
-  ofFrontEnd: CommentOf<FrontEndReading> = () => [],
+  commentOf = (_map: FileSettings, _index: number): readonly string[] => [],
 ): YAMLMap {
-  function settingsOf<At extends Level>(reading: Reading<At>): YAMLMap {
-    const map = new YAMLMap();
-    for (const setting of fileSettings[reading.level]) {
-      write(map, setting, effective(reading.map, setting.name));
+  function yamlOf(map: FileSettings): YAMLMap {
+    const yaml = new YAMLMap();
+    for (const one of fileSettings[map.level]) write(yaml, one, effective(map, one.name));
+    for (const level of levels[map.level].holds ?? []) {
+      const inner = (map.inside[level] ?? []).map(yamlOf);
+      if (inner.length > 0) yaml.set(level, levels[level].shape === 'list' ? inner : inner[0]);
     }
-    return map;
+    return yaml;
   }
-  const commented = (map: YAMLMap, lines: readonly string[]) => {
-    map.comment = lines.join('\n') || null;
-    return map;
-  };
-  const file = settingsOf(relay);
-  const providers = registrations.map((reading, index) => {
-    const map = settingsOf(reading);
-    if (reading.allow) map.set('allow', settingsOf(reading.allow));
-    return [reading.name, commented(map, ofRegistration(reading, index))] as const;
-  });
-  const pages = frontEnds.map((reading, index) => {
-    const { name, apis, allow, clients } = reading;
-    const map = settingsOf(reading);
-    if (apis.length > 0) map.set('proxy', apis.map(settingsOf));
-    if (allow) map.set('allow', settingsOf(allow));
-    if (clients) map.set('clients', settingsOf(clients));
-    return [name, commented(map, ofFrontEnd(reading, index))] as const;
-  });
-  file.set('providers', new Map(providers));
-  file.set('front-ends', new Map(pages));
+  const entriesOf = (readings: readonly { readonly name: string; readonly map: FileSettings }[]) =>
+    new Map(
+      readings.map(({ name, map }, index) => {
+        const yaml = yamlOf(map);
+        yaml.comment = commentOf(map, index).join('\n') || null;
+        return [name, yaml];
+      }),
+    );
+  const file = yamlOf({ ...relay.map, inside: {} });
+  file.set('providers', entriesOf(registrations));
+  file.set('front-ends', entriesOf(frontEnds));
   return file;
 }
 
 function ofRegistration(
-  reading: RegistrationReading,
+  map: FileSettings,
   { name, provider: settings, stateCheck }: RegistrationConfig,
   described: ReadonlyMap<string, Provider>,
 ): string[] {
-  const preset = effective(reading.map, 'provider')?.texts[0];
+  const preset = effective(map, 'provider')?.texts[0];
   const provider = 'known' in settings ? settings.known : described.get(name);
   let from = preset === undefined ? 'by default' : `by the preset ${preset}`;
-  if (effective(reading.map, 'issuer')) {
+  if (effective(map, 'issuer')) {
     from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
   }
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
   const values = provider ? providerValues(provider) : unknown;
-  return [...comment(reading, from, values), ...comment(reading, 'by default', { stateCheck })];
+  return [...comment(map, from, values), ...comment(map, 'by default', { stateCheck })];
 }
 
 function ofFrontEnd(
-  reading: FrontEndReading,
+  map: FileSettings,
   { frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): string[] {
   const listed = (texts: readonly string[]) =>
     texts.length === 0 ? undefined : `[${texts.join(', ')}]`;
-  return comment(reading, 'by default', {
+  return comment(map, 'by default', {
     frontendUrl,
     redirectUri: listed(redirectUris),
     errorDelivery,
@@ -148,9 +128,9 @@ function ofFrontEnd(
 }
 
 /** Lines about what the entry does not set. */
-function comment<At extends Level>(reading: Reading<At>, from: string, texts: Texts): string[] {
-  const lines = fileSettings[reading.level].flatMap(({ name, key }) =>
-    texts[name] === undefined || effective(reading.map, name) ? [] : [`   ${key}: ${texts[name]}`],
+function comment(map: FileSettings, from: string, texts: Texts): string[] {
+  const lines = fileSettings[map.level].flatMap(({ name, key }) =>
+    texts[name] === undefined || effective(map, name) ? [] : [`   ${key}: ${texts[name]}`],
   );
   return lines.length === 0 ? [] : [` ${from}:`, ...lines];
 }

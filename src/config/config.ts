@@ -20,7 +20,7 @@ import {
 } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
-import { type OptionSources, readEnvironment } from './sources.ts';
+import { readEnvironment } from './sources.ts';
 
 /** The whole configuration, checked. */
 export type Config = ConfigReading['config'];
@@ -42,7 +42,7 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  * @param given.unseen gets the secrets that this user cannot read, which have stand-ins. Undefined: they are faults
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
-export function readConfig(given: Omit<Shared, 'faults' | 'warnings'> & OptionSources) {
+export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   const faults = placedTexts();
   const warnings = placedTexts();
   const file = readConfigFile(given, given.readFile, faults);

@@ -8,7 +8,7 @@ import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.
 import type { OptionSources } from './sources.ts';
 
 /** What all readings share. */
-export interface Shared extends Pick<OptionSources, 'environment'> {
+export interface Shared extends OptionSources {
   readonly readFile: ReadFile;
   /** Undefined: a missing file is a fault. */
   readonly newFiles?: NewFiles;

@@ -10,7 +10,6 @@ import {
   options,
   settingNames,
 } from './settings/settings.ts';
-import type { OptionSources } from './sources.ts';
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export type Readings = ReturnType<typeof createReadings>;
@@ -31,19 +30,26 @@ export type FrontEndReading = Readings['frontEnds'][number];
  * Reads all settings. What the file does not have of providers and front ends is a map of one, which flags and
  * variables give.
  */
-export function createReadings(
-  shared: Shared & OptionSources,
-  file: FileSettings<'relay'> | undefined,
-) {
+export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   const all: Pick<Reading<Level>, 'reportForm'>[] = [];
   function read<At extends Level>(map: FileSettings<At>): Reading<At> {
     const reading = createReading(shared, map);
     all.push(reading);
     return reading;
   }
+  /** Those of the file, else one that flags and variables give. Both, or neither, is a fault. */
+  function mapsOf<At extends 'providers' | 'front-ends'>(level: At): readonly FileSettings<At>[] {
+    const [maps, outside] = [file?.inside[level], withSources(shared, level)];
+    const given = Object.keys(outside.values).map((name) => describe(outside, name));
+    if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
+    for (const one of maps ? given : []) {
+      shared.faults.add(`${one} is given, but ${file?.path} has ${level}: drop one of them`);
+    }
+    return maps ?? [outside];
+  }
   const ofRelay = read(withSources(shared, 'relay', file));
   const relay = { ...ofRelay, baseUrl: baseUrlOf(ofRelay) };
-  const registrations = mapped(mapsOf('providers', shared, file), (map) => {
+  const registrations = mapped(mapsOf('providers'), (map) => {
     const reading = read(map);
     return {
       ...reading,
@@ -55,7 +61,7 @@ export function createReadings(
     };
   });
   const names = registrations.map(({ name }) => name);
-  const frontEnds = mapped(mapsOf('front-ends', shared, file), (map) => {
+  const frontEnds = mapped(mapsOf('front-ends'), (map) => {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
     return {
@@ -85,21 +91,6 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
   // A faulty port is left out: other faults are then found as well.
   const ownAddress = `${scheme}://localhost:${values.port ?? ''}`;
   return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
-}
-
-/** The maps of a level: those of the file, else one that flags and variables give. Both, or neither, is a fault. */
-function mapsOf<At extends 'providers' | 'front-ends'>(
-  level: At,
-  shared: Shared & OptionSources,
-  file: FileSettings<'relay'> | undefined,
-): readonly FileSettings<At>[] {
-  const [maps, outside] = [file?.inside[level], withSources(shared, level)];
-  const given = Object.keys(outside.values).map((name) => describe(outside, name));
-  if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
-  for (const one of maps ? given : []) {
-    shared.faults.add(`${one} is given, but ${file?.path} has ${level}: drop one of them`);
-  }
-  return maps ?? [outside];
 }
 
 /** Reads which of the registrations a front end may use. */

@@ -7,6 +7,8 @@ import { group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
 const provider = rowsOf('providers');
+const preset = rowsOf('providers', { excludes: ['issuer'] });
+const address = rowsOf('providers', { address: true });
 const { filePath: path, oneOf, parameters, visibleCharacters } = schemas;
 const tokenRequests = oneOf(['query', 'body', 'basic', 'basic-raw']);
 const timeout = schemas.seconds(0.1, 300);
@@ -75,9 +77,8 @@ export const requiredProviderRows = group('Required', {
 });
 
 export const providerRows = group('Provider', {
-  provider: provider('--provider <name>', 'PROVIDER', presetName, {
+  provider: preset('--provider <name>', 'PROVIDER', presetName, {
     usual: 9,
-    excludes: ['issuer'],
     help: 'provider preset; see login-relay providers',
     default: 'github',
     inFile: {
@@ -85,39 +86,32 @@ export const providerRows = group('Provider', {
         'none with endpoints of its own, else the preset that has the name of the entry, else github',
     },
   }),
-  providerHost: provider('--provider-host <host>', 'PROVIDER_HOST', providerHost, {
-    excludes: ['issuer'],
+  providerHost: preset('--provider-host <host>', 'PROVIDER_HOST', providerHost, {
     help: 'host of your provider, for presets that need one',
     otherwise: "the preset's",
   }),
-  providerTenant: provider('--provider-tenant <name>', 'PROVIDER_TENANT', tenant, {
-    excludes: ['issuer'],
+  providerTenant: preset('--provider-tenant <name>', 'PROVIDER_TENANT', tenant, {
     help: 'tenant or realm, for presets that need one',
     otherwise: "the preset's",
   }),
-  issuer: provider('--issuer <url>', 'PROVIDER_ISSUER', issuer, {
+  issuer: address('--issuer <url>', 'PROVIDER_ISSUER', issuer, {
     usual: 10,
     excludes: ['provider', 'providerHost', 'providerTenant'],
-    address: true,
     help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
   }),
-  authorizeUrl: provider('--authorize-url <url>', 'PROVIDER_AUTHORIZE_URL', providerUrl, {
-    address: true,
+  authorizeUrl: address('--authorize-url <url>', 'PROVIDER_AUTHORIZE_URL', providerUrl, {
     help: 'authorization endpoint',
     otherwise: byPreset,
   }),
-  tokenUrl: provider('--token-url <url>', 'PROVIDER_TOKEN_URL', providerUrl, {
-    address: true,
+  tokenUrl: address('--token-url <url>', 'PROVIDER_TOKEN_URL', providerUrl, {
     help: 'token endpoint',
     otherwise: byPreset,
   }),
-  userUrl: provider('--user-url <url>', 'PROVIDER_USER_URL', providerUrl, {
-    address: true,
+  userUrl: address('--user-url <url>', 'PROVIDER_USER_URL', providerUrl, {
     help: 'user lookup endpoint',
     otherwise: byPreset,
   }),
-  revocationUrl: provider('--revocation-url <url>', 'PROVIDER_REVOCATION_URL', providerUrl, {
-    address: true,
+  revocationUrl: address('--revocation-url <url>', 'PROVIDER_REVOCATION_URL', providerUrl, {
     help: 'revocation endpoint (RFC 7009)',
     otherwise: `${byPreset}, if they have one`,
   }),

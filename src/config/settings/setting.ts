@@ -117,7 +117,7 @@ type FileRow = Omit<Setting, 'key' | 'argument' | 'schema'>;
 type Row = FileRow & Pick<Option, 'usual' | 'excludes'>;
 
 /** Makes the rows of one level that flags can give: `--flag <argument>`, variable, schema, and the rest. */
-export function rowsOf<const At extends Level>(level: At) {
+export function rowsOf<const At extends Level>(level: At, shared: Partial<Row> = {}) {
   return <Schema extends Setting['schema'], const Given extends Row>(
     term: `--${string}`,
     variable: string,
@@ -127,7 +127,7 @@ export function rowsOf<const At extends Level>(level: At) {
     const [flag = '', argument] = term.split(' ');
     const key = flag.slice(2) + (row.repeatable ? 's' : '');
     const named = { flag: flag as `--${string}`, ...(argument && { argument }), key };
-    return { ...named, variable, level, schema, ...row };
+    return { ...named, variable, level, schema, ...shared, ...row };
   };
 }
 

@@ -24,10 +24,9 @@ export type OptionName = keyof typeof options;
 
 export const optionNames = Object.keys(options) as OptionName[];
 
+type Options = typeof options;
 type OptionsAt<At extends Level> = {
-  readonly [Name in OptionName as (typeof options)[Name]['level'] extends At
-    ? Name
-    : never]: (typeof options)[Name];
+  readonly [Name in OptionName as Options[Name]['level'] extends At ? Name : never]: Options[Name];
 };
 
 function optionsAt<const At extends Level>(level: At): OptionsAt<At> {

@@ -25,7 +25,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
   if (config.memory === undefined) return [];
   const { notChecked, ok, warning, problem } = findingsOn('shared memory');
   if (config.memory.password instanceof UnseenSecret) {
-    return [notChecked('not asked: this command does not have its password and certificates')];
+    return [notChecked('not asked: this command does not have its password or certificates')];
   }
   const { describe } = readings.relay;
   const connection = await createConnection(config.memory);

@@ -99,6 +99,20 @@ describe('login-relay check, by a user who cannot read everything', () => {
     expect(tokenRequests).to.be.above(0);
   });
 
+  it('does not ask the shared memory without its password', async () => {
+    const password = '/etc/login-relay/password';
+    const memory = `shared-memory: redis://127.0.0.1:${await freePort()}`;
+    const more = `key-file: ${keyFile}\n${memory}\nshared-memory-password-file: ${password}`;
+    const { findings, code } = await check({ more, files: { [password]: unreadable } });
+    expect(findings).to.deep.include({
+      subject: 'shared memory',
+      verdict: 'not_checked',
+      message: 'not asked: this command does not have its password or certificates',
+      fix: null,
+    });
+    expect(code).to.equal(0);
+  });
+
   it('goes on before the service has its state directory', async () => {
     const missing = '/var/lib/no-such-directory-of-a-relay/key';
     const { findings, code } = await check({ more: `key-file: ${missing}` });

@@ -4,6 +4,7 @@ import { options } from '../config/settings/settings.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { DiscoveryError } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
+import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
 import { type CheckContext, createCheckClient } from './context.ts';
@@ -39,7 +40,11 @@ async function discover(
 ): Promise<Provider | DiscoveryError> {
   if ('known' in provider) return provider.known;
   try {
-    const context = { ...provider.discovered, encodingChanges: encodingChanges(credentials) };
+    const { clientId, clientSecret: given } = credentials;
+    // Form-encoding changes hardly any secret.
+    const clientSecret = given instanceof UnseenSecret ? new Secret('') : given;
+    const changes = encodingChanges({ clientId, clientSecret });
+    const context = { ...provider.discovered, encodingChanges: changes };
     return await discoverProvider(client, context);
   } catch (error) {
     if (error instanceof DiscoveryError) return error;

@@ -4,7 +4,7 @@ import type { TextFile } from '../../src/text-files.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { clientSecret } from './support/check.ts';
-import { knowingTheClient, withProvider } from './support/provider.ts';
+import { knowingTheClient, metadataWith, withProvider } from './support/provider.ts';
 
 const config = '/etc/login-relay/config.yaml';
 const secret = '/etc/login-relay/secret';
@@ -17,21 +17,25 @@ type Files = Readonly<Record<string, string | { readonly code: string }>>;
 interface Situation {
   readonly more?: string;
   readonly files?: Files;
+  /** Whether an issuer describes the endpoints. */
+  readonly isDescribed?: boolean;
 }
 
 /** What `login-relay check` finds on a machine with these files, and how often it asked for a token. */
-async function check({ more, files }: Situation) {
+async function check({ more, files, isDescribed }: Situation) {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
-  return await withProvider({ token: healthy }, async (_, requests, address) => {
+  const provider = { token: healthy, metadata: metadataWith() };
+  return await withProvider(provider, async (_, requests, address) => {
+    const endpoints = `
+    authorize-url: ${address}/authorize
+    token-url: ${address}/token
+    user-url: ${address}/user
+    token-request: body`;
     const all: Files = {
       [config]: `base-url: ${nowhere}
 ${more ?? `key-file: ${keyFile}`}
 providers:
-  one:
-    authorize-url: ${address}/authorize
-    token-url: ${address}/token
-    user-url: ${address}/user
-    token-request: body
+  one:${isDescribed ? `\n    issuer: ${address}` : endpoints}
     client-id: client-1
     ${files?.[secret] === '' ? '' : `client-secret-file: ${secret}`}
 front-ends:
@@ -74,6 +78,16 @@ describe('login-relay check, by a user who cannot read everything', () => {
     const verdicts = new Map(findings.map(({ subject, verdict }) => [subject, verdict]));
     expect(verdicts.get('user lookup (one)')).to.equal('ok');
     expect(verdicts.get('front end (app)')).to.equal('warning');
+    expect(code).to.equal(0);
+  });
+
+  it('examines what an issuer describes without the client secret', async () => {
+    const files = { [secret]: unreadable };
+    const { findings, code, tokenRequests } = await check({ files, isDescribed: true });
+    const verdicts = new Map(findings.map(({ subject, verdict }) => [subject, verdict]));
+    expect(verdicts.get('discovery (one)')).to.equal('ok');
+    expect(verdicts.get('token endpoint (one)')).to.equal('not_checked');
+    expect(tokenRequests).to.equal(0);
     expect(code).to.equal(0);
   });
 

@@ -8,6 +8,7 @@ import type { Flags } from '../harness/relay/relay-process.ts';
 import { frontendOrigin, undiscovered } from '../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
+import { optionsOf } from './support/check.ts';
 import { clientId } from './support/own-addresses.ts';
 import { diagnoseWith } from './support/provider.ts';
 
@@ -40,14 +41,6 @@ async function whileRelayRuns(own: Flags, asked: Flags = {}, ofRelay: Flags = {}
     relay.close();
     await server.close();
   }
-}
-
-/** Flags, by the names of their options. */
-function optionsOf(flags: Flags): Record<string, string> {
-  const given = Object.entries(flags).flatMap(([flag, value]) =>
-    value === undefined ? [] : [[flag.replaceAll(/-(.)/g, (_, c) => c.toUpperCase()), value]],
-  );
-  return Object.fromEntries(given);
 }
 
 const redirectTo = (location: string) => redirect(location, 307);

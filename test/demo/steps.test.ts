@@ -2,27 +2,10 @@ import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { createSteps, type Steps } from '../../src/demo/steps.ts';
 import type { RequestRecord } from '../../src/observability/request-log.ts';
+import { probeRecord } from '../harness/expect/request-record.ts';
 
 const start = { action: 'start', route: '/auth/provider', status: 307, frontEnd: 'app' } as const;
 const lookup = { action: 'user', route: '/api/user' } as const;
-
-const ordinary: RequestRecord = {
-  requestId: 'an-id',
-  action: 'probe',
-  clientAddress: undefined,
-  method: 'GET',
-  route: '/healthz',
-  registration: undefined,
-  frontEnd: undefined,
-  status: 200,
-  durationMs: 1,
-  outcome: 'ok',
-  provider: undefined,
-  providerError: undefined,
-  excused: undefined,
-  grant: undefined,
-  stack: undefined,
-};
 
 describe('the steps that the demo shows', () => {
   let steps: Steps;
@@ -31,7 +14,7 @@ describe('the steps that the demo shows', () => {
     steps = createSteps();
   });
 
-  const observe = (more: Partial<RequestRecord>) => steps.observe({ ...ordinary, ...more });
+  const observe = (more: Partial<RequestRecord>) => steps.observe({ ...probeRecord, ...more });
 
   /** The texts of what a page has got, the latest last. */
   function follow() {

@@ -55,40 +55,17 @@ describe('the cookie of a login', () => {
       });
     });
 
-    describe('is refused, and the login can still be finished, if it is', () => {
-      const values: Record<string, (secret: string) => string> = {
-        empty: () => '',
-        'too short by a byte': (secret) =>
-          Buffer.from(secret, 'base64url').subarray(1).toString('base64url'),
-        'too short by a character': (secret) => secret.slice(0, -1),
-        'too long by a character': (secret) => `${secret}A`,
-        'too long by a byte': (secret) =>
-          Buffer.concat([Buffer.from(secret, 'base64url'), Buffer.alloc(1)]).toString('base64url'),
-        'very long': (secret) => secret.padEnd(4000, 'A'),
-        quoted: (secret) => `"${secret}"`,
-        'half quoted': (secret) => `"${secret}`,
-        'padded with =': (secret) => `${secret}=`,
-        'percent-encoded': (secret) =>
-          secret.replace(/./, (first) => `%${Buffer.from(first).toString('hex')}`),
-        'encoded as base64': (secret) => Buffer.from(secret, 'base64url').toString('base64'),
-        'encoded as hexadecimal': (secret) => Buffer.from(secret, 'base64url').toString('hex'),
-        'encoded with its unused bits set': (secret) => `${secret.slice(0, -1)}${next(secret)}`,
-        'followed by a Unicode space': (secret) => `${secret}\u{A0}`,
-        'preceded by a Unicode space': (secret) => `\u{A0}${secret}`,
-        'followed by a comma and more': (secret) => `${secret},${secret}`,
-        'a word': () => 'undefined',
-      };
-      for (const [name, change] of Object.entries(values)) {
-        it(name, async () => {
-          const login = await browser.start();
-          browser.cookies.set(login.cookie.name, change(login.cookie.value));
-          const answered = await browser.finish(login);
-          expectRefusal(underTest(), answered, 'cookie_invalid');
-          expect(setCookies(answered)).to.deep.equal([]);
-          browser.cookies.set(login.cookie.name, login.cookie.value);
-          expectLogin(underTest(), await browser.finish(login), login);
-        });
+    it('is refused if it is altered, and the login can still be finished', async () => {
+      const login = await browser.start();
+      const { name, value } = login.cookie;
+      for (const altered of ['', value.slice(0, -1), `${value}A`, `"${value}"`, `\u{A0}${value}`]) {
+        browser.cookies.set(name, altered);
+        const answered = await browser.finish(login);
+        expectRefusal(underTest(), answered, 'cookie_invalid');
+        expect(setCookies(answered)).to.deep.equal([]);
       }
+      browser.cookies.set(name, value);
+      expectLogin(underTest(), await browser.finish(login), login);
     });
 
     /** Opens the callback with exactly this Cookie header, without the jar. */
@@ -286,12 +263,6 @@ async function startMany(browser: FakeBrowser, count: number): Promise<Login[]> 
   const logins: Login[] = [];
   while (logins.length < count) logins.push(await browser.start());
   return logins;
-}
-
-/** The character after the last one in base64url's alphabet: the same bytes, encoded otherwise. */
-function next(secret: string): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  return alphabet.charAt(alphabet.indexOf(secret.slice(-1)) + 1);
 }
 
 /** The bytes of the text as Node's HTTP client writes them. */

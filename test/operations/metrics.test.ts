@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import type { Situation } from '../../src/observability/metrics-table.ts';
 import type { RequestRecord } from '../../src/observability/request-log.ts';
+import { probeRecord } from '../harness/expect/request-record.ts';
 
 const situation = (): Situation => ({
   callsInFlight: 0,
@@ -14,25 +15,13 @@ const situationOf = (registrations: readonly string[]) => (): Situation => ({
   providers: registrations.map((registration) => ({ registration, isKnown: true })),
 });
 
-function recordOf(outcome: RequestRecord['outcome'], status: number): RequestRecord {
-  return {
-    requestId: 'id',
-    action: 'user',
-    clientAddress: undefined,
-    method: 'GET',
-    route: '/api/user',
-    registration: undefined,
-    frontEnd: undefined,
-    status,
-    durationMs: 1,
-    outcome,
-    provider: undefined,
-    providerError: undefined,
-    excused: undefined,
-    grant: undefined,
-    stack: undefined,
-  };
-}
+const recordOf = (outcome: RequestRecord['outcome'], status: number): RequestRecord => ({
+  ...probeRecord,
+  action: 'user',
+  route: '/api/user',
+  outcome,
+  status,
+});
 
 /** The samples of a metric: the text after its name. */
 async function samplesOf(metrics: Metrics, name: string): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import { type CheckReport, diagnose } from '../../../src/check/diagnose.ts';
 import type { Finding } from '../../../src/check/finding.ts';
-import { type OptionName, options } from '../../../src/config/settings/settings.ts';
+import { options } from '../../../src/config/settings/settings.ts';
 import { canary, inspectForLeaks } from '../../harness/expect/canaries.ts';
 import { type Ending, type Flags, runRelay } from '../../harness/relay/relay-process.ts';
 import { secretFile } from '../../harness/relay/relay-under-test.ts';
@@ -79,15 +79,21 @@ export async function check(checkup: Checkup): Promise<Result> {
  */
 export async function diagnoseHere(checkup: Omit<Checkup, 'switches'>): Promise<Result> {
   const flags = await withRequiredFlags(checkup);
-  const given = (Object.keys(options) as OptionName[]).flatMap((name) => {
-    const value = flags[options[name].flag.slice(2)];
-    return value === undefined ? [] : [[name, [value]] as const];
-  });
+  const given = Object.entries(optionsOf(flags)).map(([name, value]) => [name, [value]]);
   const sources = { flags: Object.fromEntries(given), environment: checkup.env ?? {} };
   const { report, code } = await diagnose(sources);
   const stdout = JSON.stringify(report);
   inspectForLeaks('the report', stdout);
   return new Result({ code, signal: null, stdout, stderr: '' });
+}
+
+/** The values of flags, by the names of their options. */
+export function optionsOf(flags: Flags): Record<string, string> {
+  const given = Object.entries(options).flatMap(([name, { flag }]) => {
+    const value = flags[flag.slice(2)];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given);
 }
 
 /** What `login-relay check` finds with this configuration file, in this process. */

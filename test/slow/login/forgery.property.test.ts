@@ -29,6 +29,14 @@ const spoils: readonly Spoil[] = [
   (text) => Buffer.from(text, 'base64url').toString('base64'),
   (text) => text.toLowerCase(),
   (text) => [...text].reverse().join(''),
+  (text) => `"${text}"`,
+  (text) => `"${text}`,
+  (text) => `${text}=`,
+  (text) => `\u{A0}${text}`,
+  (text) => text.replace(/^\w/, (first) => `%${first.charCodeAt(0).toString(16)}`),
+  (text) => Buffer.from(text, 'base64url').toString('hex'),
+  // The same bytes, encoded with other bits in the last character.
+  (text) => text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1),
 ];
 
 function flipBit(text: string, position: number): string {

@@ -58,10 +58,6 @@ describe('completions', () => {
 
   for (const shell of shells) {
     needsPrograms(shell).describe(`for ${shell}`, () => {
-      it('offer the command that begins so', () => {
-        expect(complete(shell, 'login-relay che')).to.deep.equal(['check']);
-      });
-
       it('offer the words that an option accepts, and none for any text', () => {
         expect(complete(shell, 'login-relay check --state-check ')).to.deep.equal([
           'always',

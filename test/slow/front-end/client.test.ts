@@ -73,21 +73,6 @@ describe('the browser client in Chromium', () => {
     await loggedIn(page);
   });
 
-  it('ignores forged links', async () => {
-    const page = await openPage();
-    await logIn(page);
-    const issuer = encodeURIComponent(`${site().relayUrl}/auth/provider`);
-    for (const link of [
-      `?code=forged&state=forged&iss=${issuer}`,
-      `?error=access_denied&state=forged&iss=${issuer}`,
-      `?code=forged&iss=${issuer}`,
-    ]) {
-      await page.goto(`${site().frontEnd}/${link}`);
-      await loggedIn(page);
-      expect(page.url()).to.equal(`${site().frontEnd}/`);
-    }
-  });
-
   for (const path of ['/', '/coop']) {
     describe(`in a popup, from ${path}`, () => {
       it('logs in the page, and closes', async () => {
@@ -110,15 +95,6 @@ describe('the browser client in Chromium', () => {
         await popup.close();
         await page.evaluate('document.hasFocus = () => true');
         await shows(page, 'popup_closed');
-        await openPopup(page).then(authorize);
-        await loggedIn(page);
-      });
-
-      it('tells the page that the person cancelled, and the button works again', async () => {
-        const page = await openPage(path);
-        const popup = await openPopup(page);
-        await popup.getByRole('link', { name: 'Cancel' }).click();
-        await shows(page, 'access_denied');
         await openPopup(page).then(authorize);
         await loggedIn(page);
       });
@@ -150,20 +126,6 @@ describe('the browser client in Chromium, with pages that are kept for the back 
     await loggedOut(other);
     await page.evaluate('void setTimeout(() => history.back())');
     await loggedOut(page);
-  });
-
-  it('looks for the login in the page that comes back', async () => {
-    const page = await loggedInPage();
-    await page.evaluate('globalThis.isKept = true');
-    await page.goto(`${site().frontEnd}/elsewhere`);
-    await page.evaluate(`new Promise((resolve, reject) => {
-      const deletion = indexedDB.deleteDatabase('login-relay');
-      deletion.onsuccess = () => resolve();
-      deletion.onerror = deletion.onblocked = reject;
-    })`);
-    await page.evaluate('void setTimeout(() => history.back())');
-    await loggedOut(page);
-    await page.waitForFunction('globalThis.isKept');
   });
 });
 

@@ -61,7 +61,7 @@ check: $(installed) ## check types, lint, and unused code
 # each takes half the time. Single suites that are run without make start the sources.
 script := dist/login-relay.cjs
 with_script := LOGIN_RELAY=$(CURDIR)/$(script)
-$(script): $(installed) $(shell find bin src client scripts/binary package.json -name node_modules -prune -o -type f -print)
+$(script): $(installed) $(wildcard package.json bin/* src/* src/*/* src/*/*/* client/* scripts/binary/*)
 	@$(node) scripts/binary/make-script.ts bin/login-relay.ts $@
 
 subjects := {client,config,contract,grants,http,login,oauth,origins,providers,upstream}

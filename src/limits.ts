@@ -44,6 +44,8 @@ export const limits = {
   returnToLength: 2048,
   /** A code or refresh token of the relay. A token request has room for more. */
   sealedLength: 12 * 1024,
+  /** An access token for a resource. Every request to it has one. */
+  resourceTokenLength: 6 * 1024,
   /** A DPoP proof. */
   proofLength: 4096,
 
@@ -95,6 +97,8 @@ export const limits = {
   configFileAliases: 100,
   /** The number of providers. */
   registrations: 100,
+  /** The number of resources. */
+  resources: 100,
   /** The number of front ends. */
   frontEnds: 1000,
   /** The number of paths in the `proxy` of one front end. */

@@ -18,6 +18,11 @@ export function registrationPath(name: string): string {
   return `/auth/${name}`;
 }
 
+/** Where a reverse proxy asks whether a request to a resource may pass. */
+export function checkPath(resource: string): string {
+  return `/auth/check/${resource}`;
+}
+
 /** The names of a path that begins with that of a registration, and the name below it if there is only one. */
 export function namesInPath(path: string): { registration?: string; below?: string | undefined } {
   const [, registration, below] = /^\/auth\/([^/]+)(?:\/([^/]+)$)?/.exec(path) ?? [];

@@ -7,6 +7,7 @@ import type { ObserveCall } from '../upstream/messages.ts';
 import type { ProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import type { Allow } from './allow.ts';
 import { type Ask, isAllowed, textIn } from './answers.ts';
+import { type Identity, type IdentityQuestion, identityOf } from './identity.ts';
 
 /** Milliseconds for which an answer is kept. */
 const answerTime = 60_000;
@@ -18,6 +19,8 @@ interface Verdict {
   readonly refusedBy: number | undefined;
   /** Who it is, for the person. */
   readonly person: string | undefined;
+  /** Who it is, if that was asked and nothing refuses the person. */
+  readonly identity: Identity | undefined;
 }
 
 /** What a process remembers of the answers. A reload of the configuration keeps it. */
@@ -31,7 +34,7 @@ export function createAccessMemory({ now }: Home) {
 }
 
 /**
- * Says who may log in at one registration.
+ * Says who may log in at one registration, and who they are.
  *
  * @param by.audience that of the registration
  * @param by.timeout milliseconds that all questions about one person may take together
@@ -48,6 +51,7 @@ export function createAccess(
   async function findOut(
     accessToken: string,
     allows: readonly (Allow | undefined)[],
+    question: IdentityQuestion | undefined,
     observe: ObserveCall,
   ): Promise<Verdict> {
     if (!isCredential(accessToken)) throw new RelayError('lookup_failed');
@@ -65,30 +69,34 @@ export function createAccess(
     );
     // A no of one is a no, whether or not the other one can be asked.
     const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
-    if (refusedBy !== -1) return { refusedBy, person };
+    if (refusedBy !== -1) return { refusedBy, person, identity: undefined };
     for (const one of matches) if (one.status === 'rejected') throw one.reason;
-    return { refusedBy: undefined, person };
+    const identity = question && (await identityOf(question, by.provider.access, record, ask));
+    return { refusedBy: undefined, person, identity };
   }
 
   return {
     /**
-     * Asks whether the person of an access token may log in. An answer is that of this token and these rules alone.
+     * Asks whether the person of an access token may log in, and who it is. An answer is that of this token, these
+     * rules and this question alone.
      *
      * @param allows all of them must match; undefined: everybody does
+     * @param question undefined: it does not matter who it is
      * @param observe gets each call to the provider
      * @throws {RelayError} `access_unchecked` if the provider did not say; `token_invalid`
      */
     async verdictOn(
       accessToken: string,
       allows: readonly (Allow | undefined)[],
+      question: IdentityQuestion | undefined,
       observe: ObserveCall,
     ): Promise<Verdict> {
-      const rules = JSON.stringify(allows);
+      const rules = JSON.stringify([allows, question]);
       const key = keyOf(by.audience, by.provider.userUrl, accessToken, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;
       return await join(key, async () => {
-        const found = await findOut(accessToken, allows, observe).catch(failUnchecked);
+        const found = await findOut(accessToken, allows, question, observe).catch(failUnchecked);
         // Not again if it is repeated: it must not outlive its time.
         verdicts.set(key, found);
         return found;

@@ -76,27 +76,30 @@ export function describeAllow(allow: Allow): string {
 
 /** The scopes that an `allow` needs, each with the words of which one is enough. */
 export function neededScopes(allow: Allow, access: AccessAnswers | undefined): string[][] {
-  const words = rulesOf(allow).flatMap((rule) => {
-    const answer = answerTo(rule, allow, access);
-    return answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? []);
-  });
+  return scopesOf(rulesOf(allow).map((rule) => answerTo(rule, allow, access)));
+}
+
+/** The scopes that a provider needs for answers, each with the words of which one is enough. */
+export function scopesOf(answers: readonly AccessAnswer[]): string[][] {
+  const words = answers.flatMap((answer) =>
+    answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? []),
+  );
   return [...new Set(words)].map((word) => word.split('|'));
 }
 
 /**
- * A part of a scope, with those words of the whole one by which the provider says who may log in.
+ * A part of a scope, with those words of the whole one that are needed as well.
  *
  * @param part undefined: the provider decides
+ * @param needed words of which one is enough, for each need
  */
 export function withNeededScopes(
   part: string | undefined,
   whole: string | undefined,
-  allows: readonly (Allow | undefined)[],
-  access: AccessAnswers | undefined,
+  needed: readonly (readonly string[])[],
 ): string | undefined {
   const [chosen, all] = [part?.split(' '), whole?.split(/[ ,]+/)];
   if (chosen === undefined || all === undefined) return part;
-  const needed = allows.flatMap((allow) => (allow ? neededScopes(allow, access) : []));
   const missing = needed.filter((words) => !words.some((word) => chosen.includes(word)));
   const more = missing.flatMap((words) => words.find((word) => all.includes(word)) ?? []);
   return [...new Set([...chosen, ...more])].join(' ');

@@ -44,9 +44,8 @@ export async function isAllowed(
       const fits = (item: Item) =>
         (answer.verified === undefined || isTrue(valueIn(item, answer.verified))) &&
         names.some((name) => matchers[rule](name, answer, item));
-      return answer.from === undefined
-        ? fits(person)
-        : await someItem(answer.from, answer, ask, fits);
+      for await (const item of itemsOf(answer, person, ask)) if (fits(item)) return true;
+      return false;
     }),
   );
 }
@@ -133,22 +132,43 @@ const matchers: Readonly<Record<AccessRule, Matcher>> = {
   groups: isInGroup,
 };
 
-/** Whether an item of a list fits, page by page. An answer that is one record is a list of one. */
-async function someItem(
-  from: string,
-  { items, next }: PersonValues,
-  ask: Ask,
-  fits: (item: Item) => boolean,
-): Promise<boolean> {
+/**
+ * All values of a person, page by page, without those that are not verified.
+ *
+ * @throws {RelayError} if one page gets no answer: a part is never all
+ */
+export async function valuesOf(values: PersonValues, person: Item, ask: Ask): Promise<string[]> {
+  const { fields, verified, primary } = values;
+  const [field = '', ...more] = fields;
+  const found: string[] = [];
+  for await (const item of itemsOf(values, person, ask)) {
+    const isMeant = [verified, primary].every(
+      (name) => name === undefined || isTrue(valueIn(item, name)),
+    );
+    if (!isMeant) continue;
+    const text = more.length > 0 ? textOf(item, fields) : undefined;
+    if (text !== undefined) found.push(text);
+    // Only groups come as one list.
+    else if (more.length === 0) found.push(...[valueIn(item, field)].flat().flatMap(textsOf));
+  }
+  return [...new Set(found)];
+}
+
+/** The items of a list, page by page. An answer that is one record is a list of one. */
+async function* itemsOf({ from, items, next }: PersonValues, person: Item, ask: Ask) {
+  if (from === undefined) {
+    yield person;
+    return;
+  }
   let path: string | undefined = from;
   for (let page = 0; path !== undefined; page += 1) {
     if (page === mostPages) throw unusable();
-    const { status, headers, body } = await ask(path);
+    const { status, headers, body }: UpstreamResponse = await ask(path);
     const answer = status === 200 ? parseJson(body) : undefined;
     const list = isObject(answer) && items !== undefined ? answer[items] : answer;
     const found = Array.isArray(list) ? list : [list];
     if (!found.every(isObject)) throw unusable();
-    if (found.some(fits)) return true;
+    yield* found;
     const inBody = next !== undefined && isObject(answer) ? answer[next] : undefined;
     const following =
       inBody ?? /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(`${headers['link'] ?? ''}`)?.[1];
@@ -158,7 +178,6 @@ async function someItem(
     path = query ? from.replace(/\?.*$/s, '') + query.search : undefined;
     if (following !== undefined && path === undefined) throw unusable();
   }
-  return false;
 }
 
 /** The text of fields, with slashes between several, if the record has each of them. */

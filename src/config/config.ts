@@ -3,6 +3,7 @@ import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkApis, checkFrontEnds, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
+import { checkResources, resourceConfig } from './checks/resources.ts';
 import { checkSeveral } from './checks/several.ts';
 import { readStateCheck, warnOfMissingKey, warnWithoutState } from './checks/state.ts';
 import { placedTexts } from './fault.ts';
@@ -87,6 +88,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   checkAllow(readings, providers);
   const keyFile = readKeyFile(relay);
   const hasKeyFile = keyFile.path !== undefined;
+  checkResources(readings, providers, hasKeyFile);
   const stateChecks = registrations.map((one) => readStateCheck(one, frontEnds));
   rules.checkSessions(readings, hasKeyFile);
   const memory = readSharedMemory(relay, hasKeyFile);
@@ -98,7 +100,10 @@ function check(readings: Readings, file: ReadConfigFile) {
 }
 
 /** What the relay is made of. No fault was reported. */
-function configOf({ relay, registrations, frontEnds }: Readings, found: ReturnType<typeof check>) {
+function configOf(
+  { relay, registrations, resources, frontEnds }: Readings,
+  found: ReturnType<typeof check>,
+) {
   const { baseUrl } = relay;
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host } = settings;
@@ -130,6 +135,7 @@ function configOf({ relay, registrations, frontEnds }: Readings, found: ReturnTy
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: registrations[0].map.path !== undefined,
+    resources: resources.map(resourceConfig),
     frontEnds: mapped(frontEnds, frontEndConfig),
   };
 }

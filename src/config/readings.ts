@@ -26,6 +26,9 @@ export type RegistrationReading = Readings['registrations'][number];
 /** The settings of a front end. */
 export type FrontEndReading = Readings['frontEnds'][number];
 
+/** The settings of a resource. */
+export type ResourceReading = Readings['resources'][number];
+
 /**
  * Reads all settings. What the file does not have of providers and front ends is a map of one, which flags and
  * variables give.
@@ -61,6 +64,20 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     };
   });
   const names = registrations.map(({ name }) => name);
+  const resources = (file?.inside.resources ?? []).map((map) => {
+    const reading = read(map);
+    const { provider = names.length === 1 ? names[0] : undefined, secretFile } = reading.values;
+    return {
+      ...reading,
+      name: map.name ?? '',
+      /** Who may use it. Undefined: everybody who may log in at its front ends. */
+      allow: map.inside.allow?.map(read)[0],
+      /** The name of the registration whose people it knows. Empty: it has a fault. */
+      registration: provider ?? '',
+      /** Those of the server that introspects. Undefined: there are none, or a fault was reported. */
+      secrets: readSecrets(reading, secretFile, 'secretFile'),
+    };
+  });
   const frontEnds = mapped(mapsOf('front-ends'), (map) => {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
@@ -82,7 +99,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     };
   });
   for (const name of settingNames) for (const { reportForm } of all) reportForm(name);
-  return { relay, registrations, frontEnds };
+  return { relay, registrations, resources, frontEnds };
 }
 
 /** The relay's public address, without a final slash. */

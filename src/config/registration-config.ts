@@ -1,5 +1,6 @@
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import type { Provider } from '../providers/provider.ts';
+import { comparable, type Resource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from './config.ts';
 
@@ -22,6 +23,21 @@ export function frontEndsOf(
   { name }: RegistrationConfig,
 ): readonly FrontEndConfig[] {
   return frontEnds.filter(({ registrations }) => registrations.includes(name));
+}
+
+/** The resources whose people a registration knows. */
+export function resourcesOf(
+  { resources }: Config,
+  { name, clientId, provider }: RegistrationConfig,
+): readonly Resource[] {
+  // Known before the provider has described itself: doors must not wait for that.
+  const at = 'discovered' in provider ? provider.discovered.issuer : provider.known.tokenUrl;
+  return resources
+    .filter((one) => one.registration === name)
+    .map((one) => ({
+      ...one,
+      audience: [name, at, clientId, comparable(one.url) ?? one.url],
+    }));
 }
 
 export function registrationsOf(

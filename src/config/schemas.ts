@@ -82,6 +82,9 @@ export function seconds(min: number, max: number) {
 /** A whole number of days from `min` to `max`; the result is in seconds. */
 export const days = (min: number, max: number) => wholeNumberOf(24 * 3600, min, max);
 
+/** A whole number of minutes from `min` to `max`; the result is in seconds. */
+export const minutes = (min: number, max: number) => wholeNumberOf(60, min, max);
+
 /** A whole number of hours from `min` to `max`; the result is in seconds. */
 export const hours = (min: number, max: number) => wholeNumberOf(3600, min, max);
 

@@ -9,6 +9,7 @@ export type OAuthError =
   | 'invalid_request'
   | 'invalid_scope'
   | 'invalid_target'
+  | 'invalid_token'
   | 'server_error'
   | 'temporarily_unavailable'
   | 'unauthorized_client'

@@ -4,6 +4,7 @@ import { frontEndFailures } from './front-end.ts';
 import { httpFailures } from './http.ts';
 import { loginFailures } from './login.ts';
 import { providerFailures } from './provider.ts';
+import { resourceFailures } from './resource.ts';
 import { userFailures } from './user.ts';
 
 const failures = {
@@ -11,6 +12,7 @@ const failures = {
   ...frontEndFailures,
   ...providerFailures,
   ...userFailures,
+  ...resourceFailures,
   ...httpFailures,
 } as const;
 

@@ -28,6 +28,11 @@ export const userFailures = {
       'The access token contains characters that are not allowed in a token. Log in again.',
     token_invalid: 'The access token is invalid: the provider did not accept it. Log in again.',
   }),
+  token_of_resource: {
+    ...tokenInvalid,
+    detail:
+      'This access token is for a resource, not for the provider. The answer that gave it says who the person is, as identity.',
+  },
   ...each(badGateway, {
     lookup_forbidden:
       'The provider does not let this token read the user record, or limits such requests (403). It does not say that the token is invalid.',

@@ -17,6 +17,7 @@ import type { FrontEndRequest, OAuthRequest, States } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
+import type { Resource } from '../resources/resource.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 /** What a front end is configured with. */
@@ -37,6 +38,8 @@ export interface FrontEndSettings {
   readonly scope: string | undefined;
   /** Who may log in here, of those who may log in at the registration. Undefined: all. */
   readonly allow: Allow | undefined;
+  /** What its logins at the registration are for. Empty: the provider's API. */
+  readonly resources: readonly Resource[];
   /** How it gets its tokens. Those of `session` get none. */
   readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
@@ -164,6 +167,7 @@ function frontEndOf(
     redirectUris,
     scope: settings.scope,
     allow: settings.allow,
+    resources: settings.resources,
     tokenDelivery,
     refreshPolicy: settings.refreshPolicy,
     audience,

@@ -5,12 +5,14 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { expectNavigation } from '../http/request-guards.ts';
+import type { ClientLimits } from '../login/memory.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/schemas.ts';
 import { namesInPath } from '../paths.ts';
+import type { Door } from '../resources/door.ts';
 import type { FrontEnd } from './front-end.ts';
 
 /** A registration with all that its routes need. */
@@ -19,6 +21,9 @@ export interface Served {
   readonly frontEnds: FrontEnds;
   readonly grants: Grants;
   readonly states: States;
+  /** Those of its resources. */
+  readonly doors: readonly Door[];
+  readonly limits: Pick<ClientLimits, 'countWrongSecret'>;
   /** Ask people before clients log in that nobody registered. */
   readonly questions: LoginProtection;
   /** The relay's name in `iss`, and the public address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */

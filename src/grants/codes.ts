@@ -21,7 +21,9 @@ const sealed = v.object({
   providerCode: v.string(),
   /** The relay's own verifier at the provider, if the login uses PKCE there. */
   codeVerifier: v.optional(v.string()),
-  /** Where the token is to be used. @see RFC 8707 §2 */
+  /** The resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
+  opens: v.optional(v.string()),
+  /** Where the provider's token is to be used, as the client says. @see RFC 8707 §2 */
   resource: v.optional(v.string()),
   /** What the provider was asked for. */
   scope: v.optional(v.string()),

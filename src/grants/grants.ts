@@ -4,6 +4,8 @@ import { kinds } from '../memory/kinds.ts';
 import { keyOf } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
+import { createAccessTokens } from '../resources/access-tokens.ts';
+import { createEndedLogins } from '../resources/ended-logins.ts';
 import type { Keys } from '../sealing/keys.ts';
 import { createCodes, createRedeemedCodes } from './codes.ts';
 import { createGenerations } from './generations.ts';
@@ -16,6 +18,7 @@ export type GrantMemory = ReturnType<typeof createGrantMemory>;
 
 export function createGrantMemory(home: Home) {
   return {
+    endedLogins: createEndedLogins(home),
     generations: createGenerations(home),
     proofs: createProofs(home),
     redeemedCodes: createRedeemedCodes(home),
@@ -49,6 +52,7 @@ export function createGrants(keys: Keys, audience: () => string, memory: GrantMe
   const refreshTokens = createRefreshTokens(keys.refreshToken, now);
   return {
     ...memory,
+    accessTokens: createAccessTokens(keys.accessToken),
     codes,
     nonces: createNonces(keys.nonce, now),
     refreshTokens,

@@ -19,7 +19,9 @@ const content = v.object({
   endsAt: v.number(),
   /** The redirect URI of the login, if nothing else says from where its client sends requests. */
   redirectUri: v.optional(v.string()),
-  /** Where the token is to be used. @see RFC 8707 §2 */
+  /** The resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
+  opens: v.optional(v.string()),
+  /** Where the provider's token is to be used, as the client says. @see RFC 8707 §2 */
   resource: v.optional(v.string()),
   /** Whether the person was asked, and has seen this scope. */
   hasConsent: v.optional(v.literal(true)),
@@ -75,6 +77,9 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
   };
 }
 
+/** A name for a login that tells it from all others. */
+export const newLogin = () => randomBytes(16).toString('base64url');
+
 /** Whether the logins of a front end get refresh tokens, and for how long. */
 export interface RefreshPolicy {
   /** `bound`: only if the front end proves a key. `bearer`: always. */
@@ -110,7 +115,7 @@ export function firstRefreshToken(
     loggedInAt + Math.min(lifetime, seconds ?? lifetime);
   const isReplaced = replaces && thumbprint === undefined;
   const common = {
-    login: randomBytes(16).toString('base64url'),
+    login: newLogin(),
     thumbprint,
     scope,
     loggedInAt,

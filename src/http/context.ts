@@ -12,7 +12,10 @@ export type Action =
   | 'token'
   | 'revoke'
   | 'register'
+  | 'introspect'
+  | 'check'
   | 'metadata'
+  | 'resource-metadata'
   | 'user'
   | 'session'
   | 'session-refresh'
@@ -31,6 +34,10 @@ export interface RequestState {
   route?: string | undefined;
   registration?: string | undefined;
   frontEnd?: string | undefined;
+  /** The resource that a token is for. */
+  resource?: string | undefined;
+  /** The id of the person. */
+  person?: string | undefined;
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string | undefined;

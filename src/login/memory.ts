@@ -26,6 +26,8 @@ export function createLoginMemory(home: Home) {
     /** Access tokens that the provider did not know when they were revoked. */
     refusedRevocations: createRefusedExchanges(home, counted.refusedRevocations),
     refusedLookups: createRefusedExchanges(home, counted.refusedLookups),
+    /** Counts the wrong secrets of each client address, for ten minutes. */
+    countWrongSecret: createRequestCount(home, counted.wrongSecrets),
     /** Counts what a client address makes the relay do for clients that nobody registered, for ten minutes. */
     countNewClient: createRequestCount(home, counted.newClients),
     /** The same for pages of all origins together. */
@@ -39,6 +41,7 @@ export function createLoginMemory(home: Home) {
 const exchangesPerRefusal = 30;
 const tooManyExchanges =
   'Too many logins and refreshes come from this address. Nothing is lost: try again after ten minutes at most.';
+const tooManySecrets = 'Too many wrong secrets come from this address. A right one still works.';
 const tooManyNew =
   'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';
 
@@ -134,6 +137,12 @@ export function createClientLimits(
     limitRevocation: limit(memory.refusedRevocations),
     /** The same for a user lookup. */
     limitLookup: limit(memory.refusedLookups),
+    /** Counts a wrong secret of a server that introspects. @throws {RelayError} `rate_limited` */
+    async countWrongSecret(request: IncomingMessage): Promise<void> {
+      const address = ownKeyOf(request);
+      if (most === 0 || address === undefined) return;
+      await memory.countWrongSecret(address, most, tooManySecrets);
+    },
     /** Who counts for the fetch of a client's document; undefined: it is not known. */
     fetcherOf,
     /** Counts the fetch of a client's document. @throws {RelayError} `rate_limited` */

@@ -1,5 +1,6 @@
 import { createAccess } from '../access/access.ts';
-import { type Allow, allowAt, withNeededScopes } from '../access/allow.ts';
+import { type Allow, allowAt, neededScopes, withNeededScopes } from '../access/allow.ts';
+import { scopesOfIdentity } from '../access/identity.ts';
 import { isFailure } from '../failures/relay-error.ts';
 import { keyOf } from '../memory/recent.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
@@ -7,6 +8,7 @@ import { withParameters } from '../oauth/query.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { Resource } from '../resources/resource.ts';
 import type { Secret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
@@ -75,8 +77,8 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     audience,
     timeout: accessTime,
   });
-  const allowsAt = (frontEnd: Guarded) =>
-    [allow, frontEnd.allow].map((one) => one && allowAt(one, name));
+  const allowsAt = (...guarded: readonly (Guarded | undefined)[]) =>
+    [allow, ...guarded.map((one) => one?.allow)].map((one) => one && allowAt(one, name));
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
@@ -100,12 +102,21 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     expectRoom: () => client.expectRoom('token'),
     /** Who may log in. Undefined: everybody. */
     allow,
-    /** Who may log in here, and at a front end. */
+    /** Who may log in here, and at a front end or a resource. */
     allowsAt,
     verdictOn: access.verdictOn,
-    /** A part of a scope, with the words by which the provider says who may log in at a front end. */
-    scopeWithAccess: (part: string | undefined, whole: string | undefined, frontEnd: Guarded) =>
-      withNeededScopes(part, whole, allowsAt(frontEnd), provider.access),
+    /** A part of a scope, with the words by which the provider says who may log in, and who that is. */
+    scopeWithAccess(
+      part: string | undefined,
+      whole: string | undefined,
+      frontEnd: Guarded,
+      resource?: Resource,
+    ): string | undefined {
+      const allows = allowsAt(frontEnd, resource);
+      const needed = allows.flatMap((one) => (one ? neededScopes(one, provider.access) : []));
+      const more = resource ? scopesOfIdentity(resource.identity, provider.access) : [];
+      return withNeededScopes(part, whole, [...needed, ...more]);
+    },
     addressOf: limits.addressOf,
     limitExchange: limits.limitExchange,
     countRefresh: limits.countRefresh,

@@ -10,7 +10,9 @@ const oauthRequest = v.object({
   codeChallenge: v.string(),
   /** What `keyOfClient` gives of a client that has no entry of its own. */
   client: v.optional(v.string()),
-  /** Where the token is to be used. @see RFC 8707 */
+  /** The resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
+  opens: v.optional(v.string()),
+  /** Where the provider's token is to be used, as the client says. @see RFC 8707 */
   resource: v.optional(v.string()),
   /** What the provider is asked for. */
   scope: v.optional(v.string()),

@@ -26,6 +26,8 @@ export const kinds = {
   generations: { letter: 'g', most: 16_384 },
   /** Logins that were revoked. */
   revocations: { letter: 'v', lifetime: 60_000, most: 4096 },
+  /** Logins that have ended, until their last access token ends. */
+  endedLogins: { letter: 'o', most: 16_384 },
   /** Sessions that were logged out, until their latest end. */
   logouts: { letter: 'l', most: 16_384 },
 } as const satisfies Record<string, Kind>;
@@ -47,6 +49,8 @@ export const counted = {
   refusedExchanges: { name: 'exchange', lifetime: tenMinutes },
   refusedLookups: { name: 'lookup', lifetime: tenMinutes },
   refusedRevocations: { name: 'revocation', lifetime: tenMinutes },
+  /** Wrong secrets of servers that introspect. */
+  wrongSecrets: { name: 'wrong secrets', lifetime: tenMinutes },
   /** What clients that nobody registered make the relay do. */
   newClients: { name: 'new clients', lifetime: tenMinutes },
   /** The same, whatever origin they name. */

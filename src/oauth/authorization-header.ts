@@ -23,3 +23,19 @@ export function parseBearerToken(values: readonly string[]): string {
   if (!isCredential(token)) throw new RelayError('token_malformed');
   return token;
 }
+
+/**
+ * Reads client credentials from an Authorization header.
+ *
+ * @returns the name, and the secret as it may be meant: some clients do not encode it. Undefined: the header has none
+ * @see RFC 6749 §2.3.1, RFC 7617 §2
+ */
+export function parseBasicCredentials(
+  value: string | undefined,
+): { readonly name: string; readonly secrets: readonly string[] } | undefined {
+  const [, encoded = ''] = /^ *basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(value ?? '') ?? [];
+  const [, name, secret] = /^([^:]+):(.+)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  if (name === undefined || secret === undefined) return undefined;
+  const decoded = new URLSearchParams(`secret=${secret}`).get('secret') ?? '';
+  return { name, secrets: [secret, decoded] };
+}

@@ -6,6 +6,7 @@ import { expectFewParameters, parseQuery } from './query.ts';
 /** The parameters that the relay's endpoints take in a body. */
 const names = [
   'client_id',
+  'client_secret',
   'code',
   'code_verifier',
   'consent',

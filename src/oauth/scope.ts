@@ -64,6 +64,13 @@ export function narrowedScope({ scope }: Query, configured?: string): string | u
   return partOf(configured?.split(' ') ?? [], scope);
 }
 
+/** A requested scope without the words of another one. @returns undefined if nothing is left */
+export function scopeWithout(requested: Query[string], other = ''): Query[string] {
+  if (typeof requested !== 'string') return requested;
+  const left = wordsOf(requested).filter((word) => !wordsOf(other).includes(word));
+  return left.length === 0 ? undefined : left.join(' ');
+}
+
 /**
  * What a client asks for within the configured scope. A CMS asks for a fixed scope, whatever its site needs, and a
  * client that nobody registered for what it reads in metadata. If nothing of it is configured, the configured scope

@@ -71,23 +71,7 @@ export function makersOf(registry: Registry, situation: () => Situation) {
 /** Every metric but those of a shared memory. No value of a label comes from a request. */
 export function tableOf({ counter, loginCounter, histogram, gauge }: Makers) {
   const outcomes = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
-  gauge('build_info', 'Always 1; the labels tell what runs.', ['version', 'node'], (info) =>
-    info.set({ version, node: process.versions.node }, 1),
-  );
-  gauge('provider_calls_in_flight', 'Calls to the provider in flight.', [], (inFlight, now) =>
-    inFlight.set(now.callsInFlight),
-  );
-  gauge('ready', '1 if the relay is ready, as /readyz says; 0 if not.', [], (ready, now) =>
-    ready.set(now.ready ? 1 : 0),
-  );
-  gauge(
-    'provider_known',
-    '1 if logins can start at the provider; 0 if its issuer has not described it.',
-    ['registration'],
-    (known, { providers }) => {
-      for (const one of providers) known.set(labelOf(one), one.isKnown ? 1 : 0);
-    },
-  );
+  defineGauges(gauge);
   return {
     requests: counter('requests_total', 'Requests by route and status.', ['route', 'status']),
     requestDuration: histogram(
@@ -144,6 +128,11 @@ export function tableOf({ counter, loginCounter, histogram, gauge }: Makers) {
       'Refresh requests of front ends, also of sessions, by outcome.',
     ),
     revocations: outcomes('revocations_total', 'Revocation requests of front ends, by outcome.'),
+    resourceRequests: counter(
+      'resource_requests_total',
+      'Questions whether a token opens a resource, by resource and outcome.',
+      ['resource', 'outcome'],
+    ),
     logouts: outcomes('logouts_total', 'Logouts of sessions, by outcome.'),
     limits: counter(
       'limits_hit_total',
@@ -152,6 +141,27 @@ export function tableOf({ counter, loginCounter, histogram, gauge }: Makers) {
       countedLimits,
     ),
   };
+}
+
+/** What is so at the moment of a scrape. */
+function defineGauges(gauge: Makers['gauge']): void {
+  gauge('build_info', 'Always 1; the labels tell what runs.', ['version', 'node'], (info) =>
+    info.set({ version, node: process.versions.node }, 1),
+  );
+  gauge('provider_calls_in_flight', 'Calls to the provider in flight.', [], (inFlight, now) =>
+    inFlight.set(now.callsInFlight),
+  );
+  gauge('ready', '1 if the relay is ready, as /readyz says; 0 if not.', [], (ready, now) =>
+    ready.set(now.ready ? 1 : 0),
+  );
+  gauge(
+    'provider_known',
+    '1 if logins can start at the provider; 0 if its issuer has not described it.',
+    ['registration'],
+    (known, { providers }) => {
+      for (const one of providers) known.set(labelOf(one), one.isKnown ? 1 : 0);
+    },
+  );
 }
 
 /** The metrics of a shared memory. Their functions observe, and return nothing. */

@@ -74,13 +74,16 @@ function countProviderCall(metrics: Table, record: RequestRecord): void {
 
 /** Counts what a request does for a login: start, end, redemption, refresh, revocation, logout. */
 function countLogin(metrics: Table, record: RequestRecord): void {
-  const { method, action, outcome, grant } = record;
+  const { method, action, outcome, grant, resource } = record;
   const label = labelOf(record);
   if (method === 'GET' && outcome === 'ok') {
     if (action === 'start') metrics.started.inc(label);
     if (action === 'callback') metrics.finished.inc(label);
   } else if (method === 'GET' && action === 'callback') {
     metrics.failed.inc({ reason: outcome, ...label });
+  }
+  if (resource !== undefined && (action === 'check' || action === 'introspect')) {
+    metrics.resourceRequests.inc({ resource, outcome });
   }
   if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });
   if (grant === 'refresh_token') metrics.refreshes.inc({ outcome });

@@ -40,6 +40,8 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   token: ({ grant }) => (grant === 'refresh_token' ? newTokens : 'the tokens for the code'),
   revoke: () => 'the login is revoked',
   register: () => 'a client_id, which holds its client',
+  introspect: () => 'whether the token is good',
+  check: () => 'the request may pass',
   user: () => 'the user record',
   session: () => 'somebody is logged in',
   'session-refresh': () => 'the session is renewed',

@@ -26,12 +26,14 @@ export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>
   readonly provider: UpstreamCall | undefined;
 }
 
-/** The names of registration and front end are left out if there is only one. */
+/** The names of registration and front end are left out if there is only one, and people unless they are to be logged. */
 type SharedFields =
   | 'requestId'
   | 'action'
   | 'registration'
   | 'frontEnd'
+  | 'resource'
+  | 'person'
   | 'providerError'
   | 'access'
   | 'refusedBy'
@@ -46,7 +48,7 @@ type SharedFields =
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],
   clientAddress: (request: IncomingMessage) => string | undefined,
-  names: Readonly<Record<'registration' | 'frontEnd', boolean>>,
+  names: Readonly<Record<'registration' | 'frontEnd' | 'person', boolean>>,
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
@@ -57,7 +59,7 @@ export function recordRequests(
 
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, action, registration, frontEnd } = ctx.state;
+      const { requestId, action, registration, frontEnd, resource, person } = ctx.state;
       const { providerCall, providerError, access, refusedBy, excused, grant, stack } = ctx.state;
       const line: RequestRecord = {
         requestId,
@@ -67,6 +69,8 @@ export function recordRequests(
         route: routeOf(ctx) ?? null,
         registration: names.registration ? registration : undefined,
         frontEnd: names.frontEnd ? frontEnd : undefined,
+        resource,
+        person: names.person ? person : undefined,
         ...closed,
         provider: providerCall,
         providerError,

@@ -71,6 +71,8 @@ export interface Membership extends AccessSource {
   readonly ask: string;
   /** The field `state` of a membership that counts. Undefined: status 204 is a yes. */
   readonly state?: string;
+  /** Where all of a person's are. */
+  readonly list?: PersonValues;
 }
 
 /** Values that the provider says of a person, which are compared with those of the rule. */
@@ -86,6 +88,8 @@ export interface PersonValues extends AccessSource {
   readonly fields: readonly string[];
   /** A field that must be true. */
   readonly verified?: string;
+  /** A field that is true for one value of several: the one that stands for the person. */
+  readonly primary?: string;
   /** A name of a user who has a number. So a rule of digits is never a name. */
   readonly name?: string;
   readonly ignoresCase?: true;

@@ -1,6 +1,6 @@
 import type { AccessAnswers, Preset } from './provider.ts';
 
-// https://docs.github.com/en/rest/orgs/members, /rest/teams/members, /rest/users/emails
+// https://docs.github.com/en/rest/orgs/members, /rest/teams/members, /rest/teams/teams, /rest/users/emails
 const githubAccess: AccessAnswers = {
   users: { kind: 'values', fields: ['id'], name: 'login' },
   organizations: {
@@ -14,12 +14,18 @@ const githubAccess: AccessAnswers = {
     ask: 'orgs/:organization/teams/:team/memberships/:login',
     state: 'active',
     scope: 'read:org|write:org|admin:org',
+    list: {
+      kind: 'values',
+      from: 'user/teams?per_page=100',
+      fields: ['organization.login', 'slug'],
+    },
   },
   emails: {
     kind: 'values',
     from: 'user/emails?per_page=100',
     fields: ['email'],
     verified: 'verified',
+    primary: 'primary',
     scope: 'user:email|user',
   },
   groups: { kind: 'cannot', why: 'GitHub has organizations and teams' },
@@ -76,7 +82,13 @@ const giteaAccess: AccessAnswers = {
     ignoresCase: true,
     scope: 'read:organization|write:organization',
   },
-  emails: { kind: 'values', from: 'user/emails', fields: ['email'], verified: 'verified' },
+  emails: {
+    kind: 'values',
+    from: 'user/emails',
+    fields: ['email'],
+    verified: 'verified',
+    primary: 'primary',
+  },
   groups: { kind: 'cannot', why: 'it has organizations and teams' },
 };
 

@@ -38,6 +38,7 @@ import { originOfPage, type SessionRequests } from '../routes/session-requests.t
 import { createApiPaths } from './api-paths.ts';
 import { createLoginRoutes, type LoginRoutes } from './login-routes.ts';
 import type { ServedRegistration, ServingContext } from './registrations.ts';
+import { resourceRoutes } from './resource-routes.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 interface Dependencies extends ServingContext {
@@ -66,10 +67,15 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     Object.entries({
       ...commonRoutes(dependencies, limited),
       ...(logins.startOfCms && { [paths.cmsLogin]: logins.startOfCms }),
+      ...resourceRoutes(served),
     }),
   );
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
-  const names = { registration: served.length > 1, frontEnd: frontEnds.length > 1 };
+  const names = {
+    registration: served.length > 1,
+    frontEnd: frontEnds.length > 1,
+    person: config.logPeople,
+  };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const [path, { handle }] of routes) router.all(path, handle);
   router.all(/^\/(auth|\.well-known)\//, logins.answer);
@@ -184,6 +190,7 @@ function createReaders(
     /** The client of a request is known later: then, only its own pages may read on. */
     mayAllRead(ctx: Context): boolean {
       const { action } = ctx.state;
+      if (action === 'resource-metadata') return true;
       if (action === 'user') {
         const { provider } = claimedQuery(ctx);
         const isMeant = ({ registration: { name } }: ServedRegistration) =>

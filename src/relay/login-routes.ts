@@ -12,6 +12,7 @@ import { answering, answerOAuthErrors } from '../http/error-responder.ts';
 import { methods, refusePrefetch } from '../http/request-guards.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
+import { introspectionEndpoint } from '../routes/introspect.ts';
 import { deliverCallbackFailures, loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { clientRegistrationEndpoint } from '../routes/register-client.ts';
@@ -173,6 +174,13 @@ function oauthEndpoints(
   return {
     [`${path}/token`]: ofPrograms('token', tokenEndpoint(served)),
     [`${path}/revoke`]: ofPrograms('revoke', revocationEndpoint(served)),
+    ...(served.doors.some(({ resource }) => resource.secrets.length > 0) && {
+      [`${path}/introspect`]: {
+        action: 'introspect',
+        // Its servers have one address for all their people: no rate limit.
+        handle: inOrder(answerOAuthErrors, methods('POST'), introspectionEndpoint(served)),
+      },
+    }),
     ...(clients?.takesNewClients && {
       [`${path}/register`]: ofPrograms('register', clientRegistrationEndpoint(clients, served)),
     }),

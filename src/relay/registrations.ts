@@ -2,11 +2,20 @@ import type { Logger } from 'pino';
 import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
-import type { Config, RegistrationConfig } from '../config/config.ts';
-import { audienceOf, frontEndsOf, refreshPolicyOf } from '../config/registration-config.ts';
-import { createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import {
+  audienceOf,
+  frontEndsOf,
+  refreshPolicyOf,
+  resourcesOf,
+} from '../config/registration-config.ts';
+import {
+  audienceOfFrontEnd,
+  createFrontEnd,
+  type FrontEndContext,
+} from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';
-import { createGrants } from '../grants/grants.ts';
+import { createGrants, type Grants } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
 import { createClientLimits } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
@@ -15,6 +24,8 @@ import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
+import { createDoor, type Door } from '../resources/door.ts';
+import type { Resource } from '../resources/resource.ts';
 import { keysOf } from '../sealing/keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
@@ -91,8 +102,16 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     isOnlyOne: users.length === 1,
     logger,
   };
+  const resources = resourcesOf(config, registered);
   const [first, ...others] = users.map((user) =>
-    createFrontEnd({ ...user, refreshPolicy: refreshPolicyOf(config, user) }, shared),
+    createFrontEnd(
+      {
+        ...user,
+        refreshPolicy: refreshPolicyOf(config, user),
+        resources: resources.filter((one) => user.resources.includes(one.name)),
+      },
+      shared,
+    ),
   );
   if (first === undefined) throw new Error('no front end may use the registration');
   return {
@@ -111,6 +130,8 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     questions,
     states,
     grants,
+    limits: clientLimits,
+    doors: doorsOf(resources, users, grants, now),
     /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */
     issuer,
     now,
@@ -123,6 +144,24 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       client.close();
     },
   };
+}
+
+/** @param users the front ends of the registration */
+function doorsOf(
+  resources: readonly Resource[],
+  users: readonly FrontEndConfig[],
+  { accessTokens: tokens, endedLogins }: Grants,
+  now: Clock,
+): readonly Door[] {
+  const byName = new Map(users.map((user) => [user.name, user]));
+  return resources.map((resource) => {
+    const audienceOf = (name: string, client: string | undefined) => {
+      const user = byName.get(name);
+      if (!user?.resources.includes(resource.name)) return undefined;
+      return audienceOfFrontEnd(client === undefined ? user : { ...user, client });
+    };
+    return createDoor(resource, { tokens, endedLogins, audienceOf, now });
+  });
 }
 
 async function providerSource(

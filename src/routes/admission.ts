@@ -1,4 +1,5 @@
 import type { Allow } from '../access/allow.ts';
+import type { Identity } from '../access/identity.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { FrontEndRefresh } from '../grants/refresh-chain.ts';
 import type { Refreshed } from '../grants/refresh-results.ts';
@@ -7,46 +8,74 @@ import { type Context, recordCall } from '../http/context.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
+import type { Resource } from '../resources/resource.ts';
+import type { ObserveCall } from '../upstream/messages.ts';
 
 /** Where a person logs in. */
 interface Place {
   readonly registration: Registration;
   readonly frontEnd: { readonly name: string; readonly allow: Allow | undefined };
+  /** What the login is for. Undefined: the provider's API. */
+  readonly resource?: Resource | undefined;
 }
 
 type Tokens = RevocableTokens & { readonly accessToken: string };
 
 /**
- * Lets only those pass who may log in at the registration and at the front end. The tokens of a refused person are
- * revoked.
+ * Lets only those pass who may log in at the registration and at the front end, and may use the resource. The tokens of a
+ * refused person are revoked.
  *
- * @returns undefined if everybody may log in. It throws a `RelayError`: `access_refused`, `access_unchecked`, or
- *   `token_invalid` if the provider does not know the access token
+ * @returns undefined if nothing is to be asked. It gives who the person is, if the login is for a resource, or throws a
+ *   `RelayError`: `access_refused`, `access_unchecked`, `identity_unknown`, or `token_invalid` if the provider does not
+ *   know the access token
  */
-function admissionTo({ registration, frontEnd }: Place, ctx: Context) {
-  const allows = registration.allowsAt(frontEnd);
-  const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`];
-  if (allows.every((allow) => allow === undefined)) return undefined;
-  return async (tokens: Tokens): Promise<void> => {
+function admissionTo({ registration, frontEnd, resource }: Place, ctx: Context) {
+  const allows = registration.allowsAt(frontEnd, resource);
+  const question = resource?.identity;
+  if (question === undefined && allows.every((allow) => allow === undefined)) return undefined;
+  const owners = [
+    `providers.${registration.name}`,
+    `front-ends.${frontEnd.name}`,
+    `resources.${resource?.name}`,
+  ];
+  const observe: ObserveCall = (call) => {
+    // The record has room for one call: the one that decides.
+    const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
+    if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
+  };
+  return async (tokens: Tokens): Promise<Identity | undefined> => {
     ctx.state.access = 'unchecked';
     const { accessToken } = tokens;
-    const { refusedBy, person } = await registration.verdictOn(accessToken, allows, (call) => {
-      // The record has room for one call: the one that decides.
-      const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
-      if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
-    });
+    const verdict = await registration
+      .verdictOn(accessToken, allows, question, observe)
+      .catch(resource === undefined ? undefined : failUnknown);
+    const { refusedBy, person, identity } = verdict;
+    ctx.state.person = identity?.sub;
     ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
-    if (refusedBy === undefined) return;
+    if (refusedBy === undefined) return identity;
     ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);
     throw new RelayError('access_refused', { person });
   };
 }
 
-/** The same at a login: the provider must know the tokens, which it has issued a moment ago. */
-export async function admit(place: Place, ctx: Context, tokens: Tokens): Promise<void> {
+/** Without an identity there is no token: clients try again, and open no browser. */
+function failUnknown(error: unknown): never {
+  throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unknown') : error;
+}
+
+/**
+ * The same at a login: the provider must know the tokens, which it has issued a moment ago.
+ *
+ * @returns who the person is, if the login is for a resource
+ */
+export async function admit(
+  place: Place,
+  ctx: Context,
+  tokens: Tokens,
+): Promise<Identity | undefined> {
   try {
-    await admissionTo(place, ctx)?.(tokens);
+    return await admissionTo(place, ctx)?.(tokens);
   } catch (error) {
     throw isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
   }
@@ -58,7 +87,7 @@ export async function admit(place: Place, ctx: Context, tokens: Tokens): Promise
  * @param tokens the access token counts without a refresh token: then, it is only asked whether the person may still log
  *   in
  * @param address that the call counts for, if it is known
- * @returns undefined if there is nothing to renew
+ * @returns no tokens if there is nothing to renew; who the person is, if the login is for a resource
  */
 export async function renew(
   place: Place,
@@ -67,20 +96,28 @@ export async function renew(
   { refreshToken, accessToken = '' }: RevocableTokens,
   login: Omit<FrontEndRefresh, 'refreshToken'>,
   address: string | undefined,
-): Promise<Refreshed | undefined> {
+): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
   const { registration } = place;
   refreshes.count(login.login);
   const admission = admissionTo(place, ctx);
+  let identity: Identity | undefined;
+  const check =
+    admission &&
+    (async (tokens: Tokens) => {
+      identity = await admission(tokens);
+    });
   try {
     if (refreshToken !== undefined) {
       const call = async (grant: RefreshGrant) => {
         await registration.countRefresh(address);
         return await registration.requestToken(grant, recordCall(ctx));
       };
-      return await refreshes.join({ ...login, refreshToken }, call, registration.isGood, admission);
+      const refresh = { ...login, refreshToken };
+      const tokens = await refreshes.join(refresh, call, registration.isGood, check);
+      return { tokens, identity };
     }
-    await admission?.({ accessToken });
-    return undefined;
+    await check?.({ accessToken });
+    return { identity };
   } catch (error) {
     if (isFailure(error, 'access_refused')) throw new RelayError('access_ended');
     if (!isFailure(error, 'token_invalid')) throw error;

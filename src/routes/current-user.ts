@@ -4,6 +4,7 @@ import { type Context, clientGone, type Handler, readQuery, recordCall } from '.
 import type { RegistrationSource } from '../login/registration.ts';
 import { parseBearerToken } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
+import { looksSealed } from '../sealing/sealed.ts';
 import type { SessionRequests } from './session-requests.ts';
 
 /** Gives the registration that a request names, else the one that is meant. Throws `provider_unknown`. */
@@ -44,6 +45,7 @@ async function recordOfToken(
   find: FindRegistration,
   isForeign: boolean,
 ) {
+  if (looksSealed(accessToken)) throw new RelayError('token_of_resource');
   const source = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = source.name;
   const registration = source.pinned();

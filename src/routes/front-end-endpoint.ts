@@ -67,7 +67,7 @@ export function required(parameters: EndpointParameters, name: keyof EndpointPar
 }
 
 /**
- * Expects that a request of a program names the resource of its login, if it names one.
+ * Expects that a request of a program names what its login is for at the provider, if it names something.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2.2
@@ -77,7 +77,8 @@ export function expectResource(
   { resource }: { readonly resource?: string | undefined },
 ): void {
   const isOther = asked !== undefined && asked !== resource;
-  if (frontEnd.kind === 'native' && isOther) throw new RelayError('resource_refused');
+  const isOfProvider = frontEnd.kind === 'native' && frontEnd.resources.length === 0;
+  if (isOfProvider && isOther) throw new RelayError('resource_refused');
 }
 
 /**

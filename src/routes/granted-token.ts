@@ -1,6 +1,23 @@
+import type { Identity } from '../access/identity.ts';
+import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
-import { firstRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import { firstRefreshToken, newLogin, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import type { Resource } from '../resources/resource.ts';
+
+/** Where a person logs in, and what for. */
+export interface Grantee extends Place {
+  /** Undefined: the provider's API. */
+  readonly resource?: Resource | undefined;
+  /** Who the person is. Undefined: the login is for the provider's API. */
+  readonly identity?: Identity | undefined;
+}
+
+/** What a front end gets. */
+export interface Granted extends TokenResponse {
+  /** What the resource is told of the person. */
+  readonly identity?: Identity | undefined;
+}
 
 /** Whose codes and refresh tokens a front end may use. */
 export function ownerOf({ registration, frontEnd }: Place) {
@@ -9,21 +26,52 @@ export function ownerOf({ registration, frontEnd }: Place) {
 
 /**
  * Grants a token, and a refresh token if there is one that is not over already, and not too long. The provider's own
- * one stays in the relay.
+ * one stays in the relay. So does its access token, if the login is for a resource.
  *
  * @param content what the refresh token holds; undefined: there is none
  */
 export function withRefreshToken(
-  place: Place,
+  grantee: Grantee,
   token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>,
   content: RefreshTokenContent | undefined,
-): TokenResponse {
-  const { grants, now } = place;
+): Granted {
+  const { grants, now, frontEnd, resource } = grantee;
+  // Checked before. It would get the provider's token.
+  if (resource === undefined && frontEnd.resources.length > 0) throw new Error('no resource');
+  const granted = resource === undefined ? token : tokenFor(resource, grantee, content);
   const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
   const refreshToken =
-    content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(place)) : undefined;
+    content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(grantee)) : undefined;
   const refreshExpiresIn = refreshToken === undefined ? undefined : left;
-  return { ...token, refreshToken, refreshExpiresIn };
+  return { ...granted, refreshToken, refreshExpiresIn };
+}
+
+/** An access token of the relay. It ends with its login at the latest. @throws {RelayError} `identity_too_long` */
+function tokenFor(
+  resource: Resource,
+  { identity, frontEnd, grants, now }: Grantee,
+  login: RefreshTokenContent | undefined,
+) {
+  if (identity === undefined) throw new Error('nobody asked who it is');
+  const iat = secondsOf(now);
+  const loginEnd = login && login.loggedInAt + (frontEnd.refreshPolicy?.lifetime ?? 0);
+  const exp = Math.min(iat + resource.lifetime, loginEnd ?? Number.POSITIVE_INFINITY);
+  const content = {
+    frontEnd: frontEnd.name,
+    client: frontEnd.client,
+    audience: frontEnd.audience,
+    login: login?.login ?? newLogin(),
+    ...identity,
+    iat,
+    exp,
+  };
+  return {
+    accessToken: grants.accessTokens.issue(content, resource),
+    tokenType: 'Bearer',
+    expiresIn: exp - iat,
+    scope: resource.scope,
+    identity,
+  };
 }
 
 /**
@@ -33,14 +81,17 @@ export function withRefreshToken(
  * @param login what the refresh token has of the login besides
  */
 export function firstGrant(
-  place: Place,
+  grantee: Grantee,
   token: TokenResponse,
   thumbprint?: string,
-  login: Pick<RefreshTokenContent, 'redirectUri' | 'resource' | 'hasConsent' | 'address'> = {},
-): TokenResponse {
-  const policy = refreshPolicyAt(place);
-  const content = policy && firstRefreshToken(policy, token, thumbprint, place.now);
-  return withRefreshToken(place, token, content && { ...content, ...login });
+  login: Pick<
+    RefreshTokenContent,
+    'redirectUri' | 'resource' | 'opens' | 'hasConsent' | 'address'
+  > = {},
+): Granted {
+  const policy = refreshPolicyAt(grantee);
+  const content = policy && firstRefreshToken(policy, token, thumbprint, grantee.now);
+  return withRefreshToken(grantee, token, content && { ...content, ...login });
 }
 
 /** @returns undefined if the front end gets no refresh tokens */
@@ -48,4 +99,19 @@ export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: P
   // Where the provider revokes no refresh tokens.
   const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
+}
+
+/**
+ * Ends a login for a resource: no door opens to its access tokens any more, and none is refreshed.
+ *
+ * @param resource that it is for; undefined: none
+ */
+export async function endAtDoors(
+  { grants, frontEnd }: Place,
+  login: string,
+  resource: Pick<Resource, 'lifetime'> | undefined,
+): Promise<void> {
+  if (resource === undefined) return;
+  const longest = Math.max(resource.lifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
+  await grants.endedLogins.end(login, longest * 1000);
 }

@@ -21,8 +21,9 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
  *
  * @see RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1
  */
-export function serverMetadata({ issuer, registration, frontEnds }: Served): Middleware {
+export function serverMetadata({ issuer, registration, frontEnds, doors }: Served): Middleware {
   const { clients, grantTypes } = frontEnds;
+  const resourceScopes = doors.map(({ resource }) => resource.scope);
   const metadata = {
     issuer,
     authorization_endpoint: issuer,
@@ -30,6 +31,10 @@ export function serverMetadata({ issuer, registration, frontEnds }: Served): Mid
     token_endpoint_auth_methods_supported: ['none'],
     revocation_endpoint: `${issuer}/revoke`,
     revocation_endpoint_auth_methods_supported: ['none'],
+    ...(doors.some(({ resource }) => resource.secrets.length > 0) && {
+      introspection_endpoint: `${issuer}/introspect`,
+      introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    }),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: grantTypes,
@@ -43,6 +48,11 @@ export function serverMetadata({ issuer, registration, frontEnds }: Served): Mid
     // The front end's own origin is there already.
     const header = 'Access-Control-Allow-Origin';
     if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
-    ctx.body = { ...metadata, scopes_supported: registration.pinned().provider.scope?.split(' ') };
+    const scopes = [registration.pinned().provider.scope, ...resourceScopes];
+    const words = scopes.flatMap((scope) => scope?.split(' ') ?? []);
+    ctx.body = {
+      ...metadata,
+      scopes_supported: words.length > 0 ? [...new Set(words)] : undefined,
+    };
   };
 }

@@ -4,8 +4,8 @@ import type { CodeContent } from '../grants/codes.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { keyOf } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
+import { resourceOfLogin } from '../resources/resource.ts';
 import { admit } from './admission.ts';
 import {
   countedAddress,
@@ -15,7 +15,7 @@ import {
   proofOf,
   required,
 } from './front-end-endpoint.ts';
-import { firstGrant } from './granted-token.ts';
+import { firstGrant, type Granted } from './granted-token.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
@@ -23,7 +23,7 @@ import { firstGrant } from './granted-token.ts';
  *
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
-export async function redeemCode(request: EndpointRequest): Promise<TokenResponse> {
+export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const { ctx, frontEnd, parameters, registration } = request;
   const { codes, redeemedCodes } = request.grants;
   const login = codes.open(required(parameters, 'code'), frontEnd.audience);
@@ -36,9 +36,11 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
     throw new RelayError('verifier_wrong');
   }
   expectResource(request, login);
+  const own = resourceOfLogin(frontEnd, login, parameters.resource);
+  ctx.state.resource = own?.name;
   const thumbprint = await proofOf(request);
 
-  const { providerCode, codeVerifier, redirectUri, resource, scope, hasConsent } = login;
+  const { providerCode, codeVerifier, redirectUri, resource, opens, scope, hasConsent } = login;
   const address = countedAddress(request, login);
   // Not the relay's code: it may have another spelling.
   const key = keyOf(registration.audience, providerCode);
@@ -62,15 +64,16 @@ export async function redeemCode(request: EndpointRequest): Promise<TokenRespons
   const token = { ...redeemed, scope: redeemed.scope ?? scope };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   expectConsent(request, login, token);
-  await admit(request, ctx, token).catch((error: unknown) => {
+  const grantee = { ...request, resource: own };
+  const identity = await admit(grantee, ctx, token).catch((error: unknown) => {
     // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
     const isRefusal = isFailure(error, 'access_refused');
     throw isRefusal ? new RelayError('access_refused', { status: 400 }) : error;
   });
   // Of a document, nothing else says later from where its client sends requests.
   const ofAnybody = frontEnd.client === undefined ? {} : { redirectUri, address };
-  const kept = { resource, hasConsent, ...ofAnybody };
-  return firstGrant(request, token, thumbprint, kept);
+  const kept = { resource, opens, hasConsent, ...ofAnybody };
+  return firstGrant({ ...grantee, identity }, token, thumbprint, kept);
 }
 
 /** @see RFC 6749 §4.1.3 */

@@ -9,7 +9,7 @@ import {
 } from '../grants/refresh-tokens.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
+import { resourceOfLogin } from '../resources/resource.ts';
 import { renew, revokeSilently } from './admission.ts';
 import {
   countedAddress,
@@ -19,7 +19,14 @@ import {
   proofOf,
   required,
 } from './front-end-endpoint.ts';
-import { ownerOf, refreshPolicyAt, withRefreshToken } from './granted-token.ts';
+import {
+  endAtDoors,
+  type Granted,
+  type Grantee,
+  ownerOf,
+  refreshPolicyAt,
+  withRefreshToken,
+} from './granted-token.ts';
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,
@@ -27,7 +34,7 @@ import { ownerOf, refreshPolicyAt, withRefreshToken } from './granted-token.ts';
  *
  * @see RFC 6749 §6, RFC 9449 §5
  */
-export async function refreshLogin(request: EndpointRequest): Promise<TokenResponse> {
+export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const { ctx, frontEnd, parameters, registration, now } = request;
   const { generations, refreshes, refreshTokens } = request.grants;
   const policy = refreshPolicyAt(request);
@@ -43,22 +50,39 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   }
   expectResource(request, login);
+  const resource = resourceOfLogin(frontEnd, login, parameters.resource);
+  const grantee = { ...request, resource };
+  ctx.state.resource = resource?.name;
+  if (resource && (await request.grants.endedLogins.hasEnded(login.login))) {
+    throw new RelayError('grant_invalid');
+  }
   const granted = login.scope ?? frontEnd.scope ?? registration.provider.scope;
-  const part = refreshScope(parameters.scope, granted);
+  // The scope of a resource says nothing to the provider.
+  const part = resource === undefined ? refreshScope(parameters.scope, granted) : undefined;
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { generation, providerToken, thumbprint } = login;
   // No refresh token of the login is good for longer.
   const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
-  const last = generation && (await lastGeneration(request, login, generation, lifetime));
+  const last = generation && (await lastGeneration(grantee, login, generation, lifetime));
   const renewal = { ...owner, login: login.login, thumbprint, scope };
   const address = countedAddress(request, login);
-  const renewed = await renew(request, ctx, refreshes, providerToken, renewal, address);
+  const { tokens: renewed, identity } = await renew(
+    grantee,
+    ctx,
+    refreshes,
+    providerToken,
+    renewal,
+    address,
+  ).catch(async (error: unknown) => {
+    if (isFailure(error, 'access_ended')) await endAtDoors(request, login.login, resource);
+    throw error;
+  });
   if (renewed !== undefined) expectConsent(request, login, renewed);
   const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
   const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
   const isLast = last !== undefined && last.number === generation?.number;
   const replaced = isLast ? await generations.replace(login.login, last, lifetime) : last;
-  return withRefreshToken(request, token, { ...next, generation: replaced });
+  return withRefreshToken({ ...grantee, identity }, token, { ...next, generation: replaced });
 }
 
 /**
@@ -69,7 +93,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<TokenRespo
  * @see RFC 9700 §4.14.2
  */
 async function lastGeneration(
-  place: Place,
+  place: Grantee,
   login: RefreshTokenContent,
   given: Generation,
   lifetime: number,
@@ -80,6 +104,7 @@ async function lastGeneration(
   } catch (error) {
     if (isFailure(error, 'refresh_reused')) {
       await generations.end(login.login, lifetime);
+      await endAtDoors(place, login.login, place.resource);
       revokeSilently(place.registration, await endRefreshes(place, login));
     }
     throw error;

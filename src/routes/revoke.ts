@@ -4,7 +4,7 @@ import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealing/sealed.ts';
 import { type EndpointRequest, frontEndEndpoint, required } from './front-end-endpoint.ts';
-import { ownerOf } from './granted-token.ts';
+import { endAtDoors, ownerOf } from './granted-token.ts';
 import { endRefreshes } from './refresh-login.ts';
 
 /**
@@ -22,8 +22,13 @@ export function revocationEndpoint(served: Served): Handler {
       registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, ownerOf(request));
     if (login !== undefined) {
+      const { opens } = login;
+      const resource = frontEnd.resources.find(({ url }) => url === opens);
+      await endAtDoors(request, login.login, resource);
       const tokens = await endRefreshes(request, login);
       await revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
+    } else if (await endedByAccessToken(request, token)) {
+      // Only the refresh token holds what the provider could revoke.
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.
       throw new RelayError('grant_invalid');
@@ -41,6 +46,18 @@ export function revocationEndpoint(served: Served): Handler {
   };
   // The tokens of a client that has ended may live on at the provider.
   return frontEndEndpoint(served, revoke, true);
+}
+
+/** Ends the login of an access token for a resource. @returns whether it is one of the front end */
+async function endedByAccessToken(request: EndpointRequest, token: string): Promise<boolean> {
+  const { frontEnd, grants } = request;
+  for (const resource of frontEnd.resources) {
+    const opened = grants.accessTokens.open(token, resource);
+    if (opened?.audience !== frontEnd.audience) continue;
+    await endAtDoors(request, opened.login, resource);
+    return true;
+  }
+  return false;
 }
 
 /** A token that the provider does not know is as good as revoked. @see RFC 7009 §2.2 */

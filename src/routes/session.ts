@@ -33,7 +33,7 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
     const owner = { registration: session.audience, frontEnd: frontEnd.name };
     const login = { ...owner, login: session.id, scope: undefined };
     const address = open.registration.addressOf(ctx.req);
-    const token = await renew(open, ctx, refreshes, session, login, address).catch(
+    const { tokens: token } = await renew(open, ctx, refreshes, session, login, address).catch(
       async (error) => {
         const isEnded = isFailure(error, 'access_ended');
         // Its tokens may be good for longer: not every provider revokes them.

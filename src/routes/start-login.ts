@@ -13,7 +13,7 @@ import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { Query } from '../oauth/query.ts';
-import { narrowedScope, scopeWithin } from '../oauth/scope.ts';
+import { narrowedScope, scopeWithin, scopeWithout } from '../oauth/scope.ts';
 import {
   codeChallengeOf,
   frontEndState,
@@ -22,6 +22,7 @@ import {
   registeredRedirectUri,
   resourceOf,
 } from '../oauth/start-parameters.ts';
+import { findResource, type Resource } from '../resources/resource.ts';
 
 /** Where a login starts. Its provider may not be known. */
 interface Place extends Served {
@@ -97,16 +98,22 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
 /** @param isOpen whether nobody registered the client, so that a person is asked */
 function oauthRequest(query: Query, place: Place, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
-  const { kind, client } = frontEnd;
+  const { kind, client, resources } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
-  const resource = kind === 'native' ? resourceOf(query) : undefined;
+  const isForProvider = resources.length === 0;
+  const resource = kind === 'native' || !isForProvider ? resourceOf(query) : undefined;
+  const own = isForProvider ? undefined : findResource(resources, resource);
+  const asked =
+    own === undefined ? query : { ...query, scope: scopeWithout(query['scope'], own.scope) };
   const narrow = (whole?: string) =>
-    isOpen ? scopeWithin(query, whole) : (narrowedScope(query, whole) ?? whole);
-  const { scope, otherAccount } = atProvider(query, place, narrow);
-  const hasConsent = isOpen ? (true as const) : undefined;
+    isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole);
+  const { scope, otherAccount } = atProvider(query, place, narrow, own);
+  // The provider's token stays here if the login is for a resource.
+  const hasConsent = isOpen && isForProvider ? (true as const) : undefined;
+  const given = { redirectUri, codeChallenge, client, scope, hasConsent };
   return {
-    oauth: { redirectUri, codeChallenge, client, resource, scope, hasConsent },
+    oauth: { ...given, ...(own === undefined ? { resource } : { opens: own.url }) },
     otherAccount,
   };
 }
@@ -116,10 +123,11 @@ function atProvider(
   { prompt }: Query,
   { registration, frontEnd }: Place,
   narrow: (whole?: string) => string | undefined,
+  resource?: Resource,
 ) {
   const { provider, scopeWithAccess } = registration.pinned();
   const { scope: whole = provider.scope } = frontEnd;
-  const scope = scopeWithAccess(narrow(whole), whole, frontEnd);
+  const scope = scopeWithAccess(narrow(whole), whole, frontEnd, resource);
   return { scope, otherAccount: prompt === 'select_account' };
 }
 
@@ -138,9 +146,12 @@ function askConsent(
   expectNavigation(ctx);
   const { host: provider } = new URL(registration.pinned().provider.authorizeUrl);
   const { state: token } = questions.start(ctx, frontEnd.name, start);
-  const { scope, redirectUri } = start.oauth;
+  const { scope, redirectUri, opens } = start.oauth;
   const action = `${issuer}/consent`;
-  showQuestion(ctx, consentPage({ client, redirectUri, scope, provider, action, token }));
+  showQuestion(
+    ctx,
+    consentPage({ client, redirectUri, scope: opens ?? scope, provider, action, token }),
+  );
 }
 
 function showQuestion(ctx: Context, page: string): void {

@@ -4,8 +4,8 @@ import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
 import { expectOrigin, frontEndEndpoint, required } from './front-end-endpoint.ts';
+import type { Granted } from './granted-token.ts';
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 
@@ -29,10 +29,21 @@ export function tokenEndpoint(served: Served): Handler {
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = type;
-    const token = await grants[type](request);
+    const token = await grants[type](request).catch(
+      frontEnd.resources.length > 0 ? failTemporarily : undefined,
+    );
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
     answerWithToken(ctx, token);
   });
+}
+
+/** A program that reads 502 or 504 logs in again. One that reads 503 waits. */
+function failTemporarily(error: unknown): never {
+  const isPassing =
+    error instanceof RelayError &&
+    error.oauthError === 'temporarily_unavailable' &&
+    error.status !== 429;
+  throw isPassing ? new RelayError(error.code, { ...error, status: 503 }) : error;
 }
 
 /**
@@ -62,7 +73,7 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
   };
 }
 
-function answerWithToken(ctx: Context, token: TokenResponse): void {
+function answerWithToken(ctx: Context, token: Granted): void {
   ctx.body = {
     access_token: token.accessToken,
     token_type: token.tokenType ?? 'bearer',
@@ -71,5 +82,6 @@ function answerWithToken(ctx: Context, token: TokenResponse): void {
     refresh_token: token.refreshToken,
     // Some libraries guess an end if they are told none.
     refresh_token_expires_in: token.refreshExpiresIn,
+    identity: token.identity,
   };
 }

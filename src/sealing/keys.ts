@@ -45,6 +45,7 @@ function keysFrom([current, ...previous]: readonly [string | Buffer, ...string[]
     state: ring('state'),
     code: ring('code'),
     refreshToken: ring('refresh token'),
+    accessToken: ring('access token'),
     session: ring('session'),
     client: ring('client'),
     consent: ring('consent'),

@@ -161,6 +161,7 @@ describe('the schema of the file', () => {
   const levels = {
     relay: schema.properties,
     providers: schema.properties.providers.additionalProperties.properties,
+    resources: schema.properties.resources.additionalProperties.properties,
     'front-ends': frontEnd,
     proxy: frontEnd.proxy.items.properties,
     allow: frontEnd.allow.properties,
@@ -176,8 +177,10 @@ describe('the schema of the file', () => {
         settings.map(({ key }) => `${level} ${key}`),
       ),
       'relay providers',
+      'relay resources',
       'relay front-ends',
       'providers allow',
+      'resources allow',
       'front-ends proxy',
       'front-ends clients',
       'front-ends allow',

@@ -13,6 +13,13 @@ const ofPrograms: readonly string[] = [
   ...['consent_denied', 'consent_exceeded', 'navigation_required'],
 ];
 
+/** Failures of doors to resources, and of tokens for them: docs/resources.md. */
+const ofResources: readonly string[] = [
+  ...['resource_token_missing', 'resource_token_invalid', 'resource_token_expired'],
+  ...['resource_token_misplaced', 'resource_secret_wrong', 'token_of_resource'],
+  ...['identity_too_long', 'identity_unknown'],
+];
+
 /** Failures that reach no page as a code of the relay. */
 const neverACode: readonly string[] = [
   // A page gets the code of OAuth instead.
@@ -23,6 +30,7 @@ const neverACode: readonly string[] = [
   ...['key_mismatch', 'refresh_refused', 'refresh_reused'],
   // The browser stays at the relay, or at the popup of a CMS.
   ...ofPrograms,
+  ...ofResources,
   ...['client_unauthorized', 'redirect_uri_unknown', 'pkce_required'],
   ...['cms_backend_wrong', 'front_end_gone', 'prefetch_refused'],
   // The answer has only a detail: /api/user, and what no route has seen.
@@ -58,7 +66,7 @@ function codesOfClient(): readonly string[] {
 describe('docs/front-end.md', () => {
   it('explains each code of OAuth and of the client once, and no other', () => {
     const failures = failureCodes
-      .filter((code) => !ofPrograms.includes(code))
+      .filter((code) => ![...ofPrograms, ...ofResources].includes(code))
       .map((code) => new RelayError(code));
     const statuses = failures.map(({ status }) => status);
     const expected = new Set([

@@ -31,6 +31,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   returnToLength: 'the page that a session returns to',
   logoutTime: 'revocation while a session is logged out',
   sealedLength: 'a code or refresh token of the relay',
+  resourceTokenLength: 'an access token for a resource',
   proofLength: 'a DPoP proof',
   providerCalls: 'calls to the provider in flight',
   requestBodySize: 'body of a token or revocation request',
@@ -46,6 +47,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   configFileSize: 'the configuration file',
   configFileAliases: 'aliases in the configuration file',
   registrations: 'providers in the configuration file',
+  resources: 'resources in the configuration file',
   frontEnds: 'front ends in the configuration file',
 };
 const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 * 1024 };

@@ -28,7 +28,7 @@ export function allowOf(
  * @param providers in the order of the registrations; undefined: it has a fault
  */
 export function checkAllow(
-  { registrations, frontEnds }: Readings,
+  { registrations, resources, frontEnds }: Readings,
   providers: readonly (ProviderSettings | undefined)[],
 ): void {
   const settings = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
@@ -36,7 +36,12 @@ export function checkAllow(
     allow,
     registrations: [name],
   }));
-  for (const { allow: reading, registrations: usable } of [...ofRegistrations, ...frontEnds]) {
+  const ofResources = resources.map(({ registration, allow }) => ({
+    allow,
+    registrations: [registration],
+  }));
+  const all = [...ofRegistrations, ...ofResources, ...frontEnds];
+  for (const { allow: reading, registrations: usable } of all) {
     const allow = allowOf(reading, usable);
     if (reading === undefined || allow === undefined) continue;
     if (reading.sourceOf('groupsClaim') !== undefined && !reading.sourceOf('groups')) {

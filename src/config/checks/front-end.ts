@@ -67,6 +67,8 @@ export function frontEndConfig(reading: FrontEndReading) {
     /** The names of the registrations that it may use. */
     registrations,
     scope: values.scope,
+    /** The names of the resources that its logins are for. Empty: the API of the provider. */
+    resources: values.resources ?? [],
     refreshTokens: refreshTokensOf(reading),
     allow: allowOf(allow, registrations),
     /** The clients that need no entry of their own. Undefined: there are none. */

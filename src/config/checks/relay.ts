@@ -63,11 +63,11 @@ export function checkMetrics({ values, describe, fault, warnOfUnused }: RelayRea
 }
 
 /** Reports http:// addresses beyond this machine, unless they are allowed. */
-export function reportPlainHttp({ relay, registrations, frontEnds }: Readings): void {
+export function reportPlainHttp({ relay, registrations, resources, frontEnds }: Readings): void {
   if (relay.values.insecureHttp !== false) return;
   const why = `must start with https://. http:// is only for this machine, unless ${relay.describe('insecureHttp')} allows it`;
   const apis = frontEnds.flatMap((one) => one.apis);
-  for (const one of [relay, ...frontEnds, ...registrations, ...apis]) {
+  for (const one of [relay, ...frontEnds, ...registrations, ...resources, ...apis]) {
     for (const name of plainAddresses(one)) one.fault(name, why);
   }
 }

@@ -84,6 +84,12 @@ export const frontEndFileRows = {
     otherwise: "the provider's",
     separator: ' ',
   }),
+  resources: inFile('resources', schemas.names, {
+    help: 'names of the resources that its logins are for: it gets tokens for them, and never a token of the provider',
+    otherwise: "none: it gets the provider's token",
+    repeatable: true,
+    unquoted: true,
+  }),
   refreshTokens: inFile('refresh-tokens', refreshTokenKinds, {
     help: 'refresh tokens of the front end: bound, bearer or off',
     otherwise: "the relay's",

@@ -108,6 +108,10 @@ export const observabilityRows = group('Logs and metrics', {
     help: 'client address in the log: off, whole, or cut to its network (IPv4 /24, IPv6 /48)',
     default: 'off',
   }),
+  logPeople: relay('--log-people', 'LOG_PEOPLE', schemas.trueOrFalse, {
+    help: 'log the id of the person at each use of a resource',
+    default: 'false',
+  }),
   metricsPort: relay('--metrics-port <number>', 'METRICS_PORT', wholeNumber(0, 65535), {
     help: 'port that serves GET /metrics for Prometheus; keep it private',
     otherwise: 'off',

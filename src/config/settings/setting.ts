@@ -2,7 +2,14 @@ import type * as v from 'valibot';
 import { limits } from '../../limits.ts';
 
 /** Where a setting applies: to the whole relay, or to a map of the file with the settings of something else. */
-export type Level = 'relay' | 'providers' | 'front-ends' | 'proxy' | 'allow' | 'clients';
+export type Level =
+  | 'relay'
+  | 'providers'
+  | 'resources'
+  | 'front-ends'
+  | 'proxy'
+  | 'allow'
+  | 'clients';
 
 /** What a key with the name of a level can hold, besides the settings of the level. Parser, schema and print of the file use it. */
 interface LevelInFile {
@@ -31,7 +38,7 @@ const named = {
 
 export const levels: Readonly<Record<Level, LevelInFile>> = {
   relay: {
-    holds: ['providers', 'front-ends'],
+    holds: ['providers', 'resources', 'front-ends'],
     help: 'login-relay configuration',
     otherShape: 'is not a map of settings, such as port: 8000',
     misplaced: 'belongs to the whole relay: move it to the top of the file, without indentation',
@@ -64,12 +71,19 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     otherShape: 'is not a map of rules, such as users: [octocat]',
     // Without a rule, everybody could log in.
     empty: 'has no rule',
-    misplaced: 'says who may log in: move it into allow, in a provider or a front end',
+    misplaced: 'says who may log in: move it into allow, in a provider, a resource or a front end',
   },
   clients: {
     help: 'The programs that may log in here without an entry of their own.',
     otherShape: 'is not a map, such as registration: true',
     misplaced: 'belongs to clients that nobody registered: move it into clients, in a front end',
+  },
+  resources: {
+    holds: ['allow'],
+    ...named,
+    most: limits.resources,
+    help: 'What logins may be for besides the API of the provider: APIs of your own, MCP servers.',
+    misplaced: 'belongs to a resource: move it into an entry of resources',
   },
 };
 

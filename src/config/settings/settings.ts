@@ -4,6 +4,7 @@ import { apiRows } from './apis.ts';
 import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
 import { protectionRows, providerRows, requiredProviderRows } from './provider.ts';
 import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } from './relay.ts';
+import { resourceRows } from './resources.ts';
 import type { Level, Option, Setting } from './setting.ts';
 
 /** Every setting that flags can give, in the order of the help. */
@@ -38,6 +39,7 @@ function optionsAt<const At extends Level>(level: At): OptionsAt<At> {
 const settings = {
   relay: optionsAt('relay'),
   providers: optionsAt('providers'),
+  resources: resourceRows,
   'front-ends': { ...optionsAt('front-ends'), ...frontEndFileRows },
   proxy: apiRows,
   allow: allowRows,

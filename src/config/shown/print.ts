@@ -45,6 +45,7 @@ export function printFile(
   const file = fileOf(readings, write, (map, index) => {
     const [registration, frontEnd] = [config?.registrations[index], config?.frontEnds[index]];
     if (map.level === 'front-ends') return frontEnd ? ofFrontEnd(map, frontEnd) : [];
+    if (map.level === 'resources') return [];
     return registration ? ofRegistration(map, registration, described) : [];
   });
   return stringify(file, { lineWidth: 0, flowCollectionPadding: false });
@@ -70,7 +71,7 @@ export function migratedFile(readings: Readings): string {
 
 /** @param commentOf the lines after an entry */
 function fileOf(
-  { relay, registrations, frontEnds }: Readings,
+  { relay, registrations, resources, frontEnds }: Readings,
   write: Write,
   commentOf = (_map: FileSettings, _index: number): readonly string[] => [],
 ): YAMLMap {
@@ -93,6 +94,7 @@ function fileOf(
     );
   const file = yamlOf({ ...relay.map, inside: {} });
   file.set('providers', entriesOf(registrations));
+  if (resources.length > 0) file.set('resources', entriesOf(resources));
   file.set('front-ends', entriesOf(frontEnds));
   return file;
 }

@@ -72,7 +72,12 @@ export class Asking {
       timeout: this.timeout,
     });
     try {
-      const { refusedBy } = await access.verdictOn(token, [allow].flat() as Allow[], () => {});
+      const { refusedBy } = await access.verdictOn(
+        token,
+        [allow].flat() as Allow[],
+        undefined,
+        () => {},
+      );
       return refusedBy === undefined ? 'allowed' : 'refused';
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import { RelayError } from '../failures/relay-error.ts';
+import { openidAccess } from '../providers/identity-servers.ts';
+import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
+import { type Allow, answerTo, scopesOf } from './allow.ts';
+import { type Ask, textIn, valuesOf } from './answers.ts';
+
+/** What may be told of a person besides the id and the login name. */
+export const claims = ['email', 'groups'] as const;
+
+export type Claim = (typeof claims)[number];
+
+/** Who a person is, by the names of OpenID Connect. @see OpenID Connect Core 1.0 §5.1 */
+export const identitySchema = v.object({
+  /** The id at the provider: what `allow: users` means. */
+  sub: v.string(),
+  /** The login name. It may change, and is never an address. */
+  preferred_username: v.optional(v.string()),
+  /** The primary address, if the provider has verified it. */
+  email: v.optional(v.string()),
+  groups: v.optional(v.array(v.string())),
+});
+
+export type Identity = Readonly<v.InferOutput<typeof identitySchema>>;
+
+/** What is to be told of a person. */
+export interface IdentityQuestion extends Pick<Allow, 'groupsClaim'> {
+  readonly claims: readonly Claim[];
+}
+
+/**
+ * How a provider says a claim. Groups are those that `allow: groups` compares; where there are teams in their place,
+ * `organization/team`.
+ */
+export function answerToClaim(
+  claim: Claim,
+  from: Pick<Allow, 'groupsClaim'>,
+  access: AccessAnswers = openidAccess,
+): AccessAnswer {
+  if (claim === 'email') return answerTo('emails', from, access);
+  const { teams } = access;
+  if (teams?.kind === 'values') return teams;
+  if (teams?.kind !== 'membership' || teams.list === undefined) {
+    return answerTo('groups', from, access);
+  }
+  const { scope } = teams;
+  return scope === undefined ? teams.list : { ...teams.list, scope };
+}
+
+/** The scopes that the answers need, each with the words of which one is enough. */
+export function scopesOfIdentity(
+  { claims: asked, ...from }: IdentityQuestion,
+  access: AccessAnswers | undefined,
+): string[][] {
+  return scopesOf(asked.map((claim) => answerToClaim(claim, from, access)));
+}
+
+/**
+ * Says who a person is.
+ *
+ * @param record the user record
+ * @throws {RelayError} if the provider does not say all of it
+ */
+export async function identityOf(
+  { claims: asked, ...from }: IdentityQuestion,
+  access: AccessAnswers = openidAccess,
+  record: Readonly<Record<string, unknown>>,
+  ask: Ask,
+): Promise<Identity> {
+  const { users = openidAccess.users } = access;
+  const textsIn = async (answer: AccessAnswer) => await valuesOf(asValues(answer), record, ask);
+  const of = async (claim: Claim) =>
+    asked.includes(claim) ? await textsIn(answerToClaim(claim, from, access)) : undefined;
+  const [[sub], emails, groups] = await Promise.all([textsIn(users), of('email'), of('groups')]);
+  if (sub === undefined) throw new RelayError('lookup_failed');
+  return {
+    sub,
+    preferred_username: loginName(record, asValues(users)),
+    email: emails?.[0],
+    groups,
+  };
+}
+
+function loginName(record: Readonly<Record<string, unknown>>, { name }: PersonValues) {
+  const found = textIn(record, name ?? 'preferred_username');
+  // Entra has an address there, which anybody in the tenant may set.
+  return found?.includes('@') ? undefined : found;
+}
+
+function asValues(answer: AccessAnswer): PersonValues {
+  if (answer.kind === 'values') return answer;
+  throw new RelayError('lookup_failed');
+}

@@ -1,0 +1,135 @@
+import { answerToClaim, type Claim } from '../../access/identity.ts';
+import { comparable } from '../../resources/resource.ts';
+import { didYouMean, suggestion } from '../fault.ts';
+import type { ProviderSettings } from '../provider.ts';
+import {
+  completeValues,
+  type FrontEndReading,
+  type Readings,
+  type ResourceReading,
+} from '../readings.ts';
+import { allowOf } from './access.ts';
+
+/** The endpoints of resources. */
+const endpoints = ['check', 'introspect'];
+
+/**
+ * Checks the resources, and the front ends that log in for them.
+ *
+ * @param providers in the order of the registrations; undefined: it has a fault
+ */
+export function checkResources(
+  { relay, registrations, resources, frontEnds }: Readings,
+  providers: readonly (ProviderSettings | undefined)[],
+  hasKeyFile: boolean,
+): void {
+  if (resources.length > 0 && !hasKeyFile) {
+    relay.fault(
+      'keyFile',
+      'is required with resources: otherwise anyone who knows the client secret could make their tokens',
+    );
+  }
+  const names = registrations.map(({ name }) => name);
+  for (const [index, resource] of resources.entries()) {
+    reportPlace(resource, resources.slice(0, index), names);
+    reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
+    if (!frontEnds.some(({ values }) => values.resources?.includes(resource.name))) {
+      resource.faultOfEntry('is used by no front end');
+    }
+  }
+  for (const frontEnd of frontEnds) checkFrontEndResources(frontEnd, resources);
+  for (const { name, faultOfEntry } of resources.length > 0
+    ? [...registrations, ...frontEnds]
+    : []) {
+    if (endpoints.includes(name)) faultOfEntry('has the name of an endpoint: choose another name');
+  }
+}
+
+/** What `Resource` is made of. No fault was reported. */
+export function resourceConfig(reading: ResourceReading) {
+  const { name, registration, secrets } = reading;
+  const values = completeValues(reading);
+  return {
+    name,
+    url: values.url,
+    registration,
+    /** Who may use it. Undefined: all who may log in at its front ends. */
+    allow: allowOf(reading.allow, [registration]),
+    identity: {
+      claims: values.identity ?? [],
+      groupsClaim: reading.allow?.values.groupsClaim,
+    },
+    lifetime: values.lifetime,
+    scope: values.scope,
+    secrets: secrets ?? [],
+  };
+}
+
+function reportPlace(
+  { values, registration, sourceOf, fault, ...reading }: ResourceReading,
+  earlier: readonly ResourceReading[],
+  names: readonly string[],
+): void {
+  reading.require('url');
+  const { url } = values;
+  const same = earlier.find((one) => url && comparable(one.values.url ?? '') === comparable(url));
+  if (same) fault('url', `is that of resources.${same.name}, too`);
+  if (sourceOf('provider') === undefined) {
+    if (names.length > 1) fault('provider', 'is required, because there are several providers');
+  } else if (registration !== '' && !names.includes(registration)) {
+    const close = suggestion(registration, names);
+    fault('provider', `names a provider that is not configured${didYouMean(close)}`);
+  }
+}
+
+function reportUnansweredClaims(
+  { values: { identity: asked = [] }, allow, registration, fault }: ResourceReading,
+  settings: ProviderSettings | undefined,
+): void {
+  if (settings === undefined) return;
+  const access = 'known' in settings ? settings.known.access : undefined;
+  const whyNot = (claim: Claim) => {
+    const answer = answerToClaim(claim, { groupsClaim: allow?.values.groupsClaim }, access);
+    return answer.kind === 'cannot' ? answer.why : undefined;
+  };
+  for (const claim of asked) {
+    const why = whyNot(claim);
+    if (why === undefined) continue;
+    fault('identity', `has ${claim}, which the provider ${registration} does not say: ${why}`);
+  }
+}
+
+/** Checks that each login of a front end is for a resource, if one is. */
+function checkFrontEndResources(
+  { values, registrations, describe, fault }: FrontEndReading,
+  resources: readonly ResourceReading[],
+): void {
+  const { resources: named, tokenDelivery } = values;
+  if (named === undefined) return;
+  if (tokenDelivery !== 'code') {
+    fault(
+      'resources',
+      `needs ${describe('tokenDelivery')} code: every other way gives the provider's token`,
+    );
+  }
+  const known = resources.map(({ name }) => name);
+  for (const name of named.filter((one) => !known.includes(one))) {
+    fault(
+      'resources',
+      `names a resource that is not configured${didYouMean(suggestion(name, known))}`,
+    );
+  }
+  const used = resources.filter(({ name }) => named.includes(name));
+  for (const { name, registration } of used) {
+    if (registration === '' || registrations.includes(registration)) continue;
+    fault(
+      'resources',
+      `has ${name} of the provider ${registration}, which the front end may not use`,
+    );
+  }
+  for (const registration of registrations) {
+    if (used.length < named.length || used.some((one) => one.registration === registration))
+      continue;
+    fault('resources', `has none of the provider ${registration}: name the others in providers`);
+  }
+}

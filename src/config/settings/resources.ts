@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { claims } from '../../access/identity.ts';
+import { httpUrl } from '../../urls.ts';
+import * as schemas from '../schemas.ts';
+import { fileRows } from './setting.ts';
+
+/** The identifier of a resource, kept to the letter: clients compare it as a text. @see RFC 8707 §2 */
+const identifier = v.pipe(
+  v.string(),
+  v.check(
+    (text) => v.is(httpUrl, text),
+    ({ input }) => v.safeParse(httpUrl, input, { abortPipeEarly: true }).issues?.[0].message ?? '',
+  ),
+  v.check((text) => !text.includes('?'), 'must not have a query'),
+);
+
+/** Names of claims with spaces between them. */
+const claimNames = v.pipe(
+  v.string(),
+  v.transform((given) => given.split(' ')),
+  v.array(schemas.oneOf(claims)),
+);
+
+const row = fileRows({ unquoted: true });
+
+/** The settings of an entry of `resources`: something behind the login that is not the provider's. */
+export const resourceRows = {
+  url: row('url', identifier, {
+    help: 'address that people and programs type, such as https://notes.example.com/mcp; tokens are for it alone',
+    otherwise: 'required',
+    address: true,
+  }),
+  provider: row('provider', schemas.pathSegment, {
+    help: 'provider whose people it knows',
+    otherwise: 'required if there are several providers',
+  }),
+  identity: row('identity', claimNames, {
+    help: 'what it learns besides id and login name: email (the primary verified one), groups (teams, where there are teams)',
+    repeatable: true,
+  }),
+  lifetime: row('lifetime', schemas.minutes(5, 1440), {
+    help: 'minutes for which an access token is good',
+    default: '60',
+  }),
+  scope: row('scope', schemas.scope, {
+    help: 'scopes that clients are shown; the provider is not asked for them',
+    separator: ' ',
+  }),
+  secretFile: row('secret-file', schemas.filePath, {
+    help: 'file with the secret (32 or more characters) of the server that introspects tokens; a second line may hold the previous secret',
+    otherwise: 'no introspection, only the check for proxies',
+    secret: true,
+  }),
+};

@@ -1,0 +1,53 @@
+import type { Context, Handler, Route } from '../http/context.ts';
+import { inOrder } from '../http/context.ts';
+import { methods } from '../http/request-guards.ts';
+import { checkPath } from '../paths.ts';
+import type { Door } from '../resources/door.ts';
+import {
+  answerWithChallenge,
+  checkRequest,
+  resourceMetadata,
+  resourceMetadataPaths,
+} from '../routes/protected-resource.ts';
+import type { ServedRegistration } from './registrations.ts';
+
+/** The addresses of resources, besides the endpoints of their registrations. */
+export function resourceRoutes(
+  served: readonly Pick<ServedRegistration, 'doors' | 'issuer'>[],
+): Readonly<Record<string, Route>> {
+  const all = served.flatMap(({ doors, issuer }) => doors.map((door) => ({ door, issuer })));
+  const checks = all.map(({ door }) => [checkPath(door.resource.name), checkOf(door)] as const);
+  const places = all.flatMap(({ door: { resource }, issuer }) =>
+    [...resourceMetadataPaths(resource)].map((path) => ({
+      path,
+      host: new URL(resource.url).host,
+      handle: resourceMetadata(resource, issuer),
+    })),
+  );
+  const metadata = [...Map.groupBy(places, ({ path }) => path)].map(
+    ([path, found]) => [path, metadataOf(found)] as const,
+  );
+  return Object.fromEntries([...checks, ...metadata]);
+}
+
+function checkOf(door: Door): Route {
+  const challenge = answerWithChallenge(door.resource);
+  return {
+    action: 'check',
+    handle: inOrder(challenge, methods('GET', 'HEAD'), checkRequest(door)),
+  };
+}
+
+/** @param found the resources with this path, at different hosts */
+function metadataOf(found: readonly { readonly host: string; readonly handle: Handler }[]): Route {
+  const [only, ...others] = found;
+  const ofHost = (ctx: Context) =>
+    others.length === 0 ? only : found.find(({ host }) => host === ctx.host.toLowerCase());
+  return {
+    action: 'resource-metadata',
+    handle: inOrder(
+      methods('GET', 'HEAD'),
+      (ctx, next) => ofHost(ctx)?.handle(ctx, next) ?? next(),
+    ),
+  };
+}

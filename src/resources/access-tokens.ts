@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { identitySchema } from '../access/identity.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import { limits } from '../limits.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
+import type { Resource } from './resource.ts';
+
+const content = v.object({
+  /** The name of the front end that got the token. */
+  frontEnd: v.string(),
+  /** What `keyOfClient` gives of its client, if that has no entry of its own. */
+  client: v.optional(v.string()),
+  /** The audience of the front end when it got the token. */
+  audience: v.string(),
+  /** The login, whose refresh tokens have the same. */
+  login: v.string(),
+  ...identitySchema.entries,
+  /** When it was issued, in seconds since 1970. */
+  iat: v.number(),
+  /** When it ends, in seconds since 1970. */
+  exp: v.number(),
+});
+
+/** What an access token for a resource holds. */
+export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
+
+/**
+ * The access tokens that the relay issues for resources. A token for one of them does not open at another.
+ *
+ * @see RFC 6749 §1.4, RFC 8707 §2
+ */
+export function createAccessTokens(keys: KeyRing) {
+  const seal = createSeal('access token', keys, content, limits.resourceTokenLength);
+  return {
+    /** @throws {RelayError} `identity_too_long` */
+    issue(issued: AccessTokenContent, { audience }: Pick<Resource, 'audience'>): string {
+      const token = seal.seal(issued, ...audience);
+      if (token.length > limits.resourceTokenLength) throw new RelayError('identity_too_long');
+      return token;
+    },
+    /** @returns undefined if the token is altered, or not for this resource. It may have ended */
+    open: (token: string, { audience }: Pick<Resource, 'audience'>) =>
+      seal.open(token, ...audience),
+  };
+}

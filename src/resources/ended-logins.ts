@@ -1,0 +1,33 @@
+import { createJoint, createMarks, type Home } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
+import { createRecent } from '../memory/recent.ts';
+
+/** Milliseconds for which a process does not ask the others about a login again. */
+const answerTime = 30_000;
+
+/** The logins that have ended, whose access tokens may not have. */
+export type EndedLogins = ReturnType<typeof createEndedLogins>;
+
+/** Remembers the last 16,384 at most, each until its last token ends. */
+export function createEndedLogins(home: Home) {
+  const marks = createMarks(home, kinds.endedLogins, true);
+  const going = createRecent<true>(answerTime, kinds.endedLogins.most, home.now);
+  const join = createJoint<boolean>();
+  const ask = (login: string) => join(login, () => marks.isMarked(login));
+  return {
+    /** @param lifetime milliseconds that its tokens have left at most */
+    async end(login: string, lifetime: number): Promise<void> {
+      await marks.mark(login, lifetime);
+    },
+    /** Whether a login has ended here, or at a relay that shares the memory. If that is away, what is known here counts. */
+    hasEnded: ask,
+    /** The same, but another relay may have ended it in the last 30 seconds. */
+    async hasEndedLately(login: string): Promise<boolean> {
+      if (marks.isMarkedHere(login)) return true;
+      if (home.shared === undefined || going.get(login) === true) return false;
+      const isOver = await ask(login);
+      if (!isOver) going.set(login, true);
+      return isOver;
+    },
+  };
+}

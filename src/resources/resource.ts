@@ -1,0 +1,77 @@
+import type { Allow } from '../access/allow.ts';
+import type { IdentityQuestion } from '../access/identity.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import type { Secret } from '../sealing/secret.ts';
+
+/** Something behind the login that is not the provider's: an API, an MCP server. @see RFC 8707 */
+export interface Resource {
+  readonly name: string;
+  /** Its identifier, as the file has it. */
+  readonly url: string;
+  /** The name of the registration whose people it knows. */
+  readonly registration: string;
+  /** What its tokens are bound to: the registration with its client and its provider, and its identifier. */
+  readonly audience: readonly string[];
+  /** Who may use it, of those who may log in at its front ends. Undefined: all of them. */
+  readonly allow: Allow | undefined;
+  /** What it learns of a person. */
+  readonly identity: IdentityQuestion;
+  /** Seconds for which an access token is good. */
+  readonly lifetime: number;
+  /** What clients are shown that they get. Undefined: nothing. */
+  readonly scope: string | undefined;
+  /** Those of the server that introspects: the present and the previous one. Empty: none does. */
+  readonly secrets: readonly Secret[];
+}
+
+/** A resource, as far as a login knows it. */
+type Identified = Pick<Resource, 'url'>;
+
+/** The form in which identifiers are compared: case of scheme and host, default port and one final slash do not count. */
+export function comparable(url: string): string | undefined {
+  return URL.parse(url)?.href.replace(/\/$/, '');
+}
+
+/** Whether two texts identify the same resource. */
+function isSameResource(one: string, other: string): boolean {
+  const known = comparable(one);
+  return known !== undefined && known === comparable(other);
+}
+
+/**
+ * The resource that a request means.
+ *
+ * @param resources those of its front end at its registration
+ * @param asked undefined: the only one
+ * @throws {RelayError} `resource_refused`
+ * @see RFC 8707 §2
+ */
+export function findResource<One extends Identified>(
+  resources: readonly One[],
+  asked: string | undefined,
+): One {
+  const fitting = resources.filter(({ url }) => asked === undefined || isSameResource(url, asked));
+  const [found, second] = fitting;
+  if (found === undefined || second !== undefined) throw new RelayError('resource_refused');
+  return found;
+}
+
+/**
+ * The resource of a login.
+ *
+ * @param login what a code or a refresh token has
+ * @param asked what the request names besides
+ * @returns undefined: the login gives the provider's token
+ * @throws {RelayError} `grant_invalid` or `resource_refused` if a reload has changed what its front end gets
+ */
+export function resourceOfLogin<One extends Identified>(
+  { resources }: { readonly resources: readonly One[] },
+  { opens }: { readonly opens?: string | undefined },
+  asked: string | undefined,
+): One | undefined {
+  if (opens === undefined && resources.length > 0) throw new RelayError('grant_invalid');
+  if (opens === undefined) return undefined;
+  if (asked !== undefined && !isSameResource(opens, asked))
+    throw new RelayError('resource_refused');
+  return findResource(resources, opens);
+}

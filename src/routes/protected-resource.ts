@@ -1,0 +1,93 @@
+import type { Middleware } from 'koa';
+import { RelayError } from '../failures/relay-error.ts';
+import type { Context, Handler } from '../http/context.ts';
+import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
+import { parseBearerToken } from '../oauth/authorization-header.ts';
+import { parseQuery } from '../oauth/query.ts';
+import type { Door } from '../resources/door.ts';
+import { identityHeaders } from '../resources/identity-headers.ts';
+import type { Resource } from '../resources/resource.ts';
+
+const wellKnown = '/.well-known/oauth-protected-resource';
+
+/** Where the metadata of a resource are. A path that ends with a slash has them without it, too. @see RFC 9728 §3.1 */
+export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlySet<string> {
+  const { pathname } = new URL(url);
+  return new Set([wellKnown + pathname, wellKnown + pathname.replace(/\/$/, '')]);
+}
+
+/**
+ * `GET /.well-known/oauth-protected-resource<path>`: tells clients where to log in for a resource.
+ *
+ * @param authorizationServer the issuer of its registration
+ * @see RFC 9728 §3.2
+ */
+export function resourceMetadata(
+  { name, url, scope }: Resource,
+  authorizationServer: string,
+): Middleware {
+  const metadata = {
+    resource: url,
+    authorization_servers: [authorizationServer],
+    bearer_methods_supported: ['header'],
+    scopes_supported: scope?.split(' '),
+    resource_name: name,
+  };
+  return async (ctx) => {
+    const header = 'Access-Control-Allow-Origin';
+    if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
+    ctx.set('Cache-Control', 'public, max-age=60');
+    ctx.body = metadata;
+  };
+}
+
+/**
+ * `GET /auth/check/<resource>`: tells a reverse proxy whether a request may pass, and who sends it.
+ *
+ * @see RFC 6750 §3, RFC 9728 §5.1
+ */
+export function checkRequest({ resource, open }: Door): Handler {
+  return async (ctx: Context) => {
+    ctx.state.resource = resource.name;
+    const opened = await open(tokenOf(ctx));
+    ctx.state.person = opened.sub;
+    ctx.set(identityHeaders(opened));
+    ctx.status = 204;
+  };
+}
+
+/** Answers a request to a resource that may not pass with its challenge. */
+export function answerWithChallenge({ url, scope }: Resource): Handler {
+  const { origin } = new URL(url);
+  const [path = ''] = resourceMetadataPaths({ url });
+  const place = `Bearer resource_metadata="${origin}${path}"`;
+  const ending = scope === undefined ? '' : `, scope="${scope}"`;
+  const answer: AnswerFailure = (ctx, failure) => {
+    const { oauthError: error, detail } = failure;
+    // A client that has sent nothing has done nothing wrong. @see RFC 6750 §3.1
+    const reason = failure.code === 'resource_token_missing' ? '' : `, error="${error}"`;
+    answerWith(ctx, failure, { error, error_description: detail, detail });
+    if (failure.status === 400 || failure.status === 401) {
+      ctx.set('WWW-Authenticate', `${place}${reason}${ending}`);
+    }
+  };
+  return answerFailures(answer);
+}
+
+/** @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid` */
+function tokenOf(ctx: Context): string {
+  const [, query = ''] = /\?(.*)$/s.exec(ctx.get('X-Forwarded-Uri')) ?? [];
+  const isInQuery = [ctx.querystring, query].some((one) => 'access_token' in parseQuery(one));
+  const values = ctx.req.headersDistinct['authorization'] ?? [];
+  if (isInQuery || values.length > 1) throw new RelayError('resource_token_misplaced');
+  const [value] = values;
+  // Another scheme is that of somebody else.
+  if (value === undefined || !/^ *bearer +/i.test(value)) {
+    throw new RelayError('resource_token_missing');
+  }
+  try {
+    return parseBearerToken(values);
+  } catch {
+    throw new RelayError('resource_token_invalid');
+  }
+}

@@ -1,8 +1,14 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import type { Naming } from '../config/readings.ts';
+import type { FileSettings } from '../config/file/entries.ts';
+import { describeGiven, sourceOf } from '../config/given.ts';
+import type { Readings } from '../config/readings.ts';
+import { type OptionName, options } from '../config/settings/settings.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
+
+/** Names the settings of one login. */
+type Naming = ReturnType<typeof namingOf>;
 
 /** What all checks of one login share. Advice names settings with `describe`. */
 export interface CheckContext extends Naming {
@@ -14,6 +20,25 @@ export interface CheckContext extends Naming {
 
 export interface ProviderContext extends CheckContext {
   readonly provider: Provider;
+}
+
+/** Names the settings of one login for people. A setting that nothing sets has no place. */
+export function namingOf(
+  { relay, registrations, frontEnds }: Readings,
+  registration: string,
+  frontEnd: string,
+) {
+  const owners = {
+    relay,
+    providers: registrations.find(({ name }) => name === registration) ?? registrations[0],
+    'front-ends': frontEnds.find(({ name }) => name === frontEnd) ?? frontEnds[0],
+  };
+  const mapWith = (name: OptionName): FileSettings => owners[options[name].level].map;
+  return {
+    /** What sets the setting; undefined: its default applies. */
+    sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
+    describe: (name: OptionName) => describeGiven(mapWith(name), name),
+  };
 }
 
 // More than all checks make at once: each redirect URI is one.

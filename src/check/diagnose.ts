@@ -11,7 +11,7 @@ import { checkAccess } from './access.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
 import { checkCmsBaseUrl, cmsConfigs } from './cms.ts';
-import { type CheckContext, createCheckClient, type ProviderContext } from './context.ts';
+import { type CheckContext, createCheckClient, namingOf, type ProviderContext } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
@@ -102,13 +102,13 @@ const atOnce = 20;
  *   is about
  * @returns the providers, too, by the name of the registration, except those that their issuers do not describe
  */
-async function examine({ config, namingOf }: ConfigReading, isFromFile: boolean) {
+async function examine({ config, readings }: ConfigReading, isFromFile: boolean) {
   const client = createCheckClient(config);
   const described = new Map<string, Provider>();
 
   const [firstRegistration, firstFrontEnd] = [config.registrations[0], config.frontEnds[0]];
   const contextOf = (registration = firstRegistration, frontEnd = firstFrontEnd): CheckContext => {
-    const naming = namingOf(registration.name, frontEnd.name);
+    const naming = namingOf(readings, registration.name, frontEnd.name);
     return { ...naming, config, registration, frontEnd, client };
   };
 

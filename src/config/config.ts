@@ -11,14 +11,7 @@ import { type ReadConfigFile, readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
 import type { Shared } from './reading.ts';
-import {
-  checked,
-  completeValues,
-  createReadings,
-  mapped,
-  namingOf,
-  type Readings,
-} from './readings.ts';
+import { checked, completeValues, createReadings, mapped, type Readings } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import { readEnvironment } from './sources.ts';
@@ -65,8 +58,6 @@ export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
     /** What works but should be fixed. */
     warnings: warnings.inOrder(),
     readings,
-    /** Names the settings of a login at a registration, for a front end. */
-    namingOf: namingOf.bind(undefined, readings),
   };
 }
 
@@ -131,7 +122,7 @@ function configOf(
       provider: checked(found.providers[index]),
       stateCheck: checked(found.stateChecks[index]),
       /** Who may log in. Undefined: everybody. */
-      allow: allowOf(reading.allow, [reading.name]),
+      allow: allowOf(reading),
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: registrations[0].map.path !== undefined,

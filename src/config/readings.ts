@@ -1,21 +1,13 @@
 import { didYouMean, suggestion } from './fault.ts';
 import type { FileSettings } from './file/entries.ts';
-import { describe, describeGiven, sourceOf, withSources } from './given.ts';
+import { describe, withSources } from './given.ts';
 import { readSecrets } from './key-file.ts';
 import { createReading, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
-import {
-  type CompleteValues,
-  type OptionName,
-  options,
-  settingNames,
-} from './settings/settings.ts';
+import { type CompleteValues, settingNames } from './settings/settings.ts';
 
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export type Readings = ReturnType<typeof createReadings>;
-
-/** Names the settings of one login. */
-export type Naming = ReturnType<typeof namingOf>;
 
 /** The settings of the whole relay. */
 export type RelayReading = Readings['relay'];
@@ -54,11 +46,13 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   const relay = { ...ofRelay, baseUrl: baseUrlOf(ofRelay) };
   const registrations = mapped(mapsOf('providers'), (map) => {
     const reading = read(map);
+    const name = map.name ?? reading.values.pathName ?? '';
     return {
       ...reading,
       relay,
       /** The word in its paths. Empty: it has a fault. */
-      name: map.name ?? reading.values.pathName ?? '',
+      name,
+      registrations: [name],
       /** Who may log in. Undefined: everybody who may log in elsewhere. */
       allow: map.inside.allow?.map(read)[0],
     };
@@ -74,6 +68,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       allow: map.inside.allow?.map(read)[0],
       /** The name of the registration whose people it knows. Empty: it has a fault. */
       registration: provider ?? '',
+      registrations: [provider ?? ''],
       /** Those of the server that introspects. Undefined: there are none, or a fault was reported. */
       secrets: readSecrets(reading, secretFile, 'secretFile'),
     };
@@ -123,25 +118,6 @@ function usable(
     return close ?? name;
   });
   return named ?? registrations;
-}
-
-/** Names the settings of one login for people. A setting that nothing sets has no place. */
-export function namingOf(
-  { relay, registrations, frontEnds }: Readings,
-  registration: string,
-  frontEnd: string,
-) {
-  const owners = {
-    relay,
-    providers: registrations.find(({ name }) => name === registration) ?? registrations[0],
-    'front-ends': frontEnds.find(({ name }) => name === frontEnd) ?? frontEnds[0],
-  };
-  const mapWith = (name: OptionName): FileSettings => owners[options[name].level].map;
-  return {
-    /** What sets the setting; undefined: its default applies. */
-    sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
-    describe: (name: OptionName) => describeGiven(mapWith(name), name),
-  };
 }
 
 /** The values of a reading. They are complete once no fault was reported. */

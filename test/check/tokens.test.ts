@@ -1,15 +1,16 @@
 import { expect } from 'chai';
+import { namingOf } from '../../src/check/context.ts';
 import { checkTokens } from '../../src/check/tokens.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { type Given, readWhole } from '../config/support/read.ts';
 
 /** The findings on the tokens of a configured provider, as `verdict subject: message → fix`. */
 function findings(flags: Given['flags'], changes: Partial<Provider> = {}): string[] {
-  const { config, namingOf } = readWhole({ flags: { provider: 'gitlab', ...flags } });
+  const { config, readings } = readWhole({ flags: { provider: 'gitlab', ...flags } });
   const [[registration], [frontEnd]] = [config.registrations, config.frontEnds];
   if (!('known' in registration.provider)) throw new Error('the provider is not known');
   const provider = { ...registration.provider.known, ...changes };
-  const naming = namingOf(registration.name, frontEnd.name);
+  const naming = namingOf(readings, registration.name, frontEnd.name);
   return checkTokens({ ...naming, config, registration, frontEnd, provider }).map(
     ({ verdict, subject, message, fix }) =>
       `${verdict} ${subject}: ${message}${fix === null ? '' : ` → ${fix}`}`,

@@ -11,15 +11,15 @@ const endpoints = ['register', 'consent'];
 const openToAll =
   'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
 
+/** What can have rules of its own. */
+type Owner = Pick<FrontEndReading, 'allow' | 'registrations'>;
+
 /** Rules of names that cannot have a colon. */
 const withoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
 
-/** Who may log in at these registrations; undefined: everybody. */
-export function allowOf(
-  reading: Reading<'allow'> | undefined,
-  registrations: readonly string[],
-): Allow | undefined {
-  return reading && { ...completeValues(reading), registrations };
+/** Who may log in; undefined: everybody. */
+export function allowOf({ allow, registrations }: Owner): Allow | undefined {
+  return allow && { ...completeValues(allow), registrations };
 }
 
 /**
@@ -32,17 +32,9 @@ export function checkAllow(
   providers: readonly (ProviderSettings | undefined)[],
 ): void {
   const settings = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
-  const ofRegistrations = registrations.map(({ name, allow }) => ({
-    allow,
-    registrations: [name],
-  }));
-  const ofResources = resources.map(({ registration, allow }) => ({
-    allow,
-    registrations: [registration],
-  }));
-  const all = [...ofRegistrations, ...ofResources, ...frontEnds];
-  for (const { allow: reading, registrations: usable } of all) {
-    const allow = allowOf(reading, usable);
+  for (const one of [...registrations, ...resources, ...frontEnds]) {
+    const { allow: reading, registrations: usable } = one;
+    const allow = allowOf(one);
     if (reading === undefined || allow === undefined) continue;
     if (reading.sourceOf('groupsClaim') !== undefined && !reading.sourceOf('groups')) {
       reading.fault('groupsClaim', 'has no effect without groups');

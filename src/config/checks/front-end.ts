@@ -43,7 +43,7 @@ function checkFrontEnd(reading: FrontEndReading, hasState: boolean): void {
 
 /** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
 export function frontEndConfig(reading: FrontEndReading) {
-  const { name, registrations, apis, allow } = reading;
+  const { name, registrations, apis } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
   const { origin, kind = 'page' } = reading.values;
   const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
@@ -70,7 +70,7 @@ export function frontEndConfig(reading: FrontEndReading) {
     /** The names of the resources that its logins are for. Empty: the API of the provider. */
     resources: values.resources ?? [],
     refreshTokens: refreshTokensOf(reading),
-    allow: allowOf(allow, registrations),
+    allow: allowOf(reading),
     /** The clients that need no entry of their own. Undefined: there are none. */
     clients: reading.clients && completeValues(reading.clients),
     /** The keys of client identifiers that are made offline. Undefined: there are none. */

@@ -54,7 +54,7 @@ export function resourceConfig(reading: ResourceReading) {
     url: values.url,
     registration,
     /** Who may use it. Undefined: all who may log in at its front ends. */
-    allow: allowOf(reading.allow, [registration]),
+    allow: allowOf(reading),
     identity: {
       claims: values.identity ?? [],
       groupsClaim: reading.allow?.values.groupsClaim,

@@ -1,7 +1,7 @@
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { reportCmses } from './checks/cms.ts';
-import { checkApis, checkFrontEnds, frontEndConfig } from './checks/front-end.ts';
+import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
 import { checkResources, resourceConfig } from './checks/resources.ts';
 import { checkSeveral } from './checks/several.ts';
@@ -71,7 +71,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   const certificate = readCertificate(relay);
   rules.checkListening(relay);
   rules.checkClients(relay);
-  checkFrontEnds(readings);
+  frontEnds.forEach(checkFrontEnd);
   checkApis(readings);
   checkOpenClients(readings);
   warnWithoutState(readings);

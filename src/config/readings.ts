@@ -76,6 +76,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   const frontEnds = mapped(mapsOf('front-ends'), (map) => {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
+    const named = namesIn(reading, names);
     return {
       ...reading,
       relay,
@@ -88,7 +89,9 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       /** The settings of its `clients`. */
       clients: clients?.map(read)[0],
       /** The names of the registrations that it may use: by default, all. */
-      registrations: usable(reading, names),
+      registrations: named,
+      /** Those of them that are configured. */
+      usable: registrations.filter(({ name }) => named.includes(name)),
       /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
       clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
     };
@@ -106,7 +109,7 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
 }
 
 /** Reads which of the registrations a front end may use. */
-function usable(
+function namesIn(
   { values, fault }: Reading<'front-ends'>,
   registrations: readonly string[],
 ): readonly string[] {

@@ -83,13 +83,8 @@ function reportUnanswered(
 }
 
 /** Warns of front ends that share an OAuth application with clients that nobody registered, and ask for more. */
-function warnOfWiderScopes(
-  own: FrontEndReading,
-  frontEnds: Readings['frontEnds'],
-  registrations: Readings['registrations'],
-): void {
-  for (const { name, values } of registrations) {
-    if (!own.registrations.includes(name)) continue;
+function warnOfWiderScopes(own: FrontEndReading, frontEnds: Readings['frontEnds']): void {
+  for (const { name, values } of own.usable) {
     const scopeOf = (one: FrontEndReading) =>
       one.values.scope ?? values.scope ?? presetOf(values)?.scope;
     const wider = frontEnds.find(
@@ -106,7 +101,7 @@ function warnOfWiderScopes(
 }
 
 /** Checks which clients need no entry of their own. */
-export function checkOpenClients({ registrations: all, frontEnds }: Readings): void {
+export function checkOpenClients({ frontEnds }: Readings): void {
   const taken: string[] = [];
   for (const frontEnd of frontEnds) {
     const { clients, values, registrations, sourceOf, describe, warn, faultOfEntry } = frontEnd;
@@ -116,7 +111,7 @@ export function checkOpenClients({ registrations: all, frontEnds }: Readings): v
       if (isNative && !isReached) faultOfEntry('needs redirect-uris or clients');
       continue;
     }
-    const isForAll = all.some(({ name, allow }) => registrations.includes(name) && !allow);
+    const isForAll = frontEnd.usable.some(({ allow }) => !allow);
     if (isForAll && !frontEnd.allow) warn('kind', openToAll);
     if (!isNative) clients.faultOfEntry(`needs ${describe('kind')} native`);
     if (!clients.values.registration && clients.sourceOf('documents') === undefined) {
@@ -126,7 +121,7 @@ export function checkOpenClients({ registrations: all, frontEnds }: Readings): v
       clients.faultOfEntry('is the second one of a provider: only one front end can have it');
     }
     taken.push(...registrations);
-    warnOfWiderScopes(frontEnd, frontEnds, all);
+    warnOfWiderScopes(frontEnd, frontEnds);
   }
   for (const { name, faultOfEntry } of taken.length > 0 ? frontEnds : []) {
     if (endpoints.includes(name)) faultOfEntry('has the name of an endpoint: choose another name');

@@ -1,7 +1,6 @@
 import { registrationOfCms } from '../../providers/cms.ts';
 import { presets } from '../../providers/presets.ts';
 import { presetOf } from '../provider.ts';
-import type { Reading } from '../reading.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
 const cmsPresets = presets.flatMap(({ cms, ...preset }) => (cms ? [{ ...preset, cms }] : []));
@@ -17,16 +16,15 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
     return frontEnd === undefined ? [] : [{ name, backend, frontEnd }];
   });
   for (const frontEnd of cmses) {
-    const usable = registrations.filter(({ name }) => frontEnd.registrations.includes(name));
-    for (const registration of usable) reportRepositories(frontEnd, registration);
-    for (const { name, values, sourceOf } of usable) {
-      const backend = cmsPresetOf({ values, sourceOf })?.cms.name;
+    for (const registration of frontEnd.usable) reportRepositories(frontEnd, registration);
+    for (const registration of frontEnd.usable) {
+      const backend = cmsPresetOf(registration)?.cms.name;
       const first = backend && registrationOfCms(served, backend);
       // A CMS without an auth_endpoint would log in the other front end.
       if (!first || first.frontEnd === frontEnd) continue;
       frontEnd.warn(
         'tokenDelivery',
-        `is cms, but /auth serves the front end ${first.frontEnd.name} at ${first.name}: set auth_endpoint to auth/${name}/${frontEnd.name} in its config.yml`,
+        `is cms, but /auth serves the front end ${first.frontEnd.name} at ${first.name}: set auth_endpoint to auth/${registration.name}/${frontEnd.name} in its config.yml`,
       );
     }
   }
@@ -57,7 +55,7 @@ function reportRepositories(
 }
 
 /** The preset of a registration. A default does not count if the registration has URLs of its own. */
-function cmsPresetOf({ values, sourceOf }: Pick<Reading<'providers'>, 'values' | 'sourceOf'>) {
+function cmsPresetOf({ values, sourceOf }: RegistrationReading) {
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   if (values.authorizeUrl !== undefined && !isNamed) return undefined;
   const name = presetOf(values)?.name;

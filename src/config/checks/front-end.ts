@@ -15,12 +15,8 @@ import { isWithoutState, refreshTokensOf } from './state.ts';
 /** The parameters that a delivery adds to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
-/** Checks each front end, apart from what it may use. */
-export function checkFrontEnds({ registrations, frontEnds }: Readings): void {
-  for (const one of frontEnds) checkFrontEnd(one, !isWithoutState(one, registrations));
-}
-
-function checkFrontEnd(reading: FrontEndReading, hasState: boolean): void {
+/** Checks a front end, apart from what it may use. */
+export function checkFrontEnd(reading: FrontEndReading): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
@@ -38,7 +34,7 @@ function checkFrontEnd(reading: FrontEndReading, hasState: boolean): void {
     reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
   }
   if (tokenDelivery === 'session') reportSessionFrontEnd(reading);
-  else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading, hasState);
+  else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
 }
 
 /** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
@@ -102,15 +98,13 @@ function reportFamily(
 }
 
 /** Reports that OAuth logins have no page to return to. Plain logins still work. */
-function reportNoRedirectUri(
-  { values, sourceOf, describe, fault, warn }: FrontEndReading,
-  hasState: boolean,
-): void {
+function reportNoRedirectUri(reading: FrontEndReading): void {
+  const { values, sourceOf, describe, fault, warn } = reading;
   const why = whyNoRedirectUri(values.frontendUrl);
   if (why === undefined || sourceOf('redirectUri') !== undefined) return;
   const message = `${why}, so OAuth logins cannot return to it: give ${describe('redirectUri')}`;
   if (values.tokenDelivery === 'code') fault('frontendUrl', message);
-  else if (hasState) warn('frontendUrl', message);
+  else if (!isWithoutState(reading)) warn('frontendUrl', message);
 }
 
 /** Why the front end URL cannot be the redirect URI; undefined if it can. */

@@ -19,15 +19,10 @@ export function readStateCheck(
   return stateCheck;
 }
 
-const isOff = ({ values }: Pick<RegistrationReading, 'values'>) => values.stateCheck === 'off';
+const isOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
 
 /** Whether no login of a front end has a state, at any of its registrations. */
-export function isWithoutState(
-  { registrations: names }: Pick<FrontEndReading, 'registrations'>,
-  registrations: Readings['registrations'],
-): boolean {
-  return registrations.every((one) => isOff(one) || !names.includes(one.name));
-}
+export const isWithoutState = ({ usable }: FrontEndReading) => usable.every(isOff);
 
 /** Which refresh tokens a front end gets. A CMS proves no key, and previews can have different authors. */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
@@ -38,10 +33,8 @@ export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | '
 }
 
 /** Whether some front end gets refresh tokens, if there is a key file. */
-function hasRefreshTokens({ registrations, frontEnds }: Readings): boolean {
-  return frontEnds.some(
-    (one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one, registrations),
-  );
+function hasRefreshTokens({ frontEnds }: Readings): boolean {
+  return frontEnds.some((one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one));
 }
 
 /**
@@ -60,7 +53,7 @@ export function warnWithoutState(readings: Readings): void {
   const isOffThere = ` with ${first.describe('stateCheck')} off`;
   const oauthOff = `${isOffThere}: OAuth logins need a state`;
   const isEvery = off.length === registrations.length;
-  for (const one of frontEnds.filter((each) => isWithoutState(each, registrations))) {
+  for (const one of frontEnds.filter(isWithoutState)) {
     one.warnOfUnused(['redirectUri', 'refreshTokens'], oauthOff);
   }
   if (isEvery) relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthOff);

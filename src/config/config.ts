@@ -43,7 +43,7 @@ export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   const readings = createReadings({ ...given, faults, warnings }, file);
 
   const found = check(readings, file);
-  const proxy = readEnvironment(given.environment, faults.add);
+  const proxy = readEnvironment(given, faults.add);
   faults.throwIfAny();
 
   const { path, secrets } = found.keyFile;
@@ -80,7 +80,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   const keyFile = readKeyFile(relay);
   const hasKeyFile = keyFile.path !== undefined;
   checkResources(readings, providers, hasKeyFile);
-  const stateChecks = registrations.map((one) => readStateCheck(one, frontEnds));
+  const stateChecks = registrations.map((one) => readStateCheck(one, readings));
   rules.checkSessions(readings, hasKeyFile);
   const memory = readSharedMemory(relay, hasKeyFile);
   rules.checkMetrics(relay);

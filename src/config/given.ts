@@ -63,11 +63,10 @@ function placeOf(map: FileSettings, name: string) {
   const { key, inFile } = rowAt(level, name);
   const position = positions[name] ?? map.position;
   const path = prefix + key;
-  if (inFile !== null)
-    return { position, path, described: `${describePlace(file, position)} ${path}` };
-  if (name !== 'pathName') return undefined;
-  const described = `the name of ${describeMap(map)}`;
-  return { position, path: described, described };
+  const ofName = `the name of ${describeMap(map)}`;
+  if (inFile === null)
+    return name === 'pathName' ? { position, path: ofName, described: ofName } : undefined;
+  return { position, path, described: `${describePlace(file, position)} ${path}` };
 }
 
 export const positionOf = (map: FileSettings, name: string) => placeOf(map, name)?.position;

@@ -4,7 +4,7 @@ import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { version } from '../version.ts';
 import type { RegistrationReading } from './readings.ts';
-import { type OptionName, options, type ValuesAt } from './settings/settings.ts';
+import { options, type ValuesAt } from './settings/settings.ts';
 
 /** The provider, or the issuer to discover it from. */
 export type ProviderSettings =
@@ -21,8 +21,15 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
     const message = whyTaken(values[setting], ownParameters[setting]);
     if (message) fault(setting, message);
   }
-  reportProtocolParameters(reading, 'authorizeParams', protocolParameters.authorizeUrl);
-  reportProtocolParameters(reading, 'tokenParams', protocolParameters.tokenUrl);
+  const taken = {
+    authorizeParams: protocolParameters.authorizeUrl,
+    tokenParams: protocolParameters.tokenUrl,
+  };
+  for (const setting of ['authorizeParams', 'tokenParams'] as const) {
+    const [name] =
+      values[setting]?.find(([one]) => taken[setting].some((its) => its === one)) ?? [];
+    if (name) fault(setting, `must not have ${name}: it is a parameter of the protocol`);
+  }
   // Basic cannot carry such a client identifier. RFC 7617 §2
   if (values.tokenRequest === 'basic-raw' && values.clientId?.includes(':')) {
     fault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
@@ -52,7 +59,6 @@ function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhe
 
 function settingsOf(reading: RegistrationReading): ProviderSettings | undefined {
   const { relay, values, sourceOf, describe, forbid } = reading;
-  const { insecureHttp = false } = relay.values;
   const { issuer } = values;
   const given = givenProvider(values);
   if (sourceOf('issuer') !== undefined) {
@@ -61,7 +67,8 @@ function settingsOf(reading: RegistrationReading): ProviderSettings | undefined 
   }
   const preset = presetOf(values);
   if (preset === undefined) {
-    if (issuer) return { discovered: { issuer, given, insecureHttp } };
+    if (issuer)
+      return { discovered: { issuer, given, insecureHttp: relay.values.insecureHttp ?? false } };
     return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
   }
   const filled = filledIn(preset, {
@@ -172,22 +179,10 @@ function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
 }
 
 /** The options that would give a provider by hand, with their texts. */
-export function providerValues(
-  provider: Provider,
-): Partial<Record<OptionName, string | undefined>> {
+export function providerValues(provider: Provider) {
   const { authorizeUrl, tokenUrl, userUrl, scope, clientAuthentication: tokenRequest } = provider;
   const [revocationUrl, pkce] = [provider.revocation?.url, provider.pkce ? 'on' : 'off'];
   return { authorizeUrl, tokenUrl, userUrl, scope, revocationUrl, tokenRequest, pkce };
-}
-
-/** Reports a parameter that would change the meaning of the relay's own. */
-function reportProtocolParameters(
-  { values, fault }: RegistrationReading,
-  setting: 'authorizeParams' | 'tokenParams',
-  names: readonly string[],
-): void {
-  const taken = values[setting]?.find(([name]) => names.includes(name));
-  if (taken) fault(setting, `must not have ${taken[0]}: it is a parameter of the protocol`);
 }
 
 /** Warns if only some endpoints are configured: secret or token would go to the preset's provider. */

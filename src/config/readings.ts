@@ -109,10 +109,7 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
 }
 
 /** Reads which of the registrations a front end may use. */
-function namesIn(
-  { values, fault }: Reading<'front-ends'>,
-  registrations: readonly string[],
-): readonly string[] {
+function namesIn({ values, fault }: Reading<'front-ends'>, registrations: readonly string[]) {
   const named = values.providers?.map((name) => {
     if (registrations.includes(name)) return name;
     const close = suggestion(name, registrations);

@@ -67,13 +67,10 @@ function secretInFile(reading: RegistrationReading, path: string | undefined): F
  * The path of a systemd credential. Undefined: it is missing or blank. The unit sets a blank default: without one,
  * systemd would not start the service, and the relay could not log what is missing.
  */
-export function credentialPath(
-  { environment, readFile }: Pick<Shared, 'environment' | 'readFile'>,
-  name: string,
-): string | undefined {
-  const directory = environment['CREDENTIALS_DIRECTORY'];
+export function credentialPath(given: Pick<Shared, 'environment' | 'readFile'>, name: string) {
+  const directory = given.environment['CREDENTIALS_DIRECTORY'];
   const path = `${directory}/${name}`;
-  return !directory || isMissingFile(path, readFile, true) ? undefined : path;
+  return !directory || isMissingFile(path, given.readFile, true) ? undefined : path;
 }
 
 /**

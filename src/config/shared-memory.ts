@@ -1,14 +1,11 @@
-import { type ConnectionSettings, parseAddress } from '../memory/connection.ts';
+import { parseAddress } from '../memory/connection.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
 import type { RelayReading } from './readings.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
 /** Reads how to reach the memory that relays share. Undefined: there is none. */
-export function readSharedMemory(
-  reading: RelayReading,
-  hasKeyFile: boolean,
-): ConnectionSettings | undefined {
+export function readSharedMemory(reading: RelayReading, hasKeyFile: boolean) {
   const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;
   if (address === undefined) {

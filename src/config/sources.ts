@@ -12,7 +12,6 @@ export interface OptionSources {
 /** What gives a setting its value. */
 export interface Given {
   readonly source: 'flag' | 'environment' | 'file';
-  /** None: it has a fault of form, which was reported. */
   readonly texts: readonly string[];
 }
 
@@ -30,10 +29,8 @@ function isOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>)
  * What gives an option its value, besides a file: its flag, else its variable. A variable that is set but empty counts
  * as unset.
  */
-export function givenBySources(
-  name: OptionName,
-  { flags, environment }: OptionSources,
-): Given | undefined {
+export function givenBySources(name: OptionName, sources: OptionSources): Given | undefined {
+  const { flags, environment } = sources;
   const texts = flags[name];
   if (texts !== undefined) return { source: 'flag', texts };
   const text = isOverruled(name, flags) ? undefined : environment[options[name].variable];
@@ -57,10 +54,7 @@ const forbidden: readonly [name: string, value: RegExp, why: string][] = [
  * @returns `HTTPS_PROXY` and `NO_PROXY`, in either case of their names. Calls on plain http stay on this machine and
  *   need none
  */
-export function readEnvironment(
-  environment: OptionSources['environment'],
-  fault: (message: string) => void,
-): Readonly<Record<string, string>> {
+export function readEnvironment({ environment }: OptionSources, fault: (message: string) => void) {
   const proxy: Record<string, string> = {};
   for (const name of ['HTTPS_PROXY', 'NO_PROXY']) {
     const value = environment[name] || environment[name.toLowerCase()];

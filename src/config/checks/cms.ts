@@ -30,10 +30,8 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
   }
 }
 
-function reportRepositories(
-  { map, values, fault, warn }: FrontEndReading,
-  registration: RegistrationReading,
-): void {
+function reportRepositories(frontEnd: FrontEndReading, registration: RegistrationReading): void {
+  const { map, values, fault, warn } = frontEnd;
   const preset = cmsPresetOf(registration);
   if (preset === undefined) {
     const which = `. ${registration.name} uses none of them: set its provider, or leave it out of providers`;

@@ -76,10 +76,8 @@ export function frontEndConfig(reading: FrontEndReading) {
   };
 }
 
-function reportFamily(
-  { relay, values, describe, fault, forbid, warn }: FrontEndReading,
-  origin: OriginPattern,
-): void {
+function reportFamily(reading: FrontEndReading, origin: OriginPattern): void {
+  const { relay, values, describe, fault, forbid, warn } = reading;
   if (values.tokenDelivery && values.tokenDelivery !== 'code') {
     fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code`);
   }
@@ -124,10 +122,8 @@ function reportRedirectUris(reading: FrontEndReading): void {
   }
 }
 
-function faultsOfUri(
-  { values: { kind, origin }, describe }: FrontEndReading,
-  uri: RedirectUri,
-): string[] {
+function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): string[] {
+  const { kind, origin } = values;
   if (kind === 'native') {
     return (v.safeParse(nativeRedirectUri, uri).issues ?? []).map(({ message }) => message);
   }
@@ -207,14 +203,12 @@ export function checkApis({ frontEnds }: Readings): void {
   }
 }
 
-function reportRegistration(
-  { values: { provider: name }, sourceOf, fault }: Reading<'proxy'>,
-  registrations: readonly string[],
-): void {
-  if (sourceOf('provider') === undefined && registrations.length > 1) {
-    fault('provider', 'is required, because the front end may use several providers');
+function reportRegistration(api: Reading<'proxy'>, registrations: readonly string[]): void {
+  const name = api.values.provider;
+  if (api.sourceOf('provider') === undefined && registrations.length > 1) {
+    api.fault('provider', 'is required, because the front end may use several providers');
   }
   if (name === undefined || registrations.includes(name)) return;
   const close = suggestion(name, registrations);
-  fault('provider', `names a provider that the front end may not use${didYouMean(close)}`);
+  api.fault('provider', `names a provider that the front end may not use${didYouMean(close)}`);
 }

@@ -7,13 +7,8 @@ import { type NameAt, namesAt, options, rowAt } from '../settings/settings.ts';
 import { describeDelivery } from './several.ts';
 
 /** Checks where the relay listens, and under which address browsers see it. */
-export function checkListening({
-  values,
-  environment,
-  sourceOf,
-  describe,
-  fault,
-}: RelayReading): void {
+export function checkListening(relay: RelayReading): void {
+  const { values, environment, sourceOf, describe, fault } = relay;
   const isUnset = sourceOf('baseUrl') === undefined;
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {

@@ -4,10 +4,8 @@ import type { FrontEndReading, Readings, RegistrationReading } from '../readings
 import { describeDelivery } from './several.ts';
 
 /** Reads which callbacks of a registration must have a state. */
-export function readStateCheck(
-  { name, values, fault }: RegistrationReading,
-  frontEnds: readonly FrontEndReading[],
-) {
+export function readStateCheck(reading: RegistrationReading, { frontEnds }: Readings) {
+  const { name, values, fault } = reading;
   const guardedDelivery = describeDelivery(frontEnds, ['code', 'session', 'cms'], name);
   const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
   if (guardedDelivery !== undefined && stateCheck !== 'always') {

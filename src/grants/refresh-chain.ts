@@ -11,12 +11,12 @@ import {
   createResults,
   type Ended,
   type IsGood,
-  keptTime,
   keyOfRefresh,
   mostResults,
   type Refreshed,
   type RefreshTokenOwner,
   resultTime,
+  uncheckedTime,
 } from './refresh-results.ts';
 
 const { letter } = kinds.refreshResults;
@@ -108,10 +108,12 @@ export class RefreshChains {
     }
   }
 
-  /** Leaves a result to the other relays. @param lifetime milliseconds */
-  async share(key: string, ended: Ended, lifetime: number): Promise<void> {
+  /** Leaves a result to the other relays. @param passed undefined: it did not pass its check yet */
+  async share(key: string, ended: Ended, passed?: 'passed'): Promise<void> {
     const left = { scope: ended.scope, response: aged(ended, this.#home.now()) };
-    await this.#home.shared?.leave(letter, key, left, lifetime);
+    const { shared } = this.#home;
+    if (passed) await shared?.leave(letter, key, left, resultTime);
+    else await shared?.leave(letter, key, { ...left, isUnchecked: true }, uncheckedTime);
   }
 
   /** Forgets a result that did not pass its check, at the other relays, too. */
@@ -191,7 +193,7 @@ export class RefreshChains {
     const response = { ...left.response, refreshToken };
     const ended = { scope: left.scope, response, at: this.#home.now() - age };
     this.results.rotate(token, ended, Math.max(0, resultTime - age));
-    if (left.lifetime === keptTime) this.results.keep(token, ended);
+    if (left.isUnchecked) this.results.keep(token, ended);
     if (how === 'led') this.results.repeat(token, ended);
     return how === 'led' || refreshToken === token.refreshToken ? ended : undefined;
   }

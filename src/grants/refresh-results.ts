@@ -5,7 +5,7 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 /** Milliseconds for which a result is repeated. */
 export const resultTime = 60_000;
 /** The same for a result that did not pass its check yet. */
-export const keptTime = 3_600_000;
+export const uncheckedTime = 3_600_000;
 /** How long a result is also repeated for its own refresh token: a login must not spend what all share. */
 const repeatTime = 30_000;
 /** Seconds. A token that ends sooner is refreshed. */
@@ -53,7 +53,7 @@ export function createResults(now: Clock) {
    * Those that did not pass their check yet. A provider that rotates refresh tokens takes the earlier one no more, so an
    * outage of what the check asks would end the login.
    */
-  const kept = createRecent<Ended>(keptTime, mostResults, now);
+  const kept = createRecent<Ended>(uncheckedTime, mostResults, now);
   const keysOf = (given: RefreshTokenOwner, { response: { refreshToken } }: Ended) =>
     [keyOfRefresh(given), keyOfRefresh({ ...given, refreshToken })] as const;
   return {

@@ -6,7 +6,6 @@ import {
   aged,
   type Ended,
   type IsGood,
-  keptTime,
   keyOfRefresh,
   type Refreshed,
   type RefreshTokenOwner,
@@ -46,7 +45,7 @@ export function createRefreshes(home: Home) {
       else if (isStillKept()) {
         if (isFailure(error, 'token_invalid')) keep(refresh, { ...ended, isSpent: true });
         // The next refresh may reach another relay.
-        if (isRotated) await chains.share(key, ended, keptTime);
+        if (isRotated) await chains.share(key, ended);
       }
       throw error;
     }
@@ -55,7 +54,7 @@ export function createRefreshes(home: Home) {
     if (!wasKept || !isRotated) return;
     // For pages that did not get the response.
     rotations.set(key, ended, resultTime, refresh.login);
-    await chains.share(key, ended, resultTime);
+    await chains.share(key, ended, 'passed');
   }
 
   return {

@@ -39,8 +39,8 @@ const leftSchema = v.object({
     }),
   ),
   failure: v.optional(v.picklist(failureCodes)),
-  /** Milliseconds for which others find it. */
-  lifetime: v.optional(v.number()),
+  /** Whether the response has not passed its check yet. */
+  isUnchecked: v.optional(v.literal(true)),
 });
 
 /** What a call has left for others: its response or its failure. */
@@ -48,10 +48,13 @@ export type Left = Readonly<v.InferOutput<typeof leftSchema>>;
 
 const sealedSchema = v.object({
   ...leftSchema.entries,
+  /** Milliseconds for which others find it. */
   lifetime: v.number(),
   /** Milliseconds since 1970. Whoever writes to the server could put an old result back. */
   leftAt: v.number(),
 });
+
+type Sealed = Readonly<v.InferOutput<typeof sealedSchema>>;
 
 /** A call that one relay makes for all. */
 export interface SharedCall {
@@ -87,7 +90,7 @@ export function createSharedMemory(
   clock: Clock,
 ) {
   const now = () => performance.now();
-  let seal: ReturnType<typeof createSeal<v.InferOutput<typeof sealedSchema>>> | undefined;
+  let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
   let lockTime = 15_000;
   let seed = '';
   const held = new Map<string, string>();
@@ -100,7 +103,7 @@ export function createSharedMemory(
     ...own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]),
   ]);
 
-  function open(name: string, text: unknown): Left | undefined {
+  function open(name: string, text: unknown): Sealed | undefined {
     const left = typeof text === 'string' ? seal?.open(text, name) : undefined;
     if (left !== undefined && clock() <= left.leftAt + left.lifetime + clockSkew) return left;
     link.reportGarbage();
@@ -108,7 +111,7 @@ export function createSharedMemory(
   }
 
   /** The age of a value, by the clock of the server. */
-  async function ageOf(name: string, { lifetime = 0 }: Left): Promise<number> {
+  async function ageOf(name: string, { lifetime }: Sealed): Promise<number> {
     const answer = await link.run(['PTTL', name]);
     const rest = Number(answer?.reply);
     // A result that seems too old would be asked for again. It was found a moment ago.

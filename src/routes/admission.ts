@@ -32,7 +32,8 @@ type Tokens = RevocableTokens & { readonly accessToken: string };
 function admissionTo({ registration, frontEnd, resource }: Place, ctx: Context) {
   const allows = registration.allowsAt(frontEnd, resource);
   const question = resource?.identity;
-  if (question === undefined && allows.every((allow) => allow === undefined)) return undefined;
+  const isForAll = allows.every((allow) => allow === undefined);
+  if (question === undefined && isForAll) return undefined;
   const owners = [
     `providers.${registration.name}`,
     `front-ends.${frontEnd.name}`,
@@ -44,14 +45,14 @@ function admissionTo({ registration, frontEnd, resource }: Place, ctx: Context) 
     if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
   };
   return async (tokens: Tokens): Promise<Identity | undefined> => {
-    ctx.state.access = 'unchecked';
+    if (!isForAll) ctx.state.access = 'unchecked';
     const { accessToken } = tokens;
     const verdict = await registration
       .verdictOn(accessToken, allows, question, observe)
       .catch(resource === undefined ? undefined : failUnknown);
     const { refusedBy, person, identity } = verdict;
     ctx.state.person = identity?.sub;
-    ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
+    if (!isForAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
     if (refusedBy === undefined) return identity;
     ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);

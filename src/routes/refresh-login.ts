@@ -5,6 +5,7 @@ import type { Generation } from '../grants/generations.ts';
 import {
   isStillGranted,
   nextRefreshToken,
+  type RefreshPolicy,
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
@@ -35,12 +36,32 @@ import {
  * @see RFC 6749 §6, RFC 9449 §5
  */
 export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
-  const { ctx, frontEnd, parameters, registration, now } = request;
-  const { generations, refreshes, refreshTokens } = request.grants;
   const policy = refreshPolicyAt(request);
   if (policy === undefined) throw new RelayError('grant_unsupported');
-  const owner = ownerOf(request);
-  const login = refreshTokens.open(required(parameters, 'refresh_token'), owner);
+  const login = await openLogin(request, policy);
+  const grantee = await granteeOf(request, login);
+  const { now, grants } = request;
+  // No refresh token of the login is good for longer.
+  const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
+  const { generation } = login;
+  const last = generation && (await lastGeneration(grantee, login, generation, lifetime));
+  const { tokens: renewed, identity } = await renewLogin(grantee, login);
+  if (renewed !== undefined) expectConsent(request, login, renewed);
+  const token = renewed ?? { ...again(login.providerToken, now), scope: login.scope };
+  const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
+  const isLast = last !== undefined && last.number === generation?.number;
+  const replaced = isLast ? await grants.generations.replace(login.login, last, lifetime) : last;
+  return withRefreshToken({ ...grantee, identity }, token, { ...next, generation: replaced });
+}
+
+/** The login of the refresh token in a request, for a front end that has proved its key. */
+async function openLogin(
+  request: EndpointRequest,
+  policy: RefreshPolicy,
+): Promise<RefreshTokenContent> {
+  const { grants, parameters, now } = request;
+  const token = required(parameters, 'refresh_token');
+  const login = grants.refreshTokens.open(token, ownerOf(request));
   if (login === undefined || !isStillGranted(policy, login, now)) {
     throw new RelayError('grant_invalid');
   }
@@ -50,39 +71,40 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   }
   expectResource(request, login);
+  return login;
+}
+
+type Refreshing = Grantee & EndpointRequest;
+
+/** What the login is for, which has not ended at its doors. */
+async function granteeOf(
+  request: EndpointRequest,
+  login: RefreshTokenContent,
+): Promise<Refreshing> {
+  const { ctx, frontEnd, grants, parameters } = request;
   const resource = resourceOfLogin(frontEnd, login, parameters.resource);
-  const grantee = { ...request, resource };
   ctx.state.resource = resource?.name;
-  if (resource && (await request.grants.endedLogins.hasEnded(login.login))) {
-    throw new RelayError('grant_invalid');
-  }
+  const isOver = resource && (await grants.endedLogins.hasEnded(login.login));
+  if (isOver) throw new RelayError('grant_invalid');
+  return { ...request, resource };
+}
+
+/** Renews the tokens at the provider. Somebody who may not log in any more is at the end of the login. */
+async function renewLogin(grantee: Refreshing, login: RefreshTokenContent) {
+  const { ctx, frontEnd, grants, parameters, registration, resource } = grantee;
   const granted = login.scope ?? frontEnd.scope ?? registration.provider.scope;
   // The scope of a resource says nothing to the provider.
   const part = resource === undefined ? refreshScope(parameters.scope, granted) : undefined;
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
-  const { generation, providerToken, thumbprint } = login;
-  // No refresh token of the login is good for longer.
-  const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
-  const last = generation && (await lastGeneration(grantee, login, generation, lifetime));
-  const renewal = { ...owner, login: login.login, thumbprint, scope };
-  const address = countedAddress(request, login);
-  const { tokens: renewed, identity } = await renew(
-    grantee,
-    ctx,
-    refreshes,
-    providerToken,
-    renewal,
-    address,
-  ).catch(async (error: unknown) => {
-    if (isFailure(error, 'access_ended')) await endAtDoors(request, login.login, resource);
+  const { thumbprint, providerToken } = login;
+  const renewal = { ...ownerOf(grantee), login: login.login, thumbprint, scope };
+  const address = countedAddress(grantee, login);
+  try {
+    return await renew(grantee, ctx, grants.refreshes, providerToken, renewal, address);
+  } catch (error) {
+    if (isFailure(error, 'access_ended')) await endAtDoors(grantee, login.login, resource);
     throw error;
-  });
-  if (renewed !== undefined) expectConsent(request, login, renewed);
-  const token = renewed ?? { ...again(providerToken, now), scope: login.scope };
-  const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
-  const isLast = last !== undefined && last.number === generation?.number;
-  const replaced = isLast ? await generations.replace(login.login, last, lifetime) : last;
-  return withRefreshToken({ ...grantee, identity }, token, { ...next, generation: replaced });
+  }
 }
 
 /**

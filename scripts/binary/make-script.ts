@@ -6,4 +6,5 @@ import { bundle } from './bundle.ts';
 
 const [entryPoint = '', output = ''] = process.argv.slice(2);
 mkdirSync(dirname(output), { recursive: true });
-writeFileSync(output, `${await bundle(entryPoint)}(require);`);
+// Node reports no deprecations of code in node_modules. The script is not in one.
+writeFileSync(output, `process.noDeprecation = true;\n${await bundle(entryPoint)}(require);`);

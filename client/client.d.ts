@@ -4,8 +4,10 @@ export interface LoginOptions {
   readonly relay: string;
   /** The name of the front end at the relay: `app`, unless the operator says otherwise. */
   readonly clientId: string;
-  /** The origins, besides the relay's, that `fetch` may send the token to: `['https://api.github.com']`. */
+  /** The origins, besides those of relay and resource, that `fetch` may send the token to: `['https://api.github.com']`. */
   readonly apis?: readonly string[];
+  /** The address of the API of your own that the login is for. Only needed if the operator has set several. */
+  readonly resource?: string;
   /** The page that logins come back to. Only needed if the relay knows several, or an origin with a `*`. */
   readonly redirectUri?: string;
   /** Set it if the relay keeps the tokens of this front end, and the page gets a cookie. */
@@ -27,9 +29,20 @@ export interface LoginRequest {
   readonly popup?: boolean;
 }
 
+/** Who the person is, as the API of your own that the login is for is told. */
+export interface Identity {
+  /** The id at the provider. */
+  readonly sub: string;
+  /** The login name. It may change. */
+  readonly preferred_username?: string;
+  /** The primary address, verified by the provider. */
+  readonly email?: string;
+  readonly groups?: readonly string[];
+}
+
 /** A person is logged in. */
 export interface Session {
-  /** The provider's access token. It may be over: `token()` gives one that is good. In session mode, the page has none. */
+  /** The access token. It may be over: `token()` gives one that is good. In session mode, the page has none. */
   readonly accessToken?: string;
   /** What the token may do, if the provider tells. */
   readonly scope?: string;
@@ -65,7 +78,7 @@ export interface Login {
   login(request?: LoginRequest): Promise<void>;
 
   /**
-   * Fetches as the person, from the relay or one of `apis`: with the token, or with the cookie. After a 401 it
+   * Fetches as the person, from the relay, the resource or one of `apis`: with the token, or with the cookie. After a 401 it
    * refreshes the login, at most once in a minute, and tries once more. A second 401 is the answer, and does not
    * end the login. If nobody is logged in, it answers 401 without a request.
    *
@@ -81,8 +94,9 @@ export interface Login {
   token(): Promise<string | null>;
 
   /**
-   * The provider's record of the person. Null if nobody is logged in when the answer comes: also if the
-   * provider refuses a token that was just refreshed, which ends the login.
+   * The provider's record of the person. If the login is for an API of your own: the `Identity`, without a call. Null if
+   * nobody is logged in when the answer comes: also if the provider refuses a token that was just refreshed, which ends
+   * the login.
    *
    * @throws {LoginError} if the lookup fails. The person is still logged in.
    */
@@ -106,7 +120,7 @@ export interface Login {
 }
 
 /**
- * Call it once for each relay, at the top of a module. Where there is no window, nobody is logged in, and nothing runs.
+ * Call it once for each login, at the top of a module. Where there is no window, nobody is logged in, and nothing runs.
  *
  * @throws {TypeError} that names the wrong option
  */
@@ -129,6 +143,7 @@ export type LoginErrorCode =
   | 'invalid_grant'
   | 'invalid_request'
   | 'invalid_scope'
+  | 'invalid_target'
   | 'server_error'
   | 'temporarily_unavailable'
   | 'unauthorized_client'

@@ -47,8 +47,8 @@ const nobody = {
 export function createLogin(given: LoginOptions): Login {
   const options = checked(given);
   if (typeof window === 'undefined') return nobody;
-  const { relay, clientId, origins } = options;
-  const name = `login-relay ${relay} ${clientId}`;
+  const { relay, clientId, origins, resource } = options;
+  const name = ['login-relay', relay, clientId, resource].filter(Boolean).join(' ');
   const registration = relay.replace(/.*\//, '');
   const userUrl = `${relay}/../../api/user?provider=${registration}&client_id=${clientId}`;
   const keeper = options.mode ? keepCookie(options) : keepTokens(options, name);
@@ -222,6 +222,7 @@ export function createLogin(given: LoginOptions): Login {
 
   async function user<T>(): Promise<T | null> {
     await prepare();
+    if (session?.identity) return session.identity as T;
     const login = logins;
     const response = await send(new Request(userUrl), true);
     const record = session && login === logins && (await read(response));

@@ -1,4 +1,4 @@
-import type { Session } from '../client.d.ts';
+import type { Identity, Session } from '../client.d.ts';
 
 /** A session, with what pages need not know. In session mode, the relay knows that, and it is undefined. */
 export interface Known extends Session {
@@ -6,6 +6,8 @@ export interface Known extends Session {
   readonly id: string;
   /** When to renew it, in milliseconds since 1970. */
   readonly until: number;
+  /** Undefined: the login is for the provider's API, which says who the person is. */
+  readonly identity?: Identity;
 }
 
 /** How a login is kept. Only one tab at a time finishes, renews or ends it. */

@@ -40,9 +40,13 @@ export function takePending(
   const isFromRelay = (response['iss'] ?? (mode && relay)) === relay;
   // A link with another state is forged.
   const comesBack = pending && pending.state === response['state'];
+  // Another login of this page, such as one for another API, may have it.
+  const isOfAnother = Object.values<string>(sessionStorage).some((kept) =>
+    kept.includes(`"state":"${response['state']}"`),
+  );
 
   if (comesBack) pending.response = isFromRelay ? response : wrongIssuer;
-  if (comesBack || response['iss'] === relay) {
+  if (comesBack || (response['iss'] === relay && !isOfAnother)) {
     url.search = '';
     if (comesBack && !pending.popup && url.href !== pending.returnTo) {
       sessionStorage[name] = JSON.stringify(pending);

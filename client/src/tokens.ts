@@ -12,7 +12,9 @@ import { type Kept, load, save } from './store.ts';
  * @see RFC 7636, RFC 9449
  */
 export function keepTokens(options: LoginOptions, name: string): Keeper {
-  const { relay, clientId, redirectUri = '' } = options;
+  const { relay, clientId, redirectUri = '', resource } = options;
+  /** @see RFC 8707 §2 */
+  const target: Record<string, string> = resource ? { resource } : {};
 
   /** How far the relay's clock is ahead of this device's, in milliseconds. */
   let ahead = 0;
@@ -33,18 +35,20 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
     id: string,
     parameters: Record<string, string>,
   ): Promise<Known> {
+    const form = { ...parameters, ...target };
     const send = async () =>
-      post('token', parameters, {
+      post('token', form, {
         DPoP: await prove(key, `${relay}/token`, (Date.now() + ahead) / 1000, nonce),
       });
     // The relay's nonce is known by now, and its clock: that of this device may be wrong.
     const answer = await send()
       .catch(on('use_dpop_nonce', send))
       .catch(on('invalid_dpop_proof', send));
-    const { access_token, refresh_token: refreshToken, scope, expires_in = 3660 } = answer;
+    const { access_token, refresh_token: refreshToken, scope, identity } = answer;
+    const { expires_in = 3660 } = answer;
     // If nobody knows when the token ends, the relay is asked each hour: it may have ended the login.
     const until = Date.now() + Math.max(expires_in - 60, expires_in / 2) * 1000;
-    const session = { accessToken: access_token, scope, id, until };
+    const session = { accessToken: access_token, scope, id, until, identity };
     const kept = { session, refreshToken, key };
     unsaved = (await save(name, kept)) ? undefined : kept;
     return session;
@@ -62,6 +66,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
       code_challenge: await challengeOf(verifier),
       code_challenge_method: 'S256',
       redirect_uri: redirectUri,
+      ...target,
     }),
 
     async finish(code, code_verifier) {
@@ -79,10 +84,14 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
 
     async refresh(session) {
       const kept = await find(session);
-      // There is nothing to refresh with, so nobody refuses it.
-      if (!kept?.refreshToken) return session;
+      if (!kept?.refreshToken) {
+        // There is nothing to refresh with, so the relay never refuses it. A lookup of the user would.
+        return kept?.session.identity && kept.session.until < Date.now() ? forget() : session;
+      }
       const parameters = { grant_type: 'refresh_token', refresh_token: kept.refreshToken };
-      return getTokens(kept.key, kept.session.id, parameters).catch(on('invalid_grant', forget));
+      return getTokens(kept.key, kept.session.id, parameters)
+        .catch(on('invalid_grant', forget))
+        .catch(on('invalid_target', forget));
     },
 
     forget,

@@ -344,6 +344,7 @@ for (const [name, mode] of Object.entries(modes)) {
     for (const [option, wrong] of Object.entries({
       relay: [undefined, '', 'login.example.com/auth/provider', 'https://login.example.com/'],
       clientId: [undefined, ''],
+      resource: ['', 'notes.example.com/mcp', ...(mode ? ['https://notes.example.com/'] : [])],
       apis: [['api.example.com'], ['https://api.example.com/v1'], ['data:,']],
     })) {
       it(`names the option ${option} if it is missing or wrong`, () => {

@@ -9,7 +9,7 @@ const page = readFileSync(new URL('docs/front-end.md', root), 'utf8');
 /** Failures of programs that nobody registered: docs/clients.md. */
 const ofPrograms: readonly string[] = [
   ...['client_expired', 'client_document_unreachable', 'client_document_invalid'],
-  ...['client_metadata_invalid', 'redirect_uris_invalid', 'resource_refused'],
+  ...['client_metadata_invalid', 'redirect_uris_invalid'],
   ...['consent_denied', 'consent_exceeded', 'navigation_required'],
 ];
 
@@ -24,6 +24,7 @@ const ofResources: readonly string[] = [
 const neverACode: readonly string[] = [
   // A page gets the code of OAuth instead.
   ...['request_invalid', 'response_type_unsupported', 'scope_refused', 'oauth_off'],
+  'resource_refused',
   ...['token_request_invalid', 'content_type_unsupported', 'body_too_large'],
   ...['client_id_wrong', 'grant_unsupported', 'grant_invalid', 'code_redeemed'],
   ...['verifier_wrong', 'proof_missing', 'proof_invalid', 'nonce_required'],

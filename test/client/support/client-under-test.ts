@@ -31,10 +31,10 @@ export class ClientUnderTest {
   }
 
   /** The page after a load of this address. */
-  load(href = this.page.href): Login {
+  load(href = this.page.href, options: Partial<LoginOptions> = {}): Login {
     leave();
     this.page.href = href;
-    return this.open();
+    return this.open(options);
   }
 
   /** Starts a login, and returns the parameters of the start. */
@@ -57,8 +57,8 @@ export class ClientUnderTest {
       : `${home}?${new URLSearchParams({ code: 'code', state, iss: relay })}`;
   }
 
-  async logIn(): Promise<Login> {
-    const login = this.load(this.comesBackTo(await this.start(this.open())));
+  async logIn(options: Partial<LoginOptions> = {}): Promise<Login> {
+    const login = this.load(this.comesBackTo(await this.start(this.open(options))), options);
     await login.ready;
     return login;
   }

@@ -44,6 +44,8 @@ export class FakeRelay {
   expiresIn: number | undefined = 3600;
   /** Whether the relay gives refresh tokens. */
   refreshes = true;
+  /** Who the person is, if logins are for a resource: then the user endpoint takes no token. */
+  identity: object | undefined;
   /** Whether nobody answers. */
   isOffline = false;
   /** Whether the provider's user endpoint answers 500. */
@@ -123,12 +125,14 @@ export class FakeRelay {
       ...(this.refreshes && { refresh_token: `refresh-${this.token}` }),
       scope: 'read',
       expires_in: this.expiresIn,
+      identity: this.identity,
     };
     return { body: tokens, headers: { 'DPoP-Nonce': this.#nonces.current() } };
   }
 
   #isAuthorized({ headers, credentials }: Request): boolean {
-    if (headers.get('Authorization') === `Bearer access-${this.token}`) return true;
+    const isNewest = headers.get('Authorization') === `Bearer access-${this.token}`;
+    if (isNewest) return this.identity === undefined;
     return this.hasCookie && headers.get('X-Login-Relay') === '1' && credentials === 'include';
   }
 }

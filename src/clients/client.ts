@@ -40,11 +40,7 @@ const redirectUris = v.pipe(
   v.maxLength(mostRedirectUris),
 );
 
-/**
- * Reads the name of a client, as one short line for people.
- *
- * @returns undefined if there is nothing to show
- */
+/** Reads the name of a client, as one short line for people. */
 export function nameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { client_name: given } = metadata;
   if (typeof given !== 'string') return undefined;

@@ -198,7 +198,7 @@ function warnOfTwoProviders({ values, sourceOf, describe, warn }: RegistrationRe
   }
 }
 
-/** Why a URL cannot be used: a parameter of its query is one that the relay adds. Undefined: there is none. */
+/** Why a URL cannot be used: a parameter of its query is one that the relay adds. */
 export function whyTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
   const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
   return taken && `must not have ${taken} in its query: the relay adds it`;

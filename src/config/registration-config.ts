@@ -50,8 +50,6 @@ export function registrationsOf(
 /**
  * The refresh tokens of a front end. Beyond this machine they need a key file: otherwise the client secret would open
  * them.
- *
- * @returns undefined if it gets none
  */
 export function refreshPolicyOf(
   { refreshLifetime: lifetime, keySecrets, baseUrl }: Config,

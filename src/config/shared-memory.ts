@@ -4,7 +4,7 @@ import { isLoopback } from '../urls.ts';
 import type { RelayReading } from './readings.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
-/** Reads how to reach the memory that relays share. Undefined: there is none. */
+/** Reads how to reach the memory that relays share. */
 export function readSharedMemory(reading: RelayReading, hasKeyFile: boolean) {
   const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;

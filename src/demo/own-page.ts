@@ -30,7 +30,6 @@ const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? []
 /**
  * Reads what the command line says about a page of the user's own.
  *
- * @returns undefined if there is none
  * @throws {ConfigError} unless it is a page of this machine: at the demo anybody can log in under any
  *   name
  */

@@ -24,7 +24,6 @@ const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'githu
  * Builds the revocation of a login: of its refresh token, which ends the access token too, or else of its
  * access token.
  *
- * @returns undefined if the provider revokes neither
  * @see RFC 7009 §2.1
  */
 export function revocationRequest(

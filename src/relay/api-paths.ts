@@ -10,8 +10,6 @@ import type { SessionRequests } from '../routes/session-requests.ts';
 
 /**
  * Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number.
- *
- * @returns undefined if there are none
  */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,

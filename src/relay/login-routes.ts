@@ -78,7 +78,7 @@ export function createLoginRoutes(
         return route.handle(ctx, next);
       });
     },
-    /** Where CMSes start unless their configuration says otherwise. Undefined: there are none. */
+    /** Where CMSes start unless their configuration says otherwise. */
     startOfCms:
       withCms.length > 0 ? ({ action: 'start', handle: startCms } satisfies Route) : undefined,
   };

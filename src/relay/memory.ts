@@ -30,9 +30,7 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
 }
 
 /**
- * Opens the memory that relays share, and waits for it a moment.
- *
- * @returns undefined if none is configured
+ * Opens the memory that relays share, if there is one, and waits for it a moment.
  */
 export async function openSharedMemory(
   config: Config,

@@ -94,7 +94,6 @@ export function firstGrant(
   return withRefreshToken(grantee, token, content && { ...content, ...login });
 }
 
-/** @returns undefined if the front end gets no refresh tokens */
 export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
   // Where the provider revokes no refresh tokens.
   const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';

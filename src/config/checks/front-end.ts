@@ -67,9 +67,9 @@ export function frontEndConfig(reading: FrontEndReading) {
     resources: values.resources ?? [],
     refreshTokens: refreshTokensOf(reading),
     allow: allowOf(reading),
-    /** The clients that need no entry of their own. Undefined: there are none. */
+    /** The clients that need no entry of their own. */
     clients: reading.clients && completeValues(reading.clients),
-    /** The keys of client identifiers that are made offline. Undefined: there are none. */
+    /** The keys of client identifiers that are made offline. */
     clientKeys: reading.clientKeys,
     /** What its pages may use of providers' APIs, with the access token of their session. */
     apis: apis.map((api) => apiConfig(api, registrations)),

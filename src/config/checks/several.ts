@@ -4,7 +4,7 @@ import type { ReadConfigFile } from '../file/read.ts';
 import { presetOf } from '../provider.ts';
 import type { FrontEndReading, Readings } from '../readings.ts';
 
-/** Describes the first front end with one of these deliveries, at one registration or at any. Undefined: there is none. */
+/** Describes the first front end with one of these deliveries, at one registration or at any. */
 export function describeDelivery(
   frontEnds: readonly FrontEndReading[],
   deliveries: readonly (string | undefined)[],

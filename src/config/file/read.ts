@@ -15,7 +15,6 @@ export type ReadConfigFile = ReturnType<typeof readConfigFile>;
  * Reads the configuration file that a flag or a variable names.
  *
  * @param faults gets the faults of its form, if it is clear what the rest means. The settings with faults have no texts
- * @returns undefined if none is named
  * @throws {ConfigError} if it cannot be read, or it is not clear what the rest means
  */
 export function readConfigFile(sources: OptionSources, readFile: ReadFile, faults: PlacedTexts) {

@@ -3,6 +3,9 @@ import type { IdentityQuestion } from '../access/identity.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Secret } from '../sealing/secret.ts';
 
+/** Seconds for which an access token can be good at most. */
+export const longestLifetime = 86_400;
+
 /** Something behind the login that is not the provider's: an API, an MCP server. @see RFC 8707 */
 export interface Resource {
   readonly name: string;

@@ -3,7 +3,7 @@ import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
 import { firstRefreshToken, newLogin, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import type { Resource } from '../resources/resource.ts';
+import { longestLifetime, type Resource } from '../resources/resource.ts';
 
 /** Where a person logs in, and what for. */
 export interface Grantee extends Place {
@@ -100,17 +100,13 @@ export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: P
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
 }
 
-/**
- * Ends a login for a resource: no door opens to its access tokens any more, and none is refreshed.
- *
- * @param resource that it is for; undefined: none
- */
+/** Ends a login for a resource: no door opens to its access tokens any more, and none is refreshed. */
 export async function endAtDoors(
   { grants, frontEnd }: Place,
-  login: string,
-  resource: Pick<Resource, 'lifetime'> | undefined,
+  { login, opens }: Pick<RefreshTokenContent, 'login' | 'opens'>,
 ): Promise<void> {
-  if (resource === undefined) return;
-  const longest = Math.max(resource.lifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
+  if (opens === undefined) return;
+  // Also if the resource is gone: a reload may bring it back.
+  const longest = Math.max(longestLifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
   await grants.endedLogins.end(login, longest * 1000);
 }

@@ -102,7 +102,7 @@ async function renewLogin(grantee: Refreshing, login: RefreshTokenContent) {
   try {
     return await renew(grantee, ctx, grants.refreshes, providerToken, renewal, address);
   } catch (error) {
-    if (isFailure(error, 'access_ended')) await endAtDoors(grantee, login.login, resource);
+    if (isFailure(error, 'access_ended')) await endAtDoors(grantee, login);
     throw error;
   }
 }
@@ -126,7 +126,7 @@ async function lastGeneration(
   } catch (error) {
     if (isFailure(error, 'refresh_reused')) {
       await generations.end(login.login, lifetime);
-      await endAtDoors(place, login.login, place.resource);
+      await endAtDoors(place, login);
       revokeSilently(place.registration, await endRefreshes(place, login));
     }
     throw error;

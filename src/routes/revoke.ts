@@ -22,9 +22,7 @@ export function revocationEndpoint(served: Served): Handler {
       registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, ownerOf(request));
     if (login !== undefined) {
-      const { opens } = login;
-      const resource = frontEnd.resources.find(({ url }) => url === opens);
-      await endAtDoors(request, login.login, resource);
+      await endAtDoors(request, login);
       const tokens = await endRefreshes(request, login);
       await revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
     } else if (await endedByAccessToken(request, token)) {
@@ -50,11 +48,11 @@ export function revocationEndpoint(served: Served): Handler {
 
 /** Ends the login of an access token for a resource. @returns whether it is one of the front end */
 async function endedByAccessToken(request: EndpointRequest, token: string): Promise<boolean> {
-  const { frontEnd, grants } = request;
-  for (const resource of frontEnd.resources) {
+  const { frontEnd, grants, doors } = request;
+  for (const { resource } of doors) {
     const opened = grants.accessTokens.open(token, resource);
     if (opened?.audience !== frontEnd.audience) continue;
-    await endAtDoors(request, opened.login, resource);
+    await endAtDoors(request, { login: opened.login, opens: resource.url });
     return true;
   }
   return false;

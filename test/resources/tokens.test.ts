@@ -241,6 +241,22 @@ describe('the end of a login for a resource', () => {
     });
   }
 
+  it('comes with its revocation also while its resource is gone, which a reload brings back', async () => {
+    const logins = [await logIn(relay(), ofNotes), await logIn(relay(), ofNotes)].map(tokensOf);
+    const { frontEnds } = settings;
+    const without = frontEnds.replace('resources: [notes, files]', 'resources: [files]');
+    await relay().reload({ ...settings, frontEnds: without });
+    const [first, second] = logins;
+    for (const token of [first?.access_token ?? '', second?.refresh_token ?? '']) {
+      const answer = await relay().post('revoke', { client_id: 'app', token });
+      expect(answer.status, `${answer.body}`).to.equal(200);
+    }
+    await relay().reload(settings);
+    for (const { access_token } of logins) {
+      expect((await check(relay(), 'notes', bearer(access_token))).status).to.equal(401);
+    }
+  });
+
   it('comes after its lifetime, and the doors say that it has expired', async () => {
     const { access_token, expires_in } = tokensOf(
       await logIn(relay(), { ...ofApp, resource: files }),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { claims } from '../../access/identity.ts';
+import { longestLifetime } from '../../resources/resource.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
 import { fileRows } from './setting.ts';
@@ -38,7 +39,7 @@ export const resourceRows = {
     help: 'what it learns besides id and login name: email (the primary verified one), groups (teams, where there are teams)',
     repeatable: true,
   }),
-  lifetime: row('lifetime', schemas.minutes(5, 1440), {
+  lifetime: row('lifetime', schemas.minutes(5, longestLifetime / 60), {
     help: 'minutes for which an access token is good',
     default: '60',
   }),

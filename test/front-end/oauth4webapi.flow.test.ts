@@ -2,19 +2,8 @@ import { expect } from 'chai';
 import * as oauth from 'oauth4webapi';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { baseUrl, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
-import {
-  certifiedProvider,
-  type LoginProvider,
-  startRelayFor,
-  strictProvider,
-} from './support/login-providers.ts';
+import { certifiedProvider, type LoginProvider, startRelayFor } from './support/login-providers.ts';
 import { OAuthPage } from './support/oauth4webapi-page.ts';
-
-/** Whether each refresh at a provider gives another access token, and whether it revokes tokens. */
-const providers = {
-  'a provider without refresh tokens': { start: strictProvider, renews: false, revokes: false },
-  'oidc-provider, which rotates them': { start: certifiedProvider, renews: true, revokes: true },
-};
 
 /** The error of the task. Fails if it throws none. */
 async function thrownBy(task: Promise<unknown>): Promise<unknown> {
@@ -31,61 +20,58 @@ async function expectInvalidGrant(task: Promise<unknown>): Promise<void> {
   expect(error.error_description).to.match(/\w+ \w+/);
 }
 
-for (const [name, { start, renews, revokes }] of Object.entries(providers)) {
-  describe(`oauth4webapi, at ${name}`, () => {
-    const startRelay = useRelays();
-    let provider: LoginProvider;
-    let relay: Relay;
-    let page: OAuthPage;
-    const target = () => relay;
+describe('oauth4webapi, at a provider that rotates refresh tokens', () => {
+  const startRelay = useRelays();
+  let provider: LoginProvider;
+  let relay: Relay;
+  let page: OAuthPage;
+  const target = () => relay;
 
-    before('start the provider and the relay', async () => {
-      provider = await start();
-      relay = await startRelayFor(provider, startRelay);
-    });
-    beforeEach(async () => {
-      page = await OAuthPage.open(target);
-    });
-    after(() => provider.close());
-
-    it('logs in with a code and PKCE, and looks up the user with the token', async () => {
-      const before = provider.tokenCalls();
-      const tokens = await page.logIn(target, provider);
-      expect(tokens.token_type).to.equal('bearer');
-      expect(provider.tokenCalls()).to.equal(before + 1);
-      expect(await page.lookUp(tokens)).to.equal(200);
-    });
-
-    it('refreshes with the key that it proved at the login, again and again', async () => {
-      const tokens = await page.logIn(target, provider);
-      const second = await page.refresh(tokens);
-      const third = await page.refresh(second);
-      expect(second.access_token === tokens.access_token).to.equal(!renews);
-      expect(await page.lookUp(third)).to.equal(200);
-    });
-
-    it('refreshes with the scope from the token response', async () => {
-      const tokens = await page.logIn(target, provider);
-      const refreshed = await page.refresh(tokens, tokens.scope ?? '');
-      expect(await page.lookUp(refreshed)).to.equal(200);
-    });
-
-    it('revokes a refresh token', async () => {
-      const tokens = await page.logIn(target, provider);
-      await page.revoke(tokens.refresh_token ?? '');
-      if (!revokes) return;
-      await expectInvalidGrant(page.refresh(tokens));
-      expect(await page.lookUp(tokens)).to.equal(401);
-    });
-
-    it('revokes an access token, and an unknown token', async () => {
-      const tokens = await page.logIn(target, provider);
-      await page.revoke(tokens.access_token);
-      await page.revoke('unknown');
-      if (revokes) expect(await page.lookUp(tokens)).to.equal(401);
-    });
+  before('start the provider and the relay', async () => {
+    provider = await certifiedProvider();
+    relay = await startRelayFor(provider, startRelay);
   });
-}
+  beforeEach(async () => {
+    page = await OAuthPage.open(target);
+  });
+  after(() => provider.close());
+
+  it('logs in with a code and PKCE, and looks up the user with the token', async () => {
+    const before = provider.tokenCalls();
+    const tokens = await page.logIn(target, provider);
+    expect(tokens.token_type).to.equal('bearer');
+    expect(provider.tokenCalls()).to.equal(before + 1);
+    expect(await page.lookUp(tokens)).to.equal(200);
+  });
+
+  it('refreshes with the key that it proved at the login, again and again', async () => {
+    const tokens = await page.logIn(target, provider);
+    const second = await page.refresh(tokens);
+    const third = await page.refresh(second);
+    expect(second.access_token).not.to.equal(tokens.access_token);
+    expect(await page.lookUp(third)).to.equal(200);
+  });
+
+  it('refreshes with the scope from the token response', async () => {
+    const tokens = await page.logIn(target, provider);
+    const refreshed = await page.refresh(tokens, tokens.scope ?? '');
+    expect(await page.lookUp(refreshed)).to.equal(200);
+  });
+
+  it('revokes a refresh token', async () => {
+    const tokens = await page.logIn(target, provider);
+    await page.revoke(tokens.refresh_token ?? '');
+    await expectInvalidGrant(page.refresh(tokens));
+    expect(await page.lookUp(tokens)).to.equal(401);
+  });
+
+  it('revokes an access token, and an unknown token', async () => {
+    const tokens = await page.logIn(target, provider);
+    await page.revoke(tokens.access_token);
+    await page.revoke('unknown');
+    expect(await page.lookUp(tokens)).to.equal(401);
+  });
+});
 
 describe('oauth4webapi, before any code is redeemed,', () => {
   const startRelay = useRelays();
@@ -95,7 +81,7 @@ describe('oauth4webapi, before any code is redeemed,', () => {
   const target = () => relay;
 
   before('start the provider and the relay', async () => {
-    provider = await strictProvider();
+    provider = await certifiedProvider();
     relay = await startRelay({ client: provider.client, flags: provider.flags });
     page = await OAuthPage.open(target);
   });

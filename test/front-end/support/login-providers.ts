@@ -1,13 +1,10 @@
-import type { Consenting, FakeBrowser } from '../../harness/browser/fake-browser.ts';
+import type { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
-import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { signIn, startCertifiedProvider } from '../../harness/provider/certified-provider.ts';
-import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
 import {
   type Client,
   type Relay,
-  registration,
   secretFile,
   type useRelays,
 } from '../../harness/relay/relay-under-test.ts';
@@ -34,33 +31,6 @@ export async function startRelayFor(
 ): Promise<Relay> {
   const all = { ...flags, 'key-file': await secretFile(key), ...changes };
   return await startRelay({ client, flags: all });
-}
-
-/** Logs in at a provider without pages, as after a consent. */
-function logInWithoutPages(provider: Consenting): LoginProvider['logIn'] {
-  return async (browser, url) => {
-    return expectRedirect(await browser.open(await browser.consent(provider, url.href)));
-  };
-}
-
-/** A provider that issues no refresh token, and refuses every deviation from the contract. */
-export async function strictProvider(): Promise<LoginProvider> {
-  const client = registration({ tokenRequest: 'query' });
-  const provider = await StrictProvider.start(client);
-  return {
-    client,
-    flags: {
-      'authorize-url': provider.authorizeUrl,
-      'token-url': provider.tokenUrl,
-      'user-url': provider.userUrl,
-    },
-    logIn: logInWithoutPages(provider),
-    tokenCalls: () => provider.credentials('token').length,
-    async close() {
-      await provider.stop();
-      if (provider.violations.length > 0) throw new Error(provider.violations.join(', '));
-    },
-  };
 }
 
 /** oidc-provider. It treats a second use of a refresh token as theft, and revokes all tokens. */

@@ -44,6 +44,14 @@ export const deliveries = {
       allow: { users: ['ada'] },
     },
   },
+  notes: {
+    name: 'notes',
+    path: '/notes',
+    title: 'Your own API',
+    lead: 'The page gets a token of the relay. It opens your own API and nothing else, and the API is told who you are.',
+    guide: 'docs/front-end.md#your-own-api',
+    settings: { 'token-delivery': 'code', resources: ['notes'] },
+  },
   contract: {
     name: 'contract',
     path: '/contract',

@@ -5,6 +5,7 @@ import { createLogger, flushLog } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
 import { deliveries, frontEndOf } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
+import { notesPath } from './notes.ts';
 import type { OwnPage } from './own-page.ts';
 import { type DemoOptions, type DemoPorts, type OpenPort, openDemoPorts } from './ports.ts';
 import { createDemoProvider } from './provider.ts';
@@ -38,9 +39,10 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
     relay.serve(listener);
     return {
-      // Each address is `http://localhost:<port>`.
+      // Each address begins with `http://localhost:<port>`.
       relayUrl: relay.url,
       frontEndUrl: frontEnd.url,
+      notesUrl: frontEnd.url + notesPath,
       providerUrl: provider.url,
       own,
       /** Whether another program uses one of the usual ports, from 8000 on. */
@@ -58,7 +60,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
   }
 }
 
-/** Reads the configuration file of the demo as a relay does. The file and its new secret stay in memory. */
+/** Reads the configuration file of the demo as a relay does. The file and its new secrets stay in memory. */
 function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage | undefined) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
@@ -74,7 +76,7 @@ function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage |
       'user-url': `${backChannel}/me`,
       'revocation-url': `${backChannel}/revoke`,
       'client-id': 'login-relay-demo',
-      'client-secret': randomBytes(32).toString('base64url'),
+      'client-secret': randomSecret(),
       'token-request': 'body',
       scope: 'openid profile',
     },
@@ -83,10 +85,23 @@ function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage |
     ...(own ? [['app', settingsOf(own)]] : []),
     ...shown.map((one) => [one.name, frontEndOf(one, frontEnd.url)]),
   ]);
-  const file = { 'base-url': relay.url, port: relay.port, providers, 'front-ends': frontEnds };
-  const readFile = () => ({ text: JSON.stringify(file), readableByOthers: false });
-  return readConfig({ flags: { config: ['demo.yaml'] }, environment: {}, readFile }).config;
+  const file = {
+    'base-url': relay.url,
+    port: relay.port,
+    'key-file': './key',
+    providers,
+    resources: { notes: { url: frontEnd.url + notesPath } },
+    'front-ends': frontEnds,
+  };
+  const configPath = 'demo.yaml';
+  const readFile = (path: string) => ({
+    text: path === configPath ? JSON.stringify(file) : randomSecret(),
+    readableByOthers: false,
+  });
+  return readConfig({ flags: { config: [configPath] }, environment: {}, readFile }).config;
 }
+
+const randomSecret = () => randomBytes(32).toString('base64url');
 
 function settingsOf({ origin, tokenDelivery }: OwnPage) {
   const settings = { origin, 'token-delivery': tokenDelivery };

@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { commonStyle, html } from '../delivery/html.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 import type { Delivery } from './deliveries.ts';
+import { createNotes, notesPath } from './notes.ts';
 import type { Steps } from './steps.ts';
 
 /** The files of the pages, by path. */
@@ -17,7 +18,7 @@ const files = {
 };
 
 /**
- * Serves a front end of the demo: a page for each delivery, and their files.
+ * Serves a front end of the demo: a page for each delivery, their files, and the notes.
  *
  * @param steps the requests to the relay, which the pages show
  */
@@ -27,6 +28,7 @@ export function createFrontEnd(
   steps: Steps,
 ): RequestListener {
   const relayOrigin = new URL(relayUrl).origin;
+  const notes = createNotes(relayUrl);
   const ofPages = pages.map((page) => [page.path, pageOf(page, pages, relayUrl)] as const);
   const served = new Map([...Object.entries(files), ...ofPages]);
   const policy = `script-src 'self' ${relayOrigin}; style-src 'self'; connect-src 'self' ${relayOrigin}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
@@ -41,6 +43,7 @@ export function createFrontEnd(
       response.writeHead(status, { ...headers, 'Content-Type': `${type}; charset=utf-8` });
     const file = served.get(path);
     if (path === '/steps') steps.follow(answer(200, 'text/event-stream'));
+    else if (path.endsWith(notesPath)) notes(request, response);
     else if (file === undefined) answer(404, 'text/plain').end('Not found\n');
     else answer(200, mediaTypes[extname(path)] ?? 'text/html').end(file);
   };
@@ -57,7 +60,8 @@ function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): s
     const current = { markup: path === ownPath ? ' aria-current="page"' : '' };
     return html`<a href="${path}"${current}>${title}</a>`;
   });
-  const delivery = `${settings['kind'] ?? settings['token-delivery'] ?? 'query'}`;
+  const what = settings['resources'] ? 'resource' : settings['token-delivery'];
+  const delivery = `${settings['kind'] ?? what ?? 'query'}`;
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

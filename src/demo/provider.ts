@@ -140,8 +140,8 @@ export function createDemoProvider(
 }
 
 function recordOf(name: string) {
-  const sub = Buffer.from(name).toString('base64url');
-  return { sub, login: name.toLowerCase().replaceAll(' ', '-'), name };
+  const id = Buffer.from(name).toString('base64url');
+  return { id, login: name.toLowerCase().replaceAll(' ', '-'), name };
 }
 
 function answer(ctx: Context, status: number, body: string | object): void {

@@ -14,7 +14,7 @@ export type Steps = ReturnType<typeof createSteps>;
 
 export function createSteps() {
   let steps: ReturnType<typeof stepOf>[] = [];
-  /** The front end of the last login. Lookups and the like do not say whose they are. */
+  /** The front end of the last login. Lookups do not say whose they are. A resource has the name of its front end. */
   let frontEnd: string | undefined;
   const followers = new Set<Follower>();
   const send = (to: Follower) => to.write(`data: ${JSON.stringify(steps)}\n\n`);
@@ -23,7 +23,9 @@ export function createSteps() {
       if (!isShown(record)) return;
       const isFirst = beginsLogin(record);
       frontEnd = record.frontEnd ?? (isFirst ? undefined : frontEnd);
-      steps = [...(isFirst ? [] : steps), stepOf(record, frontEnd)].slice(-maxSteps);
+      steps = [...(isFirst ? [] : steps), stepOf(record, record.resource ?? frontEnd)].slice(
+        -maxSteps,
+      );
       for (const follower of followers) send(follower);
     },
     /** Sends the steps, and each change of them, as server-sent events. */
@@ -37,7 +39,7 @@ export function createSteps() {
 
 /** Preflights, scripts and probes are no steps of a login. */
 function isShown({ method, action }: RequestRecord): boolean {
-  return method !== 'OPTIONS' && (isOfLogin(action) || action === 'user');
+  return method !== 'OPTIONS' && (isOfLogin(action) || action === 'user' || action === 'check');
 }
 
 /** A client that nobody registered begins with its registration. Its start leads to a question, not to the provider. */

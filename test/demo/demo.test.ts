@@ -39,6 +39,19 @@ describe('demo', () => {
     });
   });
 
+  it('has notes that lead a client without a login to the relay', async () => {
+    await withDemo(async ({ notesUrl, relayUrl }) => {
+      const { status, headers } = await fetch(notesUrl, { headers: { 'X-Forwarded-User': 'ada' } });
+      expect(status).to.equal(401);
+      const [, url = ''] =
+        /resource_metadata="(.*?)"/.exec(headers.get('www-authenticate') ?? '') ?? [];
+      expect(await (await fetch(url)).json()).to.deep.include({
+        resource: notesUrl,
+        authorization_servers: [`${relayUrl}/auth/provider`],
+      });
+    });
+  });
+
   describe('with a page of one’s own', () => {
     const origin = 'http://localhost:5173';
 
@@ -108,6 +121,7 @@ describe('demo', () => {
       const relayUrl = await address('relay');
       const frontEndUrl = await address('front end');
       const providerUrl = await address('provider');
+      const notesUrl = await address('notes');
       const browser = new FakeBrowser();
       const startUrl = `${relayUrl}/auth/provider`;
       const cancelled = await browser.submit(await browser.visit(startUrl), { action: 'cancel' });
@@ -118,7 +132,7 @@ describe('demo', () => {
 
       const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
       expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
-      const urls = { relayUrl, frontEndUrl, providerUrl };
+      const urls = { relayUrl, frontEndUrl, providerUrl, notesUrl };
       const described = describeDemo({ ...urls, own: undefined, movedOn: false });
       expect(stdout.slice(0, described.length)).to.equal(described);
       const log = stdout.slice(described.length);

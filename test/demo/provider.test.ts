@@ -80,11 +80,11 @@ describe('demo provider', () => {
       const user = await userNamed(typed);
       expect(user['name']).to.equal(name);
       expect(user['login']).to.equal(name.toLowerCase().replace(' ', '-'));
-      expect(user['sub']).to.match(/^[\w-]{1,255}$/);
+      expect(user['id']).to.match(/^[\w-]{1,255}$/);
     }
     const [first, again, other] = await Promise.all(['Ada', 'Ada', 'ada'].map(userNamed));
     expect(first).to.deep.equal(again);
-    expect(first?.['sub']).to.not.equal(other?.['sub']);
+    expect(first?.['id']).to.not.equal(other?.['id']);
   });
 
   it('shows the name of the client, escaped', async () => {

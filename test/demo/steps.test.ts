@@ -43,6 +43,14 @@ describe('the steps that the demo shows', () => {
     expect(requests(follow().got[0])).to.deep.equal(['GET /auth/provider']);
   });
 
+  it('of a resource are shown at its own page, not at that of the last login', () => {
+    observe(start);
+    observe({ action: 'check', route: '/auth/check/notes', resource: 'notes' });
+    observe(lookup);
+    const pages = parsed(follow().got[0]).map((step: { frontEnd: string }) => step.frontEnd);
+    expect(pages).to.deep.equal(['app', 'notes', 'app']);
+  });
+
   it('are 30 at most', () => {
     for (let count = 0; count < 40; count += 1) observe(lookup);
     expect(requests(follow().got[0])).to.have.length(30);

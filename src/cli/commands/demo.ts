@@ -31,15 +31,17 @@ export async function demo(flags: DemoFlags): Promise<void> {
 
 /** The text for the terminal once the demo has started. It ends with a newline. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
-  const { frontEndUrl, relayUrl, providerUrl, own, movedOn } = demo;
+  const { frontEndUrl, notesUrl, relayUrl, providerUrl, own, movedOn } = demo;
   return `
   The demo runs on this machine only:
 
     front end   ${frontEndUrl}
     relay       ${relayUrl}
     provider    ${providerUrl}
+    notes       ${notesUrl}
 ${movedOn ? '\n  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.\n' : ''}
   Open ${frontEndUrl} and click “Log in”. At the provider any name will do.
+  “Your own API” reads the notes. To see where its clients log in: curl -i ${notesUrl}
 ${own ? describeOwnPage(relayUrl, own) : ''}
   Each request to the relay appears below. Ctrl-C stops the demo.
 

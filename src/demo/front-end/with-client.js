@@ -1,10 +1,12 @@
 // OAuth: the page gets a code, and trades it for the tokens.
 // Session: the relay keeps the tokens in a cookie. The page never has one.
 // Native: nobody registered the page, so it registers itself.
+// Resource: the token is the relay's, and opens an API of one's own.
 import { clientId, delivery, provider, relay, run, show } from './page.js';
 
 const issuer = `${relay}/auth/${provider}`;
 const redirectUri = location.origin + location.pathname;
+const resource = delivery === 'resource' ? `${location.origin}/api/notes` : undefined;
 
 import(`${relay}/client.js`).then(runWith, () => {
   show(undefined, `The relay at ${relay} did not answer. Reload the page to try again.`);
@@ -12,12 +14,17 @@ import(`${relay}/client.js`).then(runWith, () => {
 
 function runWith({ createLogin }) {
   const mode = delivery === 'session' ? 'session' : undefined;
-  const loginOf = (id) => id && createLogin({ relay: issuer, clientId: id, redirectUri, mode });
+  const loginOf = (id) =>
+    id && createLogin({ relay: issuer, clientId: id, redirectUri, mode, resource });
   // A login comes back to the client that started it.
   let login = loginOf(delivery === 'native' ? sessionStorage.getItem('client-id') : clientId);
   return run({
     begin: async () => login?.ready,
-    findUser: async () => (login?.session ? await login.user() : undefined),
+    async findUser() {
+      const user = (login?.session && (await login.user())) ?? undefined;
+      if (!user || !resource) return user;
+      return { name: user.preferred_username, login: await readNotes(login) };
+    },
     async logIn() {
       if (delivery === 'native') login = loginOf(await register());
       await login.login();
@@ -25,6 +32,13 @@ function runWith({ createLogin }) {
     logOut: () => login.logout(),
     onChange: (listener) => login?.onChange((session) => listener(session !== null)),
   });
+}
+
+async function readNotes(login) {
+  const response = await login.fetch(resource);
+  if (!response.ok) throw new Error('The notes cannot be read.');
+  const { notes } = await response.json();
+  return notes.join(' ');
 }
 
 /** Registers the page as a client. @see RFC 7591 §3.1 */

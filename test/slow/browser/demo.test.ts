@@ -32,6 +32,17 @@ const deliveries = [
     later: ['GET /api/user', 'POST /auth/provider/revoke'],
   },
   {
+    title: 'Your own API',
+    path: '/notes',
+    // What the API is told.
+    shown: 'This note is for ada-lovelace alone.',
+    login: [
+      ...['GET /auth/provider', 'GET /auth/provider/callback'],
+      ...['POST /auth/provider/token', 'POST /auth/provider/token', 'GET /auth/check/notes'],
+    ],
+    later: ['GET /auth/check/notes', 'POST /auth/provider/revoke'],
+  },
+  {
     title: 'Session',
     path: '/session',
     login: [
@@ -82,9 +93,10 @@ describe('the demo in Chromium', () => {
   const shows = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
   const steps = (page: Page) => page.locator('#steps li code').allTextContents();
 
-  for (const { title, path, isAsked = false, login, later } of deliveries) {
+  for (const { title, path, isAsked = false, shown = 'Ada Lovelace', login, later } of deliveries) {
     it(`logs a person in and out by ${title}, and shows the steps`, async () => {
       const page = await openPage();
+      const showsLogin = () => page.locator('#in', { hasText: shown }).waitFor();
       const complaints: string[] = [];
       page.on('console', (message) => {
         // The lookup of somebody who is not logged in, or a proof without a nonce may be refused.
@@ -97,12 +109,12 @@ describe('the demo in Chromium', () => {
       await page.getByRole('button', { name: 'Log in' }).click();
       if (isAsked) await agree(page);
       await authorize(page, 'Ada Lovelace');
-      await shows(page, 'Ada Lovelace');
+      await showsLogin();
       expect(page.url()).to.equal(frontEnd + path);
       await page.locator(`#steps li:nth-child(${login.length})`).waitFor();
       expect(await steps(page)).to.deep.equal(login);
       await page.reload();
-      await shows(page, 'Ada Lovelace');
+      await showsLogin();
       await page.getByRole('button', { name: 'Log out' }).click();
       await shows(page, 'Not logged in');
       await page.reload();
@@ -131,7 +143,7 @@ describe('the demo in Chromium', () => {
   it('is readable in light and dark colours, 320 and 1280 pixels wide', async () => {
     for (const look of looks) {
       const page = await openPage(look);
-      for (const path of ['/', '/session', '/members', '/cms', '/anyone', '/contract']) {
+      for (const path of ['/', '/notes', '/session', '/members', '/cms', '/anyone', '/contract']) {
         await page.goto(frontEnd + path);
         await shows(page, 'Not logged in');
         await expectReadable(page, `${look.colorScheme}${path.replace('/', '-')}`);

@@ -1,0 +1,38 @@
+import type { RequestListener } from 'node:http';
+
+/** The path of the notes, at the origin of the demo's front end. */
+export const notesPath = '/api/notes';
+/** Where clients read who gives the tokens. @see RFC 9728 §3.1 */
+const metadataPath = `/.well-known/oauth-protected-resource${notesPath}`;
+
+/** An API that knows nothing of OAuth: what is in front of it says who asks. */
+const listNotes: RequestListener = ({ headers }, response) => {
+  const name = decodeURIComponent(`${headers['x-forwarded-preferred-username']}`);
+  response.setHeader('Content-Type', 'application/json');
+  response.end(JSON.stringify({ notes: [`This note is for ${name} alone.`] }));
+};
+
+/** The API with a check in front of it: asks the relay about each request, as a reverse proxy does. */
+export function createNotes(relayUrl: string): RequestListener {
+  return async (request, response) => {
+    const path = request.url === metadataPath ? metadataPath : '/auth/check/notes';
+    const { authorization = '' } = request.headers;
+    try {
+      const answer = await fetch(relayUrl + path, { headers: { authorization } });
+      if (answer.status === 204) {
+        // They replace those that the client has sent.
+        for (const [name, value] of answer.headers) {
+          if (name.startsWith('x-forwarded-')) request.headers[name] = value;
+        }
+        return listNotes(request, response);
+      }
+      for (const name of ['content-type', 'www-authenticate']) {
+        const value = answer.headers.get(name);
+        if (value !== null) response.setHeader(name, value);
+      }
+      response.writeHead(answer.status).end(await answer.text());
+    } catch {
+      response.writeHead(503).end();
+    }
+  };
+}

@@ -140,6 +140,18 @@ export function isStillGranted(
 }
 
 /**
+ * Milliseconds that the refresh tokens of a login have left at most: those of others may be good for longer than the
+ * given one.
+ */
+export function timeLeft(
+  policy: RefreshPolicy | undefined,
+  { loggedInAt, endsAt }: RefreshTokenContent,
+  now: Clock,
+): number {
+  return Math.max(endsAt, loggedInAt + (policy?.lifetime ?? 0)) * 1000 - now();
+}
+
+/**
  * The content of the refresh token after a refresh.
  *
  * @param login the content of the earlier refresh token

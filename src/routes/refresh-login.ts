@@ -7,6 +7,7 @@ import {
   nextRefreshToken,
   type RefreshPolicy,
   type RefreshTokenContent,
+  timeLeft,
 } from '../grants/refresh-tokens.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
@@ -41,8 +42,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const login = await openLogin(request, policy);
   const grantee = await granteeOf(request, login);
   const { now, grants } = request;
-  // No refresh token of the login is good for longer.
-  const lifetime = (login.loggedInAt + policy.lifetime) * 1000 - now();
+  const lifetime = timeLeft(policy, login, now);
   const { generation } = login;
   const last = generation && (await lastGeneration(grantee, login, generation, lifetime));
   const { tokens: renewed, identity } = await renewLogin(grantee, login);

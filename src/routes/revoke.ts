@@ -1,5 +1,6 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
+import { timeLeft } from '../grants/refresh-tokens.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealing/sealed.ts';
@@ -14,15 +15,19 @@ import { endRefreshes } from './refresh-login.ts';
  * @see RFC 7009
  */
 export function revocationEndpoint(served: Served): Handler {
-  const { refreshTokens, revocations } = served.grants;
+  const { generations, refreshTokens, revocations } = served.grants;
   const revoke = async (request: EndpointRequest) => {
-    const { ctx, frontEnd, parameters, registration } = request;
+    const { ctx, frontEnd, parameters, registration, now } = request;
     const token = required(parameters, 'token');
     const atProvider = (tokens: RevocableTokens) =>
       registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, ownerOf(request));
     if (login !== undefined) {
       await endAtDoors(request, login);
+      if (login.generation !== undefined) {
+        // A thief may have replaced it long ago, and not every provider revokes.
+        await generations.end(login.login, timeLeft(frontEnd.refreshPolicy, login, now));
+      }
       const tokens = await endRefreshes(request, login);
       await revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
     } else if (await endedByAccessToken(request, token)) {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { CheckReport } from '../../../src/check/diagnose.ts';
-import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
+import { diagnoseHere } from '../../check/support/check.ts';
+import { endpointsAt } from '../../check/support/provider.ts';
+import type { Flags } from '../../harness/relay/relay-process.ts';
 import { keyFile, secretFile } from '../../harness/relay/relay-under-test.ts';
 import { certificateFiles } from '../../harness/system/certificate.ts';
 import { eventually } from '../../harness/system/eventually.ts';
@@ -27,25 +28,10 @@ async function expectShared(flags: Flags): Promise<void> {
 }
 
 /** What `login-relay check` says of the shared memory. */
-async function checked(flags: Flags): Promise<string> {
-  const { stdout } = await runRelay({
-    words: ['check', '--json'],
-    flags: {
-      origin: 'http://localhost:5173',
-      'client-id': 'client-1',
-      'client-secret-file': await secretFile('secret'),
-      'key-file': await keyFile(),
-      'authorize-url': 'http://127.0.0.1:1/authorize',
-      'token-url': 'http://127.0.0.1:1/token',
-      'user-url': 'http://127.0.0.1:1/user',
-      ...flags,
-    },
-  });
-  const { findings }: Pick<CheckReport, 'findings'> = JSON.parse(stdout);
-  const found = findings.filter(({ subject }) => subject === 'shared memory');
-  return found
-    .map(({ verdict, message, fix }) => `${verdict}: ${message}${fix ? ` → ${fix}` : ''}`)
-    .join('\n');
+async function checked(more: Flags): Promise<string> {
+  const flags = { 'key-file': await keyFile(), ...endpointsAt('http://127.0.0.1:1'), ...more };
+  const { verdict, message, fix } = (await diagnoseHere({ flags })).finding('shared memory');
+  return `${verdict}: ${message}${fix ? ` → ${fix}` : ''}`;
 }
 
 describe('relays reach their shared memory', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from '../harness/provider/pages.ts';
 import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
-import { check, clientSecret, diagnoseHere } from './support/check.ts';
+import { clientSecret, diagnoseHere } from './support/check.ts';
 import { diagnoseWith, itFinds, knowingTheClient, withProvider } from './support/provider.ts';
 
 const subject = 'token endpoint';
@@ -200,7 +200,7 @@ describe('login-relay check, about the token endpoint', () => {
     for (const way of ['query', 'body', 'basic']) {
       const everywhere = { authorize: echo, token: echo, user: echo, metadata: echo };
       await withProvider(everywhere, async (flags) => {
-        const { code, report } = await check({ flags: { ...flags, 'token-request': way } });
+        const { code, report } = await diagnoseHere({ flags: { ...flags, 'token-request': way } });
         expect(code).to.equal(1);
         expect(JSON.stringify(report)).not.to.contain(clientSecret);
       });
@@ -210,7 +210,10 @@ describe('login-relay check, about the token endpoint', () => {
   it('names the source of the secret as the place to correct it', async () => {
     await withProvider({ token: clientInvalid() }, async (flags) => {
       const given = { ...flags, 'client-secret-file': undefined };
-      const result = await check({ flags: given, env: { PROVIDER_CLIENT_SECRET: clientSecret } });
+      const result = await diagnoseHere({
+        flags: given,
+        env: { PROVIDER_CLIENT_SECRET: clientSecret },
+      });
       expect(result.finding(subject).fix).to.equal(
         'correct the secret in --client-secret (PROVIDER_CLIENT_SECRET), or --client-id (PROVIDER_CLIENT_ID)',
       );

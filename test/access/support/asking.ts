@@ -1,5 +1,6 @@
 import { createAccess, createAccessMemory } from '../../../src/access/access.ts';
 import type { Allow } from '../../../src/access/allow.ts';
+import type { Identity, IdentityQuestion } from '../../../src/access/identity.ts';
 import { RelayError } from '../../../src/failures/relay-error.ts';
 import { presets } from '../../../src/providers/presets.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
@@ -58,6 +59,30 @@ export class Asking {
     token = 'a-token',
     audience = 'audience',
   ): Promise<string> {
+    try {
+      const { refusedBy } = await this.#verdict(name, [allow].flat() as Allow[], token, audience);
+      return refusedBy === undefined ? 'allowed' : 'refused';
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** Who a person is, or why that is not known. */
+  async identify(name: string, question: IdentityQuestion): Promise<Identity | string | undefined> {
+    try {
+      return (await this.#verdict(name, [], 'a-token', 'audience', question)).identity;
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  #verdict(
+    name: string,
+    allows: readonly Allow[],
+    token: string,
+    audience: string,
+    question?: IdentityQuestion,
+  ) {
     const provider = this.provider(name);
     const registered = {
       ...provider,
@@ -71,18 +96,7 @@ export class Asking {
       audience,
       timeout: this.timeout,
     });
-    try {
-      const { refusedBy } = await access.verdictOn(
-        token,
-        [allow].flat() as Allow[],
-        undefined,
-        () => {},
-      );
-      return refusedBy === undefined ? 'allowed' : 'refused';
-    } catch (error) {
-      if (!(error instanceof RelayError)) throw error;
-      return `${error.code} ${error.status}`;
-    }
+    return access.verdictOn(token, allows, question, () => {});
   }
 
   /** Lets time pass. */
@@ -94,6 +108,11 @@ export class Asking {
     this.#client.close();
     await this.#serving.close();
   }
+}
+
+function failureOf(error: unknown): string {
+  if (!(error instanceof RelayError)) throw error;
+  return `${error.code} ${error.status}`;
 }
 
 /** One provider for the enclosing `describe`. Nothing is remembered from test to test. */

@@ -50,6 +50,24 @@ export function didYouMean(close: string | undefined): string {
   return close === undefined ? '' : `: did you mean ${close}?`;
 }
 
+/**
+ * The entry that a setting names, or means: one that is misspelt may be reported as unused, too, otherwise.
+ *
+ * @param what a kind of entry, such as `provider`
+ * @param fault reports that it is misspelt
+ */
+export function entryNamed(
+  name: string,
+  known: readonly string[],
+  what: string,
+  fault: (message: string) => void,
+): string | undefined {
+  if (known.includes(name)) return name;
+  const close = suggestion(name, known);
+  fault(`names a ${what} that is not configured${didYouMean(close)}`);
+  return close;
+}
+
 /** A message about one of several values of an option, which it names by its number. */
 export function numbered(index: number, count: number, message: string): string {
   return count > 1 ? `number ${index + 1} ${message}` : message;

@@ -1,4 +1,4 @@
-import { didYouMean, suggestion } from './fault.ts';
+import { entryNamed } from './fault.ts';
 import type { FileSettings } from './file/entries.ts';
 import { describe, withSources } from './given.ts';
 import { readSecrets } from './key-file.ts';
@@ -60,15 +60,18 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   const names = registrations.map(({ name }) => name);
   const resources = (file?.inside.resources ?? []).map((map) => {
     const reading = read(map);
-    const { provider = names.length === 1 ? names[0] : undefined, secretFile } = reading.values;
+    const { provider, secretFile } = reading.values;
+    const report = (message: string) => reading.fault('provider', message);
+    const only = names.length === 1 ? names[0] : undefined;
+    const registration = provider ? entryNamed(provider, names, 'provider', report) : only;
     return {
       ...reading,
       name: map.name ?? '',
       /** Who may use it. Undefined: everybody who may log in at its front ends. */
       allow: map.inside.allow?.map(read)[0],
       /** The name of the registration whose people it knows. Empty: it has a fault. */
-      registration: provider ?? '',
-      registrations: [provider ?? ''],
+      registration: registration ?? '',
+      registrations: [registration ?? ''],
       /** Those of the server that introspects. Undefined: there are none, or a fault was reported. */
       secrets: readSecrets(reading, secretFile, 'secretFile'),
     };
@@ -110,13 +113,10 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
 
 /** Reads which of the registrations a front end may use. */
 function namesIn({ values, fault }: Reading<'front-ends'>, registrations: readonly string[]) {
-  const named = values.providers?.map((name) => {
-    if (registrations.includes(name)) return name;
-    const close = suggestion(name, registrations);
-    fault('providers', `names a provider that is not configured${didYouMean(close)}`);
-    // Otherwise, that one may be reported as unused, too.
-    return close ?? name;
-  });
+  const report = (message: string) => fault('providers', message);
+  const named = values.providers?.map(
+    (name) => entryNamed(name, registrations, 'provider', report) ?? name,
+  );
   return named ?? registrations;
 }
 

@@ -1,6 +1,6 @@
 import { answerToClaim, type Claim } from '../../access/identity.ts';
 import { comparable } from '../../resources/resource.ts';
-import { didYouMean, suggestion } from '../fault.ts';
+import { entryNamed } from '../fault.ts';
 import type { ProviderSettings } from '../provider.ts';
 import {
   completeValues,
@@ -30,14 +30,12 @@ export function checkResources(
     );
   }
   const names = registrations.map(({ name }) => name);
+  const used = new Set(frontEnds.flatMap((one) => checkFrontEndResources(one, resources)));
   for (const [index, resource] of resources.entries()) {
     reportPlace(resource, resources.slice(0, index), names);
     reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
-    if (!frontEnds.some(({ values }) => values.resources?.includes(resource.name))) {
-      resource.faultOfEntry('is used by no front end');
-    }
+    if (!used.has(resource.name)) resource.faultOfEntry('is used by no front end');
   }
-  for (const frontEnd of frontEnds) checkFrontEndResources(frontEnd, resources);
   for (const { name, faultOfEntry } of resources.length > 0
     ? [...registrations, ...frontEnds]
     : []) {
@@ -66,7 +64,7 @@ export function resourceConfig(reading: ResourceReading) {
 }
 
 function reportPlace(
-  { values, registration, sourceOf, fault, ...reading }: ResourceReading,
+  { values, sourceOf, fault, ...reading }: ResourceReading,
   earlier: readonly ResourceReading[],
   names: readonly string[],
 ): void {
@@ -74,11 +72,8 @@ function reportPlace(
   const { url } = values;
   const same = earlier.find((one) => url && comparable(one.values.url ?? '') === comparable(url));
   if (same) fault('url', `is that of resources.${same.name}, too`);
-  if (sourceOf('provider') === undefined) {
-    if (names.length > 1) fault('provider', 'is required, because there are several providers');
-  } else if (registration !== '' && !names.includes(registration)) {
-    const close = suggestion(registration, names);
-    fault('provider', `names a provider that is not configured${didYouMean(close)}`);
+  if (sourceOf('provider') === undefined && names.length > 1) {
+    fault('provider', 'is required, because there are several providers');
   }
 }
 
@@ -99,37 +94,32 @@ function reportUnansweredClaims(
   }
 }
 
-/** Checks that each login of a front end is for a resource, if one is. */
+/**
+ * Checks that each login of a front end is for a resource, if one is.
+ *
+ * @returns the names of its resources
+ */
 function checkFrontEndResources(
   { values, registrations, describe, fault }: FrontEndReading,
   resources: readonly ResourceReading[],
-): void {
+): readonly string[] {
   const { resources: named, tokenDelivery } = values;
-  if (named === undefined) return;
+  if (named === undefined) return [];
+  const report = (message: string) => fault('resources', message);
   if (tokenDelivery !== 'code') {
-    fault(
-      'resources',
-      `needs ${describe('tokenDelivery')} code: every other way gives the provider's token`,
-    );
+    report(`needs ${describe('tokenDelivery')} code: every other way gives the provider's token`);
   }
   const known = resources.map(({ name }) => name);
-  for (const name of named.filter((one) => !known.includes(one))) {
-    fault(
-      'resources',
-      `names a resource that is not configured${didYouMean(suggestion(name, known))}`,
-    );
-  }
-  const used = resources.filter(({ name }) => named.includes(name));
+  const meant = named.flatMap((name) => entryNamed(name, known, 'resource', report) ?? []);
+  const used = resources.filter(({ name }) => meant.includes(name));
   for (const { name, registration } of used) {
     if (registration === '' || registrations.includes(registration)) continue;
-    fault(
-      'resources',
-      `has ${name} of the provider ${registration}, which the front end may not use`,
-    );
+    report(`has ${name} of the provider ${registration}, which the front end may not use`);
   }
-  for (const registration of registrations) {
-    if (used.length < named.length || used.some((one) => one.registration === registration))
-      continue;
-    fault('resources', `has none of the provider ${registration}: name the others in providers`);
+  const isClear = used.length === named.length && used.every((one) => one.registration !== '');
+  for (const registration of isClear ? registrations : []) {
+    if (used.some((one) => one.registration === registration)) continue;
+    report(`has none of the provider ${registration}: name the others in providers`);
   }
+  return meant;
 }

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { faultsOfFile, readFileConfig } from './support/read.ts';
+
+const elsewhere = 'token-delivery code: every other way gives the provider';
+const form = ' has the name of an endpoint: choose another name';
+
+/** Lines of a file, each with the beginnings of its faults, without the key of its entry. */
+const table: readonly (readonly [line: string, ...faults: (readonly [string, string])[]])[] = [
+  ['base-url: https://login.example.com'],
+  ['providers:'],
+  ['  github: { client-id: a, client-secret: b }'],
+  ['  google: { provider: google, client-id: c, client-secret: d }'],
+  ['  check: { issuer: https://id.example.com, client-id: e, client-secret: f }', ['3', form]],
+  ['resources:'],
+  [
+    '  notes: { url: https://notes.example.com/mcp, provider: githup }',
+    ['48', '.provider names a provider that is not configured: did you mean github?'],
+  ],
+  ['  files: { url: "https://FILES.example.com:443", provider: github }'],
+  [
+    '  again: { url: https://files.example.com/, provider: github }',
+    ['12', '.url is that of resources.files, too'],
+  ],
+  [
+    '  several: { url: https://several.example.com/ }',
+    ['3', '.provider is required, because there are several providers'],
+  ],
+  ['  part: { url: "https://a.example.com/#a", provider: github }', ['11', '.url must not have a']],
+  ['  query: { url: "https://b.example.com/?a", provider: github }', ['12', '.url must not have a']],
+  ['  http: { url: http://c.example.com/, provider: github }', ['11', '.url must start with https']],
+  ['  here: { url: http://127.0.0.1:9000/mcp, provider: github }'],
+  [
+    '  none: { url: https://d.example.com/, provider: github, identity: [] }',
+    ['58', '.identity is an empty list'],
+  ],
+  [
+    '  unsaid: { url: https://e.example.com/, provider: google, identity: [email, groups] }',
+    ['60', '.identity has groups, which the provider google does not say: the user record of'],
+  ],
+  [
+    '  unknown: { url: https://f.example.com/, provider: google, identity: phone, lifetime: 4 }',
+    ['61', '.identity must be one of: email, groups'],
+    ['78', '.lifetime must be a whole number from 5 to 1440'],
+  ],
+  [
+    '  short: { url: https://g.example.com/, provider: github, secret-file: ./short }',
+    ['59', '.secret-file must name a file of one or two lines, each of 32 or more characters'],
+  ],
+  [
+    '  unused: { url: https://h.example.com/, provider: github, allow: {} }',
+    ['3', ' is used by no front end'],
+    ['60', '.allow has no rule'],
+  ],
+  ['  misspelt: { url: https://i.example.com/, provider: github }'],
+  ['front-ends:'],
+  [
+    '  session: { origin: https://a.example.com, token-delivery: session, providers: [github], resources: [files] }',
+    ['91', `.resources needs config.yaml:22:45 front-ends.session.${elsewhere}`],
+  ],
+  [
+    '  cms: { origin: https://b.example, token-delivery: cms, providers: [github], resources: [again] }',
+    ['79', `.resources needs config.yaml:23:37 front-ends.cms.${elsewhere}`],
+  ],
+  [
+    '  pages: { origin: https://c.example, providers: [github], resources: [files] }',
+    ['60', `.resources needs config.yaml:24:3 front-ends.pages.${elsewhere}`],
+  ],
+  [
+    '  introspect: { origin: https://d.example, token-delivery: code, resources: [mispelt], providers: [github] }',
+    ['3', form],
+    ['66', '.resources names a resource that is not configured: did you mean misspelt?'],
+  ],
+  [
+    '  part: { origin: https://e.example, token-delivery: code, providers: [google], resources: [here, unsaid, unknown] }',
+    ['81', '.resources has here of the provider github, which the front end may not use'],
+  ],
+  [
+    '  some: { origin: https://f.example, token-delivery: code, providers: [github, check], resources: [notes, part, query, http, none, short] }',
+    ['88', '.resources has none of the provider check: name the others in providers'],
+  ],
+  [
+    '  unclear: { origin: https://g.example, token-delivery: code, providers: [check], resources: [several] }',
+  ],
+];
+
+describe('the resources of a configuration file', () => {
+  it('have each of their faults reported, with its place, and nothing that follows from it', () => {
+    const [, ...rows] = table.map(([line]) => line);
+    const text = [table[0]?.[0], ...rows].join('\n');
+    const found = faultsOfFile(text, { files: { './short': { text: 'short' } } });
+    const entries = table.map(([line]) => /^ {2}(\w+):/.exec(line)?.[1]);
+    const expected = table.flatMap(([, ...faults], index) =>
+      faults.map(([column, fault]) => `config.yaml:${index + 1}:${column} ${entries[index]}${fault}`),
+    );
+    const seen = found
+      .filter((fault) => !/key-file is required/.test(fault))
+      .map((fault) => fault.replace(/(?<=^\S+ )(providers|resources|front-ends)\./, ''));
+    expect(found.filter((fault) => fault.includes('key-file is required with resources')), found.join('\n')).to.have.length(1);
+    expect(seen.map((fault, index) => fault.slice(0, expected[index]?.length))).to.deep.equal(expected);
+  });
+
+  it('may be left without a provider if there is one, and have what the file says', () => {
+    const { config } = readFileConfig(`base-url: https://login.example.com
+key-file: ./key
+providers: { github: { client-id: a, client-secret: b } }
+resources:
+  notes: { url: https://NOTES.example.com/mcp, identity: [email, groups], allow: { users: [ada] } }
+front-ends:
+  app: { origin: https://a.example.com, token-delivery: code, resources: notes }
+`);
+    expect(config.resources).to.deep.equal([
+      {
+        name: 'notes',
+        url: 'https://NOTES.example.com/mcp',
+        registration: 'github',
+        allow: config.resources[0]?.allow,
+        identity: { claims: ['email', 'groups'], groupsClaim: undefined },
+        lifetime: 3600,
+        scope: undefined,
+        secrets: [],
+      },
+    ]);
+  });
+});

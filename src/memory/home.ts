@@ -11,10 +11,13 @@ export interface Home {
   readonly shared?: SharedMemory | undefined;
 }
 
+/** What PTTL says of a name that is not there. */
+const notThere = -2;
+
 /** Keys that were seen, each until its time is over. */
 export type Marks = ReturnType<typeof createMarks>;
 
-/** @param isKept whether they are worth to be marked again in a server that has lost them */
+/** @param isKept whether every process that has learned of one marks it again in a server that has lost it */
 export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKept = false) {
   const marks = createLasting<true>(most, now);
   const isMarkedHere = (key: string): boolean => marks.get(key) === true;
@@ -31,10 +34,12 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
      */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
-      const answer = await shared.run(['EXISTS', nameOf(letter, key)]);
+      const answer = await shared.run(['PTTL', nameOf(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
+      const left = Number(answer?.reply ?? notThere);
+      if (isKept && left > 0) marks.set(key, true, left);
       // This process may have marked it in the meantime.
-      return answer?.reply === 1 || isMarkedHere(key);
+      return left > notThere || isMarkedHere(key);
     },
     /**
      * Marks a key.

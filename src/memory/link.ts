@@ -172,7 +172,6 @@ export const probes: readonly (readonly string[])[] = [
     '1',
     probeName,
   ],
-  ['EXISTS', probeName],
   ['GET', probeName],
   ['PTTL', probeName],
   ['DEL', probeName],

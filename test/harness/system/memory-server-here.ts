@@ -61,7 +61,6 @@ export class MemoryServerHere {
     const lifetime = Number(given.at(-1));
     if (name === 'PING') return 'PONG';
     if (name === 'GET') return known?.text ?? null;
-    if (name === 'EXISTS') return known ? 1 : 0;
     if (name === 'DEL') return this.values.delete(key) ? 1 : 0;
     if (name === 'PTTL') return known ? known.end - this.now() : -2;
     if (name === 'SET') {

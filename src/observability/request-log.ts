@@ -130,6 +130,8 @@ function levelOf(record: RequestRecord) {
   // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
+  // A server asks about whatever strangers send to it.
+  if (action === 'introspect' && isBrokenOff) return 'info';
   const isFailedLogin = isOfLogin(action) && hasFailed(record);
   return isFailedLogin || isBrokenOff ? 'warn' : 'info';
 }

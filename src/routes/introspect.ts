@@ -73,6 +73,8 @@ async function described(ctx: Context, { resource, open }: Door, token: string, 
     };
   } catch (error) {
     if (!isFailure(error, 'resource_token_invalid', 'resource_token_expired')) throw error;
+    // For the log and the metrics alone.
+    ctx.state.failure = error.code;
     return { active: false };
   }
 }

@@ -23,6 +23,8 @@ export function revocationEndpoint(served: Served): Handler {
       registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, ownerOf(request));
     if (login !== undefined) {
+      const door = request.doors.find(({ resource }) => resource.url === login.opens);
+      ctx.state.resource = door?.resource.name;
       await endAtDoors(request, login);
       if (login.generation !== undefined) {
         // A thief may have replaced it long ago, and not every provider revokes.
@@ -53,10 +55,12 @@ export function revocationEndpoint(served: Served): Handler {
 
 /** Ends the login of an access token for a resource. @returns whether it is one of the front end */
 async function endedByAccessToken(request: EndpointRequest, token: string): Promise<boolean> {
-  const { frontEnd, grants, doors } = request;
+  const { ctx, frontEnd, grants, doors } = request;
   for (const { resource } of doors) {
     const opened = grants.accessTokens.open(token, resource);
     if (opened?.audience !== frontEnd.audience) continue;
+    ctx.state.resource = resource.name;
+    ctx.state.person = opened.sub;
     await endAtDoors(request, { login: opened.login, opens: resource.url });
     return true;
   }

@@ -26,8 +26,14 @@ const table: readonly (readonly [line: string, ...faults: (readonly [string, str
     ['3', '.provider is required, because there are several providers'],
   ],
   ['  part: { url: "https://a.example.com/#a", provider: github }', ['11', '.url must not have a']],
-  ['  query: { url: "https://b.example.com/?a", provider: github }', ['12', '.url must not have a']],
-  ['  http: { url: http://c.example.com/, provider: github }', ['11', '.url must start with https']],
+  [
+    '  query: { url: "https://b.example.com/?a", provider: github }',
+    ['12', '.url must not have a'],
+  ],
+  [
+    '  http: { url: http://c.example.com/, provider: github }',
+    ['11', '.url must start with https'],
+  ],
   ['  here: { url: http://127.0.0.1:9000/mcp, provider: github }'],
   [
     '  none: { url: https://d.example.com/, provider: github, identity: [] }',
@@ -90,13 +96,20 @@ describe('the resources of a configuration file', () => {
     const found = faultsOfFile(text, { files: { './short': { text: 'short' } } });
     const entries = table.map(([line]) => /^ {2}(\w+):/.exec(line)?.[1]);
     const expected = table.flatMap(([, ...faults], index) =>
-      faults.map(([column, fault]) => `config.yaml:${index + 1}:${column} ${entries[index]}${fault}`),
+      faults.map(
+        ([column, fault]) => `config.yaml:${index + 1}:${column} ${entries[index]}${fault}`,
+      ),
     );
     const seen = found
       .filter((fault) => !/key-file is required/.test(fault))
       .map((fault) => fault.replace(/(?<=^\S+ )(providers|resources|front-ends)\./, ''));
-    expect(found.filter((fault) => fault.includes('key-file is required with resources')), found.join('\n')).to.have.length(1);
-    expect(seen.map((fault, index) => fault.slice(0, expected[index]?.length))).to.deep.equal(expected);
+    expect(
+      found.filter((fault) => fault.includes('key-file is required with resources')),
+      found.join('\n'),
+    ).to.have.length(1);
+    expect(seen.map((fault, index) => fault.slice(0, expected[index]?.length))).to.deep.equal(
+      expected,
+    );
   });
 
   it('may be left without a provider if there is one, and have what the file says', () => {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { eventually } from '../harness/system/eventually.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import {
   bearer,
   check,
   introspect,
   logIn,
-  ofApp,
   notes,
+  ofApp,
   resourcesRelay,
   settings,
   type Tokens,

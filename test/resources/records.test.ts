@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import {
+  bearer,
+  check,
+  files,
+  introspect,
+  logIn,
+  notes,
+  ofApp,
+  resourcesRelay,
+  settings,
+  tokensOf,
+} from './support/resources-relay.ts';
+
+const metrics = createMetrics(() => ({ callsInFlight: 0, ready: true, providers: [] }));
+const observed = { ...settings, surroundings: { observers: [metrics.observe] } };
+
+/** The counts of questions whether a token opens a resource. */
+async function counts(): Promise<Readonly<Record<string, string>>> {
+  const lines = (await metrics.text()).matchAll(
+    /^login_relay_resource_requests_total\{resource="(\w+)",outcome="(\w+)"\} (\d+)$/gm,
+  );
+  return Object.fromEntries(
+    [...lines].map(([, of, outcome, count = '']) => [`${of} ${outcome}`, count]),
+  );
+}
+
+describe('what log and metrics say of a resource', () => {
+  const relay = resourcesRelay(observed);
+
+  for (const isLogged of [false, true]) {
+    it(`is which one it is, and ${isLogged ? '' : 'not '}who uses it${isLogged ? ', with log-people' : ''}`, async () => {
+      await relay().restart({ ...observed, relay: `log-people: ${isLogged}\n${settings.relay}` });
+      relay().lines.length = 0;
+      const first = tokensOf(await logIn(relay(), { ...ofApp, resource: notes }));
+      const { access_token } = tokensOf(await relay().refresh('app', first.refresh_token));
+      await check(relay(), 'notes', bearer(access_token));
+      await introspect(relay(), 'notes', access_token);
+      await relay().post('revoke', { client_id: 'app', token: access_token });
+      await check(relay(), 'notes', bearer(access_token));
+      const seen = relay().lines.filter(({ action }) =>
+        /^(token|check|introspect|revoke)$/.test(`${action}`),
+      );
+      const person = isLogged ? '42' : undefined;
+      expect(
+        seen.map(({ action, resource, person: who, outcome, level }) => [
+          action,
+          resource,
+          who,
+          outcome,
+          level,
+        ]),
+      ).to.deep.equal([
+        ['token', 'notes', person, 'ok', 30],
+        ['token', 'notes', person, 'ok', 30],
+        ['check', 'notes', person, 'ok', 30],
+        ['introspect', 'notes', person, 'ok', 30],
+        ['revoke', 'notes', person, 'ok', 30],
+        ['check', 'notes', undefined, 'resource_token_invalid', 30],
+      ]);
+      const log = JSON.stringify(relay().lines);
+      for (const secret of [access_token, first.refresh_token, 'ada@example.com', 'staff']) {
+        expect(log).not.to.include(secret);
+      }
+    });
+  }
+
+  it('tells an expired token from a wrong one, at both doors', async () => {
+    const { access_token } = tokensOf(await logIn(relay(), { ...ofApp, resource: files }));
+    const before = await counts();
+    const ask = async (token: string) => {
+      await check(relay(), 'files', bearer(token));
+      await introspect(relay(), 'files', token);
+    };
+    await ask(access_token);
+    await ask('junk');
+    relay().ahead += 301_000;
+    await ask(access_token);
+    await check(relay(), 'files');
+    const after = await counts();
+    const added = Object.entries(after).map(([name, count]) => [
+      name,
+      Number(count) - Number(before[name] ?? 0),
+    ]);
+    expect(Object.fromEntries(added.filter(([, count]) => count !== 0))).to.deep.equal({
+      'files ok': 2,
+      'files resource_token_invalid': 2,
+      'files resource_token_expired': 2,
+      'files resource_token_missing': 1,
+    });
+    expect(
+      relay().lines.filter(({ action, level }) => action === 'introspect' && level !== 30),
+    ).to.deep.equal([]);
+  });
+});

@@ -1,11 +1,23 @@
 import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allow.ts';
+import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { registrationsOf } from '../config/registration-config.ts';
+import { registrationsOf, resourcesAt } from '../config/registration-config.ts';
 import type { Provider } from '../providers/provider.ts';
-import { type Finding, findingsOn } from './finding.ts';
+import { type Finding, type Findings, findingsOn } from './finding.ts';
+
+type ResourceConfig = Config['resources'][number];
+
+/** A way to log in. */
+interface Login {
+  readonly registration: RegistrationConfig;
+  readonly frontEnd: FrontEndConfig;
+  readonly provider: Partial<Provider>;
+  /** What it is for. Undefined: the provider's API. */
+  readonly resource?: ResourceConfig;
+}
 
 /**
- * Says who may log in, and which scopes are missing to find that out. It asks nobody.
+ * Says who may log in, or use a resource, and which scopes are missing to find that out. It asks nobody.
  *
  * @param described the providers that issuers have described, by the name of the registration
  */
@@ -14,49 +26,68 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
     registrationsOf(config, frontEnd).flatMap((registration) => {
       const { provider: settings, name } = registration;
       const given = 'known' in settings ? settings.known : settings.discovered.given;
-      return checkLogin(registration, frontEnd, described.get(name) ?? given);
+      const login = { registration, frontEnd, provider: described.get(name) ?? given };
+      const [first, ...others] = resourcesAt(config, frontEnd, registration);
+      if (first === undefined) return checkLogin(login);
+      return [first, ...others].flatMap((resource) => checkLogin({ ...login, resource }));
     }),
   );
 }
 
-function checkLogin(
-  registration: RegistrationConfig,
-  frontEnd: FrontEndConfig,
-  provider: Partial<Provider>,
-): Finding[] {
-  const at = `${frontEnd.name} at ${registration.name}`;
-  const { ok, warning, problem, notChecked } = findingsOn(`who may log in (${at})`);
-  const allows = [registration, frontEnd].flatMap(({ allow }) =>
-    allow ? [allowAt(allow, registration.name)] : [],
+function checkLogin(login: Login): Finding[] {
+  const { registration, frontEnd, resource } = login;
+  const subject = resource ? `who may use ${resource.name}` : 'who may log in';
+  const findings = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
+  const allows = [registration, frontEnd, resource].flatMap((one) =>
+    one?.allow ? [allowAt(one.allow, registration.name)] : [],
   );
-  if (allows.length === 0) {
-    const isOpen = frontEnd.apis.some(({ registration: name }) => name === registration.name);
-    return isOpen
-      ? [warning('everybody with an account there may use proxy', 'say who may log in: set allow')]
-      : [];
+  if (allows.length > 0) {
+    const said = findings.ok(allows.map(describeAllow).join('; besides, '));
+    return [said, ...checkScopes(login, allows, findings)];
   }
-  const said = ok(allows.map(describeAllow).join('; besides, '));
-  const missing = missingScopes(allows, provider, frontEnd.scope ?? provider.scope);
-  if (missing.length === 0) return [said];
-  const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say whether a person may log in`;
+  const hasProxy = frontEnd.apis.some(({ registration: name }) => name === registration.name);
+  const open = resource?.name ?? (hasProxy ? 'proxy' : undefined);
+  const message = `everybody with an account there may use ${open}`;
+  return [
+    ...(open ? [findings.warning(message, 'say who may log in: set allow')] : []),
+    ...checkScopes(login, allows, findings),
+  ];
+}
+
+function checkScopes(
+  { registration, frontEnd, provider, resource }: Login,
+  allows: readonly Allow[],
+  { notChecked, problem, warning }: Findings,
+): Finding[] {
+  const needed = [
+    ...allows.flatMap((allow) => neededScopes(allow, provider.access)),
+    ...(resource ? scopesOfIdentity(resource.identity, provider.access) : []),
+  ];
+  const missing = missingScopes(needed, provider, frontEnd.scope ?? provider.scope);
+  if (missing.length === 0) return [];
+  const unsaid = resource ? 'who a person is' : 'whether a person may log in';
+  const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say ${unsaid}`;
   const fix = `add ${missing.join(' and ')} to scope`;
   if (provider.appIdPrefix && registration.clientId.startsWith(provider.appIdPrefix)) {
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
-    return [said, notChecked('a GitHub App needs permissions for it', permissions)];
+    return [notChecked('a GitHub App needs permissions for it', permissions)];
   }
   // OpenID Connect alone does not say for sure which scope gives a claim.
-  return [said, provider.access ? problem(message, fix) : warning(message, fix)];
+  return [provider.access ? problem(message, fix) : warning(message, fix)];
 }
 
-/** The words that are missing in the scope of a login. A scope that the provider does not list gives nothing. */
+/**
+ * The words that are missing in the scope of a login. A scope that the provider does not list gives nothing.
+ *
+ * @param needed words of which one is enough, for each need
+ */
 function missingScopes(
-  allows: readonly Allow[],
-  { access, scopesSupported }: Partial<Provider>,
+  needed: readonly (readonly string[])[],
+  { scopesSupported }: Partial<Provider>,
   scope = '',
 ): readonly string[] {
   const given = scope.split(' ');
-  const missing = allows
-    .flatMap((allow) => neededScopes(allow, access))
+  const missing = needed
     .filter((words) => !words.some((word) => given.includes(word)))
     .map(([word = '']) => word);
   return [...new Set(missing)].filter((word) => scopesSupported?.includes(word) ?? true);

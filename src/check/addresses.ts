@@ -1,4 +1,5 @@
 import type { FrontEndConfig } from '../config/config.ts';
+import { resourcesAt } from '../config/registration-config.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOf, matches } from '../origins/origin-pattern.ts';
@@ -82,12 +83,14 @@ function startUrl({ config, registration, frontEnd }: CheckContext): string {
   if (tokenDelivery === 'cms') return withParameters(url, { client_id });
   if (tokenDelivery !== 'code') return url;
   const [redirectUri = ''] = redirectUris;
+  const [resource] = resourcesAt(config, frontEnd, registration);
   return withParameters(url, {
     response_type: 'code',
     client_id,
     redirect_uri: examplePage(redirectUri),
     code_challenge: codeChallenge(madeUpVerifier),
     code_challenge_method: 'S256',
+    ...(resource && { resource: resource.url }),
   });
 }
 

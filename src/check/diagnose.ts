@@ -15,6 +15,7 @@ import { type CheckContext, createCheckClient, namingOf, type ProviderContext } 
 import { checkDiscovery } from './discovery.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
+import { checkResource } from './resource.ts';
 import { checkSharedMemory } from './shared-memory.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';
@@ -131,8 +132,12 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
       const [registration] = registrationsOf(config, frontEnd);
       return about(frontEnd, await checkFrontEnd(contextOf(registration, frontEnd)));
     });
+    const ofResources = mapInGroups(config.resources, async (resource) => {
+      const registration = config.registrations.find(({ name }) => name === resource.registration);
+      return about(resource, await checkResource(contextOf(registration), resource));
+    });
     // At once, because each may wait until the time for a call is over.
-    return (await Promise.all([ofRegistrations, ofFrontEnds])).flat(2);
+    return (await Promise.all([ofRegistrations, ofFrontEnds, ofResources])).flat(2);
   }
 
   const context = contextOf();

@@ -40,6 +40,17 @@ export function resourcesOf(
     }));
 }
 
+/** The resources that people of a registration log in for at a front end. */
+export function resourcesAt(
+  { resources }: Config,
+  frontEnd: FrontEndConfig,
+  { name }: RegistrationConfig,
+): Config['resources'] {
+  return resources.filter(
+    (one) => one.registration === name && frontEnd.resources.includes(one.name),
+  );
+}
+
 export function registrationsOf(
   { registrations }: Config,
   { registrations: usable }: FrontEndConfig,

@@ -16,6 +16,12 @@ export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlyS
   return new Set([wellKnown + pathname, wellKnown + pathname.replace(/\/$/, '')]);
 }
 
+/** Where clients find the metadata of a resource. */
+export function resourceMetadataUrl({ url }: Pick<Resource, 'url'>): string {
+  const [path = ''] = resourceMetadataPaths({ url });
+  return new URL(url).origin + path;
+}
+
 /**
  * `GET /.well-known/oauth-protected-resource<path>`: tells clients where to log in for a resource.
  *
@@ -58,9 +64,7 @@ export function checkRequest({ resource, open }: Door): Handler {
 
 /** Answers a request to a resource that may not pass with its challenge. */
 export function answerWithChallenge({ url, scope }: Resource): Handler {
-  const { origin } = new URL(url);
-  const [path = ''] = resourceMetadataPaths({ url });
-  const place = `Bearer resource_metadata="${origin}${path}"`;
+  const place = `Bearer resource_metadata="${resourceMetadataUrl({ url })}"`;
   const ending = scope === undefined ? '' : `, scope="${scope}"`;
   const answer: AnswerFailure = (ctx, failure) => {
     const { oauthError: error, detail } = failure;

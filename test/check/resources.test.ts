@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { checkAccess } from '../../src/check/access.ts';
+import { readFileConfig } from '../config/support/read.ts';
+import type { Page, Pages } from '../harness/provider/pages.ts';
+import { pageFor, pageRequest } from '../harness/provider/pages.ts';
+import { answer, json, redirect, reset } from '../harness/provider/provider-behaviours.ts';
+import { serve } from '../harness/provider/serve.ts';
+import { secretFile } from '../harness/relay/relay-under-test.ts';
+import { keyLines } from '../harness/system/secret-file.ts';
+import { diagnoseFile } from './support/check.ts';
+
+const metadataPath = '/.well-known/oauth-protected-resource/mcp';
+
+/** What `check` says of a resource with these pages, and the requests for the start of a login. */
+async function diagnosed(changes: (origin: string) => Pages) {
+  const starts: (string | null)[] = [];
+  let pages: Pages = {};
+  const server = await serve((message, response) => {
+    const request = pageRequest(message, '');
+    if (request.url.pathname === '/auth/github') starts.push(request.query.get('resource'));
+    (pageFor(request, pages) ?? answer(404))(response, request);
+  });
+  const origin = `http://127.0.0.1:${server.port}`;
+  const place = `Bearer error="x", resource_metadata="${origin}${metadataPath}"`;
+  pages = {
+    '/mcp': answer(401, '', { 'WWW-Authenticate': place }),
+    [metadataPath]: json({
+      resource: `${origin}/mcp`,
+      authorization_servers: [`${origin}/auth/github`],
+    }),
+    ...changes(origin),
+  };
+  try {
+    const { about } = await diagnoseFile(`base-url: ${origin}
+key-file: ${await secretFile(keyLines)}
+providers:
+  github:
+    client-id: a
+    client-secret: b
+    ${['authorize', 'token', 'user'].map((name) => `${name}-url: ${origin}/${name}`).join('\n    ')}
+    token-request: body
+resources:
+  notes: { url: ${origin}/mcp }
+  files: { url: ${origin}/files }
+front-ends:
+  app: { origin: ${origin}, token-delivery: code, resources: [notes, files] }
+`);
+    const of = (subject: string) => {
+      const { verdict, message, fix } = about(`${subject} (notes)`) ?? {};
+      return about(`${subject} (notes)`) && [verdict, message, fix].join(' | ');
+    };
+    return { starts, origin, resource: of('resource'), metadata: of('resource metadata') };
+  } finally {
+    await server.close();
+  }
+}
+
+describe('login-relay check asks for each resource without a token', () => {
+  it('and is content with the challenge and the metadata of this relay', async () => {
+    const { resource, metadata, starts, origin } = await diagnosed(() => ({}));
+    expect(resource).to.equal('ok | asks for a token, and says where to log in | ');
+    expect(metadata).to.equal('ok | lead clients to the logins of this relay | ');
+    // Without a resource, the relay would start no login.
+    expect(starts).to.deep.equal([`${origin}/mcp`]);
+  });
+
+  const table: readonly (readonly [what: string, page: string, reply: Page, said: RegExp])[] = [
+    ['without a challenge', '/mcp', answer(401), /^problem .*not say where to log in .*WWW-Auth/],
+    [
+      'open',
+      '/mcp',
+      answer(200),
+      /^warning .*without a token \(status 200\) .*\/auth\/check\/notes/,
+    ],
+    ['elsewhere', '/mcp', redirect('/'), /^warning .*without a token \(status 302\)/],
+    ['in trouble', '/mcp', answer(503), /^warning .*does not work now \(status 503\)/],
+    ['away', '/mcp', reset, /^warning .*cut before an answer .*start it/],
+    [
+      'nowhere',
+      metadataPath,
+      answer(404),
+      /^problem .*\(status 404\) .*let its proxy pass \/.well-/,
+    ],
+    ['a page', metadataPath, answer(200, '<!doctype html>'), /^problem .*no metadata arrive/],
+    ['of another one', metadataPath, json({ resource: 'x' }), /^problem .*of another resource/],
+  ];
+  for (const [what, page, reply, said] of table) {
+    it(`and says what is wrong if ${page === '/mcp' ? 'it is' : 'its metadata are'} ${what}`, async () => {
+      const found = await diagnosed(() => ({ [page]: reply }));
+      expect(page === '/mcp' ? found.resource : found.metadata).to.match(said);
+    });
+  }
+
+  it('and says what is wrong if its metadata lead to another relay', async () => {
+    const { metadata } = await diagnosed((origin) => ({
+      [metadataPath]: json({
+        resource: `${origin}/mcp`,
+        authorization_servers: ['https://other.example/auth/github'],
+      }),
+    }));
+    expect(metadata).to.match(/^problem .*to other logins/);
+  });
+});
+
+describe('login-relay check says who may use a resource', () => {
+  const said = (changes: Readonly<Record<'provider' | 'resource' | 'frontEnd', string>>) => {
+    const { provider, resource, frontEnd } = changes;
+    const { config } = readFileConfig(`base-url: https://login.example.com
+key-file: ./key
+providers: { github: { client-id: a, client-secret: b, ${provider} } }
+resources: { notes: { url: https://notes.example.com/mcp, ${resource} } }
+front-ends:
+  app: { origin: https://app.example.com, token-delivery: code, resources: [notes], ${frontEnd} }
+`);
+    return checkAccess(config, new Map()).map((one) => [
+      one.subject,
+      [one.verdict, one.message, one.fix].join(' | '),
+    ]);
+  };
+  const subject = 'who may use notes (app at github)';
+  const nothing = { provider: '', resource: '', frontEnd: '' };
+
+  it('and warns if nothing says it', () => {
+    const open =
+      'warning | everybody with an account there may use notes | say who may log in: set allow';
+    expect(said(nothing)).to.deep.equal([[subject, open]]);
+    for (const place of Object.keys(nothing)) {
+      const allow = { ...nothing, [place]: 'allow: { users: [ada] }' };
+      expect(said(allow)).to.deep.equal([[subject, 'ok | the user ada | ']]);
+    }
+  });
+
+  it('and which scope is missing for its identity', () => {
+    const asking = { ...nothing, resource: 'identity: [email, groups], allow: { users: [ada] }' };
+    const [, missing] = said(asking);
+    expect(missing?.[1]).to.match(
+      /^problem \| the scope has no user:email, and no read:org, .*who a person is \| add user:email and read:org/,
+    );
+    expect(said({ ...asking, provider: 'scope: user:email read:org' })).to.have.length(1);
+    expect(said({ ...asking, frontEnd: 'scope: user read:org' })).to.have.length(1);
+  });
+});

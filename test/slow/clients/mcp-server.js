@@ -1,40 +1,61 @@
-// An MCP server that asks the relay who a person is: node mcp-server.js RELAY PORT
+// An MCP server with one tool, which says who the person is. It believes the headers of a proxy, or asks the relay:
+// node mcp-server.js PORT [RESOURCE ISSUER SECRET]
 import { InvalidTokenError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js';
-import { mcpAuthMetadataRouter } from '@modelcontextprotocol/sdk/server/auth/router.js';
+import {
+  getOAuthProtectedResourceMetadataUrl,
+  mcpAuthMetadataRouter,
+} from '@modelcontextprotocol/sdk/server/auth/router.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import express from 'express';
+import * as oidc from 'openid-client';
 
-const [relay, port] = process.argv.slice(2);
-const origin = `http://127.0.0.1:${port}`;
-const metadata = await fetch(`${relay}/.well-known/oauth-authorization-server/auth/provider`);
-const oauthMetadata = await metadata.json();
+const [port, resource, issuer, secret] = process.argv.slice(2);
 
-async function verifyAccessToken(token) {
-  const headers = { Authorization: `Bearer ${token}` };
-  const answer = await fetch(`${relay}/api/user`, { headers });
-  const isInvalid = answer.headers.get('WWW-Authenticate')?.includes('invalid_token');
-  if (isInvalid) throw new InvalidTokenError('The provider does not accept the token');
-  if (!answer.ok) throw new Error('The provider does not answer: the client keeps its token');
-  const { login } = await answer.json();
-  const expiresAt = Math.floor(Date.now() / 1000) + 60;
-  return { token, clientId: login, scopes: [], expiresAt, extra: { login } };
+/** @returns what lets only those pass who have a token, and tells clients where to get one */
+async function introspection() {
+  const resourceServerUrl = new URL(resource);
+  const config = await oidc.discovery(
+    new URL(issuer),
+    'introspected',
+    undefined,
+    oidc.ClientSecretBasic(secret),
+    { algorithm: 'oauth2', execute: [oidc.allowInsecureRequests] },
+  );
+  async function verifyAccessToken(token) {
+    const { active, aud, client_id, scope, exp, sub, username } = await oidc.tokenIntrospection(
+      config,
+      token,
+    );
+    if (!active || aud !== resource) throw new InvalidTokenError('It is not good here');
+    const scopes = scope?.split(' ') ?? [];
+    return { token, clientId: client_id, scopes, expiresAt: exp, extra: { sub, username } };
+  }
+  return [
+    mcpAuthMetadataRouter({ oauthMetadata: config.serverMetadata(), resourceServerUrl }),
+    requireBearerAuth({
+      verifier: { verifyAccessToken },
+      resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resourceServerUrl),
+    }),
+  ];
 }
 
+/** Who sends the request. */
+const personOf = ({ authInfo, requestInfo: { headers } }) =>
+  authInfo?.extra ?? {
+    sub: headers['x-forwarded-user'],
+    username: headers['x-forwarded-preferred-username'],
+  };
+
 const app = express();
-app.use(mcpAuthMetadataRouter({ oauthMetadata, resourceServerUrl: new URL(`${origin}/mcp`) }));
-app.use(
-  '/mcp',
-  requireBearerAuth({
-    resourceMetadataUrl: `${origin}/.well-known/oauth-protected-resource/mcp`,
-    verifier: { verifyAccessToken },
-  }),
-);
+if (resource !== undefined) app.use(await introspection());
 app.post('/mcp', express.json(), async (request, response) => {
   const server = new McpServer({ name: 'test', version: '1' });
-  const text = ({ authInfo }) => ({ content: [{ type: 'text', text: authInfo.extra.login }] });
-  server.registerTool('whoami', {}, text);
+  server.registerTool('whoami', {}, (extra) => {
+    const { sub, username } = personOf(extra);
+    return { content: [{ type: 'text', text: `${username} is ${sub}` }] };
+  });
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
   await server.connect(transport);
   await transport.handleRequest(request, response, request.body);

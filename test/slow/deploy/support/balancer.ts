@@ -56,10 +56,7 @@ export class Balancer {
   /** Checks the configuration, and starts it. */
   static async start(kind: BalancerKind, relayPorts: readonly number[]): Promise<Balancer> {
     const workspace = await Workspace.create();
-    const pem = await workspace.write(
-      'certificate.pem',
-      await selfSignedCertificate('relay.example'),
-    );
+    const pem = await workspace.write('certificate.pem', await selfSignedCertificate('localhost'));
     const site = { directory: workspace.folder, pem, relayPorts, port: await freePort() };
     const config = await workspace.write('config', await filledIn(kind, site));
     await workspace.run(kind.program, kind.check(config));
@@ -89,6 +86,11 @@ export class Balancer {
   /** Where it listens for TLS. */
   get tlsPort(): number {
     return this.#site.port;
+  }
+
+  /** A PEM file with its certificate, which is for "localhost". */
+  get certificateFile(): string {
+    return this.#site.pem;
   }
 
   /** The folder of its files. */

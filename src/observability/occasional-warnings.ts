@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
-import type { RequestState } from '../http/context.ts';
+import type { Context, RequestState } from '../http/context.ts';
 import type { CountedLimit } from '../limits.ts';
 
 type Warner = Pick<Logger, 'warn'>;
@@ -32,17 +32,18 @@ export function occasionalWarning(
 /**
  * Warns of requests from origins that are no front end's.
  *
+ * @param isKnown whether a request may come from there
  * @param configuredOrigin the front end's origin; undefined if there are several front ends
  */
 export function warnOfForeignOrigins(
   logger: Warner,
-  isFrontEnd: (origin: string) => boolean,
+  isKnown: (origin: string, ctx: Context) => boolean,
   configuredOrigin: string | undefined,
-): Middleware {
+): Middleware<RequestState> {
   const warn = occasionalWarning(logger, 'request from another origin');
   return (ctx, next) => {
     const { origin: received } = ctx.req.headers;
-    if (received !== undefined && !isFrontEnd(received)) {
+    if (received !== undefined && !isKnown(received, ctx)) {
       const origin = originForm.test(received) ? received : '(not an origin)';
       warn(origin, { origin, configuredOrigin });
     }

@@ -180,7 +180,8 @@ function createReaders(
   const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
   const areAnywhere = served.some(({ frontEnds: users }) => users.areAnywhere);
   return {
-    areKnown: (origin: string): boolean => areAnywhere || hasOrigin(origin),
+    areKnown: (origin: string, { state: { action } }: Context): boolean =>
+      areAnywhere || hasOrigin(origin) || ofAllPages.has(action),
     mayRead({ path, state: { action } }: Context, origin: string): boolean {
       const users = ofSessions.has(action)
         ? sessionRequests
@@ -190,7 +191,7 @@ function createReaders(
     /** The client of a request is known later: then, only its own pages may read on. */
     mayAllRead(ctx: Context): boolean {
       const { action } = ctx.state;
-      if (action === 'resource-metadata') return true;
+      if (ofAllPages.has(action)) return true;
       if (action === 'user') {
         const { provider } = claimedQuery(ctx);
         const isMeant = ({ registration: { name } }: ServedRegistration) =>
@@ -207,13 +208,10 @@ const ofSessions: ReadonlySet<Action | undefined> = new Set([
   'session-refresh',
   'logout',
 ]);
+/** The documents that lead clients on any page to the login. */
+const ofAllPages: ReadonlySet<Action | undefined> = new Set(['metadata', 'resource-metadata']);
 /** The endpoints that clients call themselves. */
-const ofClients: ReadonlySet<Action | undefined> = new Set([
-  'metadata',
-  'token',
-  'revoke',
-  'register',
-]);
+const ofClients: ReadonlySet<Action | undefined> = new Set(['token', 'revoke', 'register']);
 
 /** Finds the registration of a user lookup: a token of one provider must not reach another one. */
 function registrationsOfLookups(

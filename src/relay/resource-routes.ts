@@ -20,7 +20,7 @@ export function resourceRoutes(
   const places = all.flatMap(({ door: { resource }, issuer }) =>
     [...resourceMetadataPaths(resource)].map((path) => ({
       path,
-      host: new URL(resource.url).host,
+      url: new URL(resource.url),
       handle: resourceMetadata(resource, issuer),
     })),
   );
@@ -38,16 +38,27 @@ function checkOf(door: Door): Route {
   };
 }
 
+interface Place {
+  readonly url: URL;
+  readonly handle: Handler;
+}
+
 /** @param found the resources with this path, at different hosts */
-function metadataOf(found: readonly { readonly host: string; readonly handle: Handler }[]): Route {
-  const [only, ...others] = found;
-  const ofHost = (ctx: Context) =>
-    others.length === 0 ? only : found.find(({ host }) => host === ctx.host.toLowerCase());
+function metadataOf(found: readonly Place[]): Route {
   return {
     action: 'resource-metadata',
     handle: inOrder(
       methods('GET', 'HEAD'),
-      (ctx, next) => ofHost(ctx)?.handle(ctx, next) ?? next(),
+      (ctx, next) => placeOf(ctx, found)?.handle(ctx, next) ?? next(),
     ),
   };
+}
+
+/** The only place, or that of the host which a request names: with a port that proxies remove, or with one of no need. */
+function placeOf({ host, hostname }: Context, places: readonly Place[]): Place | undefined {
+  if (places.length === 1) return places[0];
+  return (
+    places.find(({ url }) => url.host === host.toLowerCase()) ??
+    places.find(({ url }) => url.hostname === hostname.toLowerCase())
+  );
 }

@@ -35,7 +35,7 @@ describe('the metadata', () => {
   it('can be read by any page', async () => {
     const headers: [string, string][] = [['Origin', 'https://other.example']];
     const answer = await underTest().send({ path, headers });
-    expect(answer.headers['access-control-allow-origin']).to.equal('*');
+    expect(answer.headers['access-control-allow-origin']).to.equal('https://other.example');
     expect(answer.headers).not.to.have.property('access-control-allow-credentials');
   });
 

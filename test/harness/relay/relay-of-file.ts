@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { readConfig } from '../../../src/config/config.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
@@ -42,6 +43,8 @@ export class RelayOfFile {
   address = '';
   /** The index of the relay that gets all requests; undefined: each goes to the next one. */
   at: number | undefined;
+  /** Sees each request before a relay does. Answers it instead if it returns true. */
+  intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
   /** Closes what was started. Requests in flight end with the relay that has taken them. */
   readonly #cleanUp: (() => unknown)[] = [];
   port = 0;
@@ -64,10 +67,11 @@ export class RelayOfFile {
     const started = new this(await RefreshingProvider.start());
     if (everyOption) started.#server = await MemoryServerHere.start();
     const { port, close } = await serve((request, response) => {
+      if (started.intercept(request, response)) return;
       request.url = withoutBase(request.url ?? '');
       started.#turn += 1;
       const relay = started.#relays[(started.at ?? started.#turn) % started.#relays.length];
-      return relay?.listener(request, response);
+      relay?.listener(request, response);
     });
     started.port = port;
     started.#closeServer = close;

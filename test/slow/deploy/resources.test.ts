@@ -84,7 +84,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
     }
 
     it('passes a request with a good token, with the identity in place of the token', async () => {
-      const answered = await ask('good', [['Mcp-Session-Id', '7']], '/mcp?a=%2F&b');
+      const answered = await ask(relay.token, [['Mcp-Session-Id', '7']], '/mcp?a=%2F&b');
       expect({ status: answered.status, body: `${answered.body}` }).to.deep.equal({
         status: 200,
         body: 'ok',
@@ -100,7 +100,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
 
     it(`shows the application none of ${forgeries.length} identities that a client claims`, async () => {
       const requests = forgeries.map((forgery) => {
-        const headers = [...forgery, ['Authorization', 'Bearer good']];
+        const headers = [...forgery, ['Authorization', `Bearer ${relay.token}`]];
         const lines = headers.map((header) => `${header.join(': ')}\r\n`).join('');
         return `GET /mcp HTTP/1.1\r\nHost: notes.example.com\r\n${lines}\r\n`;
       });
@@ -120,7 +120,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
         application.heads.length = 0;
         const connection = await say(
           'FROBNICATE /mcp',
-          'Authorization: Bearer good',
+          `Authorization: Bearer ${relay.token}`,
           'Cookie: a=b',
           framed,
         );
@@ -135,7 +135,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       for (const [token, expected] of [
         [undefined, challenge],
         ['bad', bad],
-        ['Good', bad],
+        [relay.token.toUpperCase(), bad],
       ] as const) {
         const { status, rawHeaders } = await ask(token);
         const challenges = rawHeaders.filter((_, at) =>
@@ -148,8 +148,8 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
     });
 
     it('answers 400 to two tokens, and to one in the query', async () => {
-      expect((await ask('good', [['authorization', 'Bearer bad']])).status).to.equal(400);
-      expect((await ask('good', [], '/mcp?access_token=good')).status).to.equal(400);
+      expect((await ask(relay.token, [['authorization', 'Bearer bad']])).status).to.equal(400);
+      expect((await ask(relay.token, [], `/mcp?access_token=${relay.token}`)).status).to.equal(400);
       expect(application.heads).to.deep.equal([]);
     });
 
@@ -179,16 +179,17 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
         'access-control-allow-headers': 'Authorization, *',
       });
       expect(application.heads).to.deep.equal([]);
-      expect((await ask('good')).headers).to.include({ 'access-control-allow-origin': '*' });
+      expect((await ask(relay.token)).headers).to.include({ 'access-control-allow-origin': '*' });
     });
 
     it('passes the metadata of the resource, by host, without a token', async () => {
       const { status, body } = await ask(undefined, [], metadataPath);
-      expect([status, `${body}`]).to.deep.equal([200, 'notes.example.com']);
+      expect(status).to.equal(200);
+      expect(JSON.parse(`${body}`)).to.include({ resource: 'https://notes.example.com/mcp' });
     });
 
     it('passes events one by one', async () => {
-      const connection = await say('GET /events', 'Authorization: Bearer good', '', '');
+      const connection = await say('GET /events', `Authorization: Bearer ${relay.token}`, '', '');
       await connection.hear('text/event-stream');
       for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']) {
         application.latest().write(event);
@@ -217,7 +218,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       await refused.hear('HTTP/1.1 401');
       refused.close();
       expect(application.heads).to.deep.equal([]);
-      const accepted = await upgrade('good', 'WebSocket');
+      const accepted = await upgrade(relay.token, 'WebSocket');
       await accepted.hear('\r\n\r\n');
       expect(accepted.heard).to.match(/^HTTP\/1\.1 101 /);
       await accepted.say('frame').hear('frame');
@@ -228,7 +229,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
     it('upgrades to nothing else, which could carry requests that nobody checks', async () => {
       for (const kinds of [['h2c'], ['h2c', 'websocket'], ['websocket, h2c']]) {
         application.heads.length = 0;
-        const connection = await upgrade('good', ...kinds);
+        const connection = await upgrade(relay.token, ...kinds);
         await connection.hear('HTTP/1.1 ');
         connection.close();
         expect(expectPassed()).not.to.match(/h2c/);
@@ -237,7 +238,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
 
     it('passes nothing while no relay answers', async () => {
       await relay.close();
-      expect((await ask('good')).status).to.be.oneOf([502, 503]);
+      expect((await ask(relay.token)).status).to.be.oneOf([502, 503]);
       expect(application.heads).to.deep.equal([]);
     });
 

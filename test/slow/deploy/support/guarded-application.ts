@@ -1,68 +1,78 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Serving, serve, serveTcp } from '../../../harness/provider/serve.ts';
+import { ClientsRelay } from '../../../clients/support/clients-relay.ts';
+import { json } from '../../../harness/provider/provider-behaviours.ts';
+import { type Serving, serveTcp } from '../../../harness/provider/serve.ts';
+import { logIn, notes, ofApp, tokensOf } from '../../../resources/support/resources-relay.ts';
 
 export type Header = readonly [name: string, value: string];
 
-/** Whom the relay's check shows. A proxy must not read any of it. */
+const person = {
+  sub: '583231',
+  preferred_username: 'octo{http.request.host}$host',
+  groups: Array.from({ length: 100 }, (_, n) => `${'é'.repeat(18)}-${n}`),
+};
+
+/** Whom the relay's check shows: about as much as fits into a token. A proxy must not read any of it. */
 export const identity: readonly Header[] = [
-  ['X-Forwarded-User', '583231'],
-  ['X-Forwarded-Preferred-Username', 'octo{http.request.host}$host'],
+  ['X-Forwarded-User', person.sub],
+  ['X-Forwarded-Preferred-Username', person.preferred_username],
   ['X-Forwarded-Email', ''],
-  ['X-Forwarded-Groups', Array.from({ length: 900 }, (_, n) => `org/caf%C3%A9-${n}`).join()],
+  ['X-Forwarded-Groups', person.groups.map(encodeURIComponent).join()],
 ];
 
 export const challenge =
   'Bearer resource_metadata="https://notes.example.com/.well-known/oauth-protected-resource/mcp"';
 export const metadataPath = '/.well-known/oauth-protected-resource/mcp';
 
-/** The relay as a proxy sees it: the check of the resource "notes", and its metadata. */
-export interface Relay extends Serving {
+/** The relay behind a proxy, and a token of it. */
+export interface Relay {
+  readonly port: number;
+  readonly token: string;
   /** The checks that a proxy should not have made so. */
   readonly violations: string[];
+  close(): Promise<void>;
 }
 
-/** Stands in for the relay. */
+/** Starts a relay with the resource "notes", and with another one that only its host tells apart. */
 export async function startRelay(): Promise<Relay> {
+  const relay = await ClientsRelay.listen();
+  await relay.restart({
+    relay: `trusted-proxies: 127.0.0.1
+resources:
+  notes: { url: https://notes.example.com/mcp, identity: [email, groups] }
+  others: { url: https://others.example.com/mcp }
+`,
+    frontEnds:
+      '  app: { origin: https://app.example, token-delivery: code, resources: [notes, others] }',
+  });
+  relay.provider.onUser = json(person);
+  const { access_token: token } = tokensOf(await logIn(relay, { ...ofApp, resource: notes }));
   const violations: string[] = [];
-  const server = await serve((request, response) => {
-    if (request.url === metadataPath) {
-      response.end(request.headers.host);
-      return;
-    }
-    const { method, url, headers } = request;
+  relay.intercept = ({ method, url, headers, socket }, response) => {
+    if (url === metadataPath) return false;
     const extra = ['cookie', 'upgrade', 'content-length', 'transfer-encoding'];
     const found = extra.filter((name) => headers[name] !== undefined);
     const called = `${method} ${url} ${found.join(' ')} for ${headers['x-forwarded-for']}`;
     if (called !== 'GET /auth/check/notes  for 127.0.0.1') violations.push(called);
-    answer(request, response);
-  });
-  return Object.assign(server, { violations });
+    const trouble = troubles[headers.authorization ?? ''];
+    trouble?.(response, socket);
+    return trouble !== undefined;
+  };
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    closing ??= relay.stop();
+    await closing;
+  };
+  return { port: relay.port, close, token, violations };
 }
 
-function answer({ headers, rawHeaders, socket }: IncomingMessage, response: ServerResponse): void {
-  const tokens = rawHeaders.filter((_, at) => /^authorization$/i.test(rawHeaders[at - 1] ?? ''));
-  const inQuery = /[?&]access_token=/.test(String(headers['x-forwarded-uri']));
-  const [token = ''] = tokens;
-  if (token === 'Bearer reset') {
-    socket.resetAndDestroy();
-    return;
-  }
-  const error = token === '' ? '' : ', error="invalid_token"';
-  const [status, shown] =
-    tokens.length > 1 || inQuery
-      ? malformed
-      : (answers[token] ?? [401, [['WWW-Authenticate', challenge + error]]]);
-  response.writeHead(status, shown.flat()).end();
-}
-
-type Reply = readonly [status: number, shown: readonly Header[]];
-const malformed: Reply = [400, []];
-const answers: Readonly<Record<string, Reply>> = {
-  'Bearer good': [204, identity],
-  'Bearer busy': [503, [['Retry-After', '7']]],
-  'Bearer broken': [500, []],
+/** What a check gets in place of the relay's answer, by its credentials: a relay does so only if something is broken. */
+const troubles: Readonly<Record<string, (response: ServerResponse, socket: Socket) => void>> = {
+  'Bearer busy': (response) => void response.writeHead(503, { 'Retry-After': '7' }).end(),
+  'Bearer broken': (response) => void response.writeHead(500).end(),
+  'Bearer reset': (_, socket) => void socket.resetAndDestroy(),
 };
 
 /** The application behind a proxy: it remembers the heads of its requests, each as it came. */

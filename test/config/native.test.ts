@@ -95,10 +95,12 @@ describe('the configuration of a native front end', () => {
     const warnings = (text: string) => readFileConfig(text).warnings.join('\n');
     const open = file('kind: native, clients: { registration: true }');
     const allow = 'allow: { users: [octocat] }';
-    expect(warnings(open)).to.contain('set allow');
+    const resource = `resources: { notes: { url: https://a.example } }\n${open.replace('kind:', 'resources: [notes], kind:')}`;
+    for (const text of [open, resource]) expect(warnings(text)).to.contain('set allow');
     for (const closed of [
       open.replace('client-id: one', `client-id: one, ${allow}`),
       open.replace('kind: native', `kind: native, ${allow}`),
+      resource.replace('a.example', `a.example, ${allow}`),
       file('kind: native, redirect-uris: http://127.0.0.1/a'),
     ]) {
       expect(warnings(closed)).not.to.contain('set allow');

@@ -101,7 +101,7 @@ function warnOfWiderScopes(own: FrontEndReading, frontEnds: Readings['frontEnds'
 }
 
 /** Checks which clients need no entry of their own. */
-export function checkOpenClients({ frontEnds }: Readings): void {
+export function checkOpenClients({ resources, frontEnds }: Readings): void {
   const taken: string[] = [];
   for (const frontEnd of frontEnds) {
     const { clients, values, registrations, sourceOf, describe, warn, faultOfEntry } = frontEnd;
@@ -111,7 +111,11 @@ export function checkOpenClients({ frontEnds }: Readings): void {
       if (isNative && !isReached) faultOfEntry('needs redirect-uris or clients');
       continue;
     }
-    const isForAll = frontEnd.usable.some(({ allow }) => !allow);
+    const opened = resources.filter(({ name }) => values.resources?.includes(name));
+    const isForAll = frontEnd.usable.some(({ name, allow }) => {
+      const there = opened.filter(({ registration }) => registration === name);
+      return !allow && (there.length === 0 || there.some((resource) => !resource.allow));
+    });
     if (isForAll && !frontEnd.allow) warn('kind', openToAll);
     if (!isNative) clients.faultOfEntry(`needs ${describe('kind')} native`);
     if (!clients.values.registration && clients.sourceOf('documents') === undefined) {

@@ -62,7 +62,7 @@ export class ClientsRelay extends RelayOfFile {
 
   /** Opens the start of a login. */
   async open(browser: FakeBrowser, parameters: Parameters): Promise<Answer> {
-    return await browser.open(`${loginPath}?${encoded(parameters)}`);
+    return await browser.open(`${this.address}${loginPath}?${encoded(parameters)}`);
   }
 
   /** Redeems a code. */

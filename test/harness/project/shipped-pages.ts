@@ -20,23 +20,30 @@ export function containerPage(relay: string): string {
   return replaceOnce(here, '/auth/github', '/auth/provider');
 }
 
-/** The code of docs/front-end.md by its names. The first line of each snippet is its name. */
-export function documentedSnippets(): ReadonlyMap<string, string> {
-  const snippets = projectFile('docs/front-end.md').matchAll(
-    /^```(?:js|html)\n(?:\/\/|<!--) ?([\w.-]*)[^\n]*\n(.*?)^```$/gms,
+/** The code of a manual by its names. The first line of each snippet is its name. */
+export function documentedSnippets(manual = 'front-end'): ReadonlyMap<string, string> {
+  const snippets = projectFile(`docs/${manual}.md`).matchAll(
+    /^```(?:js|html|python)\n(?:\/\/|<!--|#) ?([\w.-]*)[^\n]*\n(.*?)^```$/gms,
   );
   return new Map([...snippets].map(([, name = '', code = '']) => [name, code]));
 }
 
 /**
- * A snippet of docs/front-end.md, for a relay at this address.
+ * A snippet of a manual, for a relay at this address whose provider has the usual name of the tests.
  *
  * @throws {Error} if there is none of this name
  */
-export function documented(name: string, relay: string): string {
-  const code = documentedSnippets().get(name);
-  if (code === undefined) throw new Error(`docs/front-end.md has no ${name}`);
-  return code.replaceAll('https://login.example.com', relay);
+export function documented(name: string, relay: string, manual = 'front-end'): string {
+  const code = documentedSnippets(manual).get(name);
+  if (code === undefined) throw new Error(`docs/${manual}.md has no ${name}`);
+  const here = code.replaceAll('https://login.example.com', relay);
+  return here.replaceAll('/auth/github', '/auth/provider');
+}
+
+/** The configuration files in docs/resources.md, or parts of one. */
+export function resourceConfigs(): readonly string[] {
+  const files = projectFile('docs/resources.md').matchAll(/^```yaml\n(.*?)^```$/gms);
+  return [...files].map(([, file = '']) => file);
 }
 
 /** The front ends of docs/front-end.md, as a configuration file has them. */

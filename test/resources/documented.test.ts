@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readFileConfig } from '../config/support/read.ts';
+import { documented, documentedSnippets, resourceConfigs } from '../harness/project/shipped-pages.ts';
+import { logIn, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
+
+const [ofPage = '', secretLine = '', ofPrograms = ''] = resourceConfigs();
+const [head = '', resources = ''] = ofPage.split(/(?=^resources:)/m);
+const files = { './github-secret': { text: 'secret' }, './notes-secret': { text: secret } };
+
+describe('docs/resources.md', () => {
+  const relay = resourcesRelay({
+    here: true,
+    relay: resources.replace(/front-ends:.*/s, secretLine),
+    frontEnds: '  app: { origin: https://app.example, token-delivery: code, resources: [notes] }',
+    files: { './notes-secret': secret },
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'login-relay-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('has files without a fault', () => {
+    expect(resourceConfigs()).to.have.length(3);
+    const withSecret = ofPage.replace('front-ends:', `${secretLine}$&`);
+    for (const text of [ofPage, withSecret, head + ofPrograms]) {
+      expect(readFileConfig(text, { files }).warnings).to.deep.equal([]);
+    }
+  });
+
+  it('has a worker that knows whom a token belongs to, and lets pages call', async () => {
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    for (const name of ['person.js', 'worker.js']) {
+      writeFileSync(join(folder, name), documented(name, relay().address, 'resources'));
+    }
+    const { default: worker } = await import(join(folder, 'worker.js'));
+    const ask = async (init: RequestInit, NOTES_SECRET = secret): Promise<Response> =>
+      await worker.fetch(new Request('https://notes.example.com/', init), { NOTES_SECRET });
+    const { access_token } = tokensOf(await logIn(relay(), ofApp));
+    const headers = { Authorization: `Bearer ${access_token}` };
+    for (const [answer, status, text] of [
+      [await ask({ headers }), 200, /^The notes of 42$/],
+      [await ask({ headers: { Authorization: 'Bearer junk' } }), 401, /./],
+      [await ask({}), 401, /./],
+      [await ask({ headers }, 'wrong'), 503, /./],
+      [await ask({ method: 'OPTIONS' }), 200, /^$/],
+    ] as const) {
+      expect(answer.status).to.equal(status);
+      expect(await answer.text()).to.match(text);
+      expect(answer.headers.get('Access-Control-Allow-Origin')).to.equal('*');
+    }
+  });
+
+  it('has only code that tests run', () => {
+    // test/slow runs the others.
+    expect([...documentedSnippets('resources').keys()]).to.deep.equal([
+      ...['page.html', 'api.py', 'person.js', 'worker.js', 'express.js', 'mcp.js'],
+    ]);
+  });
+});

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readFileConfig } from '../config/support/read.ts';
-import { documented, documentedSnippets, resourceConfigs } from '../harness/project/shipped-pages.ts';
+import {
+  documented,
+  documentedSnippets,
+  resourceConfigs,
+} from '../harness/project/shipped-pages.ts';
 import { logIn, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
 
 const [ofPage = '', secretLine = '', ofPrograms = ''] = resourceConfigs();

@@ -1,34 +1,29 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { failureCodes } from '../../src/failures/relay-error.ts';
 import { providerErrorCodes } from '../../src/providers/refusals.ts';
-import { GuardedRelay } from '../access/support/guarded-relay.ts';
-import { send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { requestToken } from '../harness/login/oauth-front-end.ts';
 import { answer, json, reset } from '../harness/provider/provider-behaviours.ts';
-import { serve } from '../harness/provider/serve.ts';
-import { createRelayHere } from '../harness/relay/relay-in-process.ts';
-import { type LogLine, RelayProcess } from '../harness/relay/relay-process.ts';
+import type { LogLine } from '../harness/relay/relay-process.ts';
 import {
   callbackPath,
-  frontendOrigin,
   keyFile,
   loginPath,
   type RelayUnderTest,
-  secretFile,
   startRelay,
-  startRelayWith,
-  withRelay,
 } from '../harness/relay/relay-under-test.ts';
-import { eventually } from '../harness/system/eventually.ts';
-import { freePort } from '../harness/system/free-port.ts';
-import { FullDisk } from '../harness/system/full-disk.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
+import {
+  lineOfLostLines,
+  linesOfRefused,
+  linesOfSeveral,
+  linesOnSystemdSocket,
+  unexpectedError,
+  useOfResource,
+} from './support/unusual-lines.ts';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
@@ -94,6 +89,9 @@ describe('the operations manual', () => {
     lines.push(...relay.logLines);
     lines.push(await unexpectedError());
     lines.push(...(await linesOfSeveral()), ...(await linesOfRefused()));
+    const resource = await useOfResource();
+    lines.push(...resource.lines);
+    metrics += resource.series;
   });
 
   itWithSystemd('documents every field of the log, and no other', async () => {
@@ -155,86 +153,8 @@ async function overflow({ port, process }: RelayUnderTest): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-/** The log of a relay whose disk was full for a while. */
-async function lineOfLostLines(): Promise<LogLine> {
-  const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
-  const disk = new FullDisk(join(directory, 'log'));
-  await withRelay({ launcher: disk.launcher }, async (underTest) => {
-    for (let left = 120; left > 0; left -= 1) await underTest.get(loginPath);
-    disk.makeRoom(underTest);
-    await underTest.get(loginPath);
-    await underTest.process.stop();
-  });
-  const line: LogLine = JSON.parse(disk.lines().find((text) => text.includes('"lost"')) ?? '');
-  await rm(directory, { recursive: true });
-  return line;
-}
-
-/** The log of a relay with two providers, one of which is down, and two front ends. */
-async function linesOfSeveral(): Promise<readonly LogLine[]> {
-  const relay = await startRelayWith(`port: 0
-base-url: https://relay.example
-providers:
-  github: { client-id: a, client-secret: b }
-  staff: { issuer: 'http://127.0.0.1:1', client-id: a, client-secret: b }
-front-ends:
-  app: { origin: https://app.example }
-  blog: { origin: https://blog.example }
-`);
-  await relay.lineOf(await relay.get('/auth/github/blog'));
-  await relay.stop();
-  return relay.process.logLines;
-}
-
-/** The log of a relay that refuses a person. */
-async function linesOfRefused(): Promise<readonly LogLine[]> {
-  const relay = await GuardedRelay.listen();
-  await relay.guard({ frontEnd: 'token-delivery: query, allow: { users: [somebody-else] }' });
-  await relay.logIn();
-  await eventually(async () =>
-    expect(relay.lines.map(({ access }) => access)).to.include('refused'),
-  );
-  await relay.stop();
-  return relay.lines;
-}
-
-/** The log line of a request with an unexpected error. */
-async function unexpectedError(): Promise<LogLine> {
-  const written = Promise.withResolvers<string>();
-  const relay = await createRelayHere({}, written.resolve, () => {
-    throw new Error('the clock has stopped');
-  });
-  const server = await serve(relay.listener);
-  await send(server.port, { path: loginPath });
-  await server.close();
-  relay.close();
-  const { msg, stack } = JSON.parse(await written.promise);
-  return { msg, stack };
-}
-
 function fieldsOf(line: LogLine): string[] {
   return Object.entries(line).flatMap(([name, value]) =>
     name === 'provider' ? Object.keys(Object(value)).map((inner) => `${name}.${inner}`) : [name],
   );
-}
-
-/** The log of a relay on a socket of systemd: neither its issuer nor systemd answers. */
-async function linesOnSystemdSocket(): Promise<LogLine[]> {
-  const port = await freePort();
-  const socket = ['--listen', `127.0.0.1:${port}`];
-  const relay = new RelayProcess({
-    launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
-    flags: {
-      origin: frontendOrigin,
-      'base-url': 'https://relay.example',
-      'client-id': 'client',
-      'client-secret-file': await secretFile(canary('secret')),
-      issuer: 'http://127.0.0.1:1',
-    },
-  });
-  while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
-  await relay.logLine(({ msg }) => msg === 'provider discovery');
-  await relay.logLine(({ msg }) => String(msg).startsWith('systemd-notify'));
-  await relay.stop();
-  return relay.logLines;
 }

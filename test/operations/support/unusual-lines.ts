@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { GuardedRelay } from '../../access/support/guarded-relay.ts';
+import { ClientsRelay } from '../../clients/support/clients-relay.ts';
+import { send } from '../../harness/client/http-client.ts';
+import { canary } from '../../harness/expect/canaries.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
+import { serve } from '../../harness/provider/serve.ts';
+import { createRelayHere } from '../../harness/relay/relay-in-process.ts';
+import { type LogLine, RelayProcess } from '../../harness/relay/relay-process.ts';
+import {
+  frontendOrigin,
+  loginPath,
+  secretFile,
+  startRelayWith,
+  withRelay,
+} from '../../harness/relay/relay-under-test.ts';
+import { eventually } from '../../harness/system/eventually.ts';
+import { freePort } from '../../harness/system/free-port.ts';
+import { FullDisk } from '../../harness/system/full-disk.ts';
+import {
+  ada,
+  bearer,
+  check,
+  logIn,
+  notes,
+  ofApp,
+  settings,
+  tokensOf,
+} from '../../resources/support/resources-relay.ts';
+
+/** The log of a relay whose disk was full for a while. */
+export async function lineOfLostLines(): Promise<LogLine> {
+  const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+  const disk = new FullDisk(join(directory, 'log'));
+  await withRelay({ launcher: disk.launcher }, async (underTest) => {
+    for (let left = 120; left > 0; left -= 1) await underTest.get(loginPath);
+    disk.makeRoom(underTest);
+    await underTest.get(loginPath);
+    await underTest.process.stop();
+  });
+  const line: LogLine = JSON.parse(disk.lines().find((text) => text.includes('"lost"')) ?? '');
+  await rm(directory, { recursive: true });
+  return line;
+}
+
+/** The log of a relay with two providers, one of which is down, and two front ends. */
+export async function linesOfSeveral(): Promise<readonly LogLine[]> {
+  const relay = await startRelayWith(`port: 0
+base-url: https://relay.example
+providers:
+  github: { client-id: a, client-secret: b }
+  staff: { issuer: 'http://127.0.0.1:1', client-id: a, client-secret: b }
+front-ends:
+  app: { origin: https://app.example }
+  blog: { origin: https://blog.example }
+`);
+  await relay.lineOf(await relay.get('/auth/github/blog'));
+  await relay.stop();
+  return relay.process.logLines;
+}
+
+/** The log of a relay that refuses a person. */
+export async function linesOfRefused(): Promise<readonly LogLine[]> {
+  const relay = await GuardedRelay.listen();
+  await relay.guard({ frontEnd: 'token-delivery: query, allow: { users: [somebody-else] }' });
+  await relay.logIn();
+  await eventually(async () =>
+    expect(relay.lines.map(({ access }) => access)).to.include('refused'),
+  );
+  await relay.stop();
+  return relay.lines;
+}
+
+/** The log of a relay at which somebody uses a resource, and the values of its metric. */
+export async function useOfResource() {
+  const metrics = createMetrics(() => ({ callsInFlight: 0, ready: true, providers: [] }));
+  const relay = await ClientsRelay.start({
+    ...settings,
+    relay: `log-people: true\n${settings.relay}`,
+    surroundings: { observers: [metrics.observe] },
+  });
+  relay.provider.onUser = json(ada);
+  const { access_token } = tokensOf(await logIn(relay, { ...ofApp, resource: notes }));
+  await check(relay, 'notes', bearer(access_token));
+  const series = await eventually(async () => {
+    const [found] = /^login_relay_resource_requests_total\{.*$/m.exec(await metrics.text()) ?? [];
+    return found ?? expect.fail('no request was counted');
+  });
+  await relay.stop();
+  return { lines: relay.lines, series };
+}
+
+/** The log line of a request with an unexpected error. */
+export async function unexpectedError(): Promise<LogLine> {
+  const written = Promise.withResolvers<string>();
+  const relay = await createRelayHere({}, written.resolve, () => {
+    throw new Error('the clock has stopped');
+  });
+  const server = await serve(relay.listener);
+  await send(server.port, { path: loginPath });
+  await server.close();
+  relay.close();
+  const { msg, stack } = JSON.parse(await written.promise);
+  return { msg, stack };
+}
+
+/** The log of a relay on a socket of systemd: neither its issuer nor systemd answers. */
+export async function linesOnSystemdSocket(): Promise<LogLine[]> {
+  const port = await freePort();
+  const socket = ['--listen', `127.0.0.1:${port}`];
+  const relay = new RelayProcess({
+    launcher: ['systemd-socket-activate', ...socket, '--setenv', 'NOTIFY_SOCKET=/nowhere'],
+    flags: {
+      origin: frontendOrigin,
+      'base-url': 'https://relay.example',
+      'client-id': 'client',
+      'client-secret-file': await secretFile(canary('secret')),
+      issuer: 'http://127.0.0.1:1',
+    },
+  });
+  while (!(await send(port, { path: '/healthz' }).catch(() => undefined)));
+  await relay.logLine(({ msg }) => msg === 'provider discovery');
+  await relay.logLine(({ msg }) => String(msg).startsWith('systemd-notify'));
+  await relay.stop();
+  return relay.logLines;
+}

@@ -232,8 +232,7 @@ describe('allow', () => {
     const files = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
     expect(files).to.have.length(4);
     for (const text of files) {
-      const paths = secretFilesOf(text).map((path) => path.replace(/[ ,}]+$/, ''));
-      const secrets = paths.map((path) => [path, { text: 'secret' }]);
+      const secrets = secretFilesOf(text).map((path) => [path, { text: 'secret' }]);
       const { config } = readFileConfig(text, { files: Object.fromEntries(secrets) });
       const findings = checkAccess(config, new Map());
       const verdicts = new Set(findings.map(({ verdict }) => verdict));

@@ -147,5 +147,5 @@ export const documentedFiles: ReadonlyMap<string, string> = new Map(
 
 /** The secret files that a configuration file names, each with a secret. */
 export function secretFilesOf(file: string): readonly string[] {
-  return [...file.matchAll(/client-secret-file: (\S+)/g)].map(([, path = '']) => path);
+  return [...file.matchAll(/client-secret-file: ([^\s,}]+)/g)].map(([, path = '']) => path);
 }

@@ -15,8 +15,6 @@ export const authlib: Rig = {
   variant: 'OAuth without OpenID Connect, Basic alone',
   packages: ['python3-authlib', 'python3-flask'],
   user: { username: person.login, name: person.name },
-  wrongTokenRequest: 'body',
-  hides: [],
   start,
 };
 

@@ -16,8 +16,6 @@ export const djangoOauthToolkit: Rig = {
   variant: 'PKCE demanded, metadata behind a redirect',
   packages: ['python3-django-oauth-toolkit'],
   user: { name: person.name },
-  wrongTokenRequest: 'query',
-  hides: ['callback', 'scope'],
   start,
 };
 

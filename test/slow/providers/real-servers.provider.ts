@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
 import type { Context } from 'mocha';
 import { useBrowser } from '../../harness/browser/chromium.ts';
 import { startedOnce } from '../../harness/system/started-once.ts';
 import { authlib } from './authlib.ts';
-import { describeChecks } from './checks.ts';
 import { djangoOauthToolkit } from './django-oauth-toolkit.ts';
 import { describeLogins } from './logins.ts';
 import { createWorld } from './world.ts';
@@ -37,7 +37,9 @@ describe('real servers', () => {
           (one) => one.close(),
         );
         describeLogins(rig, world, openPage, clientSecret);
-        describe('check', () => describeChecks(rig, world));
+        it('is found right by login-relay check', async () => {
+          expect(await world().complaints()).to.deep.equal([]);
+        });
       });
     }
   }

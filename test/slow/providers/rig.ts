@@ -33,9 +33,5 @@ export interface Rig {
   readonly packages: readonly string[];
   /** The fields of the person's user record. */
   readonly user: Readonly<Record<string, unknown>>;
-  /** A value of `--token-request` that it refuses for a client with an awkward secret. */
-  readonly wrongTokenRequest: 'query' | 'body' | 'basic';
-  /** Mistakes that only a login shows, so that `check` cannot see them. */
-  readonly hides: readonly string[];
   start(setup: Setup): Promise<RunningServer>;
 }

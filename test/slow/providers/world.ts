@@ -1,17 +1,11 @@
 import { expect } from 'chai';
+import type { CheckReport } from '../../../src/check/diagnose.ts';
 import { type Sending, send } from '../../harness/client/http-client.ts';
 import { serve } from '../../harness/provider/serve.ts';
-import { type Flags, RelayProcess } from '../../harness/relay/relay-process.ts';
+import { type Flags, RelayProcess, runRelay } from '../../harness/relay/relay-process.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { Workspace } from '../../harness/system/workspace.ts';
-import { Checkup } from './check.ts';
 import type { Rig } from './rig.ts';
-
-/** The differences from the right configuration. */
-export interface Mistake {
-  readonly flags?: Flags;
-  readonly clientSecret?: string;
-}
 
 /** A server, a relay that is registered there, and a front end. */
 export type World = Awaited<ReturnType<typeof createWorld>>;
@@ -61,15 +55,12 @@ export async function createWorld(rig: Rig, clientSecret: string, { codeSeconds 
     callbackUrl,
     frontEnd,
     send: (sending: Sending) => send(port, sending),
-    /** Runs `login-relay check` with the relay's configuration and the mistake. */
-    async check({ flags = {}, clientSecret: wrongSecret }: Mistake = {}) {
-      const secretFlags: Flags =
-        wrongSecret === undefined
-          ? {}
-          : { 'client-secret-file': await workspace.write('wrong-secret', wrongSecret) };
-      const checkup = await Checkup.of({ ...rightFlags, ...secretFlags, ...flags });
-      printed.push(checkup.output);
-      return checkup;
+    /** The problems and warnings of `login-relay check` with the relay's configuration. */
+    async complaints(): Promise<unknown[]> {
+      const { stdout, stderr } = await runRelay({ words: ['check', '--json'], flags: rightFlags });
+      printed.push(stdout, stderr);
+      const { findings }: CheckReport = JSON.parse(stdout);
+      return findings.filter(({ verdict }) => verdict === 'problem' || verdict === 'warning');
     },
     close,
   };

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
-import { registration } from './registration.ts';
+import { registration, resourceSecret } from './registration.ts';
 import type { WorkloadName } from './workloads.ts';
 
 /** A program with all or a part of the relay's work. */
@@ -22,6 +22,7 @@ export interface Contender {
 const all = ['start-login', 'complete-login', 'user-lookup'] as const;
 const ofRelay = [...all, 'oauth-login'] as const;
 const byNumber = ['named-start', 'user-lookup'] as const;
+const ofResources = ['resource-check', 'introspection'] as const;
 const logins = ['start-login', 'complete-login'] as const;
 const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
@@ -44,6 +45,7 @@ export const contenders: readonly Contender[] = [
   relay('relay binary', executable, [executable], checking),
   relayOf('relay of a file, 1 front end', 1, 1),
   relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),
+  { ...relayOf('relay, with a resource', 1, 1, true), workloads: ofResources },
   ...(before === undefined ? [] : [earlier(before)]),
   peer('grant on Koa', 'grant-koa.js'),
   peer('@fastify/oauth2, kept connections', 'fastify-oauth2.js'),
@@ -103,12 +105,22 @@ function earlier(checkout: string): Contender {
   return { ...relay(`relay ${version}`, path, start, checking), workloads: all };
 }
 
-/** A relay from source with that many providers and front ends. */
-function relayOf(name: string, providers: number, frontEnds: number): Contender {
+/**
+ * A relay from source with that many providers and front ends.
+ *
+ * @param hasResource whether the measured front end logs in for a resource
+ */
+function relayOf(
+  name: string,
+  providers: number,
+  frontEnds: number,
+  hasResource = false,
+): Contender {
   return {
     ...program(name, byNumber, true, source, []),
     command(providerPort) {
-      const file = configFile(`http://127.0.0.1:${providerPort}`, providers, frontEnds);
+      const provider = `http://127.0.0.1:${providerPort}`;
+      const file = configFile(provider, providers, frontEnds, hasResource);
       // The file has the secret. A variable beside it would be a fault.
       const alone = ['env', '--unset=PROVIDER_CLIENT_SECRET'];
       return [...alone, node, ...runtimeOptions, source, '--port', '0', '--config', file];
@@ -122,9 +134,17 @@ function relayOf(name: string, providers: number, frontEnds: number): Contender 
  *
  * @param provider the address of the provider, which is that of all registrations
  */
-function configFile(provider: string, providers: number, frontEnds: number): string {
+function configFile(
+  provider: string,
+  providers: number,
+  frontEnds: number,
+  hasResource: boolean,
+): string {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true }));
+  const secret = join(directory, 'secret');
+  writeFileSync(secret, resourceSecret, { mode: 0o600 });
+  const notes = { url: 'https://notes.example.com/mcp', 'secret-file': secret };
   const file = join(directory, 'config.yaml');
   const one = {
     'client-id': registration.clientId,
@@ -139,10 +159,15 @@ function configFile(provider: string, providers: number, frontEnds: number): str
     // The relay creates it.
     'key-file': './key',
     providers: { provider: one, ...entries(providers - 1, () => one) },
+    ...(hasResource && { resources: { notes } }),
     'front-ends': {
       ...entries(frontEnds - 1, (name) => ({ origin: `https://${name}.example.com` })),
       // Otherwise, lookups would have to name one.
-      app: { origin: registration.frontEnd, providers: ['provider'] },
+      app: {
+        origin: registration.frontEnd,
+        providers: ['provider'],
+        ...(hasResource && { 'token-delivery': 'code', resources: ['notes'] }),
+      },
     },
   };
   // JSON is YAML.

@@ -80,7 +80,9 @@ export class HttpConnection {
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd === -1) return;
     const head = this.#received.slice(0, headEnd + 2);
-    const end = headEnd + 4 + Number(headers(head, 'content-length')[0]);
+    // 204 has no body, and no length.
+    const length = head.startsWith('HTTP/1.1 204') ? 0 : headers(head, 'content-length')[0];
+    const end = headEnd + 4 + Number(length);
     if (Number.isNaN(end)) this.#fail(new Error(`no length: ${head}`));
     if (this.#received.length < end) return;
     const body = this.#received.slice(headEnd + 4, end);

@@ -10,5 +10,5 @@ export function userOf(accessToken: string): number {
 
 /** The record of a user as JSON, as large as GitHub's. */
 export function recordOf(user: number): string {
-  return `{"login":"user-${user}","id":${user},"bio":"${'x'.repeat(1200)}"}`;
+  return `{"login":"user-${user}","id":${user},"sub":"${user}","bio":"${'x'.repeat(1200)}"}`;
 }

@@ -9,6 +9,9 @@ export const registration = {
   frontEnd: 'http://localhost:3000',
 } as const;
 
+/** That of the server of the resource `notes`. */
+export const resourceSecret = 'resource-secret-0123456789abcdef0123456789abcdef';
+
 // The address of the provider for the measured programs.
 const origin = process.env['PROVIDER_URL'] ?? '';
 

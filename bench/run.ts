@@ -20,6 +20,8 @@ const rates = {
   'oauth-login': 200,
   refresh: 150,
   'user-lookup': 500,
+  'resource-check': 500,
+  introspection: 500,
 };
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Answer, HttpConnection, headers } from './http-connection.ts';
 import { accessTokenOf, recordOf, userOf } from './records.ts';
-import { registration } from './registration.ts';
+import { registration, resourceSecret } from './registration.ts';
 
 /** The server under load. */
 export interface Target {
@@ -61,18 +61,62 @@ export const workloads = {
       return { user, credential: `Authorization: Bearer ${accessTokenOf(user)}\r\n` };
     });
   },
+  /** A reverse proxy asks whether a token opens a resource. */
+  'resource-check': (target) =>
+    withResourceToken(target, async (connection, token) => {
+      const header = `Authorization: Bearer ${token}\r\n`;
+      const answer = await connection.send('GET', '/auth/check/notes', header);
+      expect(answer.status === 204, 'not good', answer);
+    }),
+
+  /** The server of a resource asks who has a token. */
+  introspection: (target) =>
+    withResourceToken(target, async (connection, token) => {
+      const form = `client_id=notes&client_secret=${resourceSecret}&token=${token}`;
+      const headers = `${formType}Content-Length: ${form.length}\r\n`;
+      const answer = await connection.send('POST', `${loginPath}/introspect`, headers, form);
+      expect(answer.body.startsWith('{"active":true'), 'not active', answer);
+    }),
 } satisfies Readonly<Record<string, Workload>>;
 
 const loginPath = '/auth/provider';
 const verifier = 'v'.repeat(43);
 const challenge = hash('sha256', verifier, 'base64url');
 const oauthRequest = `?response_type=code&client_id=app&state=${'s'.repeat(22)}&code_challenge=${challenge}&code_challenge_method=S256`;
-const formHeaders = `Origin: ${registration.frontEnd}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
+const formType = 'Content-Type: application/x-www-form-urlencoded\r\n';
+const formHeaders = `Origin: ${registration.frontEnd}\r\n${formType}`;
 
+/** @param token what the answer must have */
 function redeem(connection: HttpConnection, page: string, token: string): Promise<Answer> {
   const code = /[?&]code=([^&]*)/.exec(page)?.[1];
   const form = `grant_type=authorization_code&client_id=app&code_verifier=${verifier}&code=${code}`;
   return requestToken(connection, form, token);
+}
+
+/** The token of one login for the resource, by the port of the relay: what is measured begins without a login. */
+const resourceTokens = new Map<number, Promise<string>>();
+
+async function withResourceToken(
+  target: Target,
+  act: (connection: HttpConnection, token: string) => Promise<void>,
+): Promise<Visitor> {
+  const known = resourceTokens.get(target.port) ?? resourceToken(target);
+  resourceTokens.set(target.port, known);
+  const token = await known;
+  const connection = await HttpConnection.open(target.port);
+  return { act: () => act(connection, token), leave: () => connection.close() };
+}
+
+async function resourceToken(target: Target): Promise<string> {
+  let token = '';
+  const start = loginPath + oauthRequest;
+  const login = await everyHop(target, start, async (page, _token, _last, by) => {
+    const { body } = await redeem(by, page, 'identity');
+    token = /"access_token":"([^"]*)/.exec(body)?.[1] ?? '';
+  });
+  await login.act();
+  login.leave();
+  return token;
 }
 
 async function requestToken(

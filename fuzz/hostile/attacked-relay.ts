@@ -1,6 +1,6 @@
 import { listening, secretFile } from '../../test/harness/relay/relay-under-test.ts';
 import { createCredentials } from './credentials.ts';
-import { baseUrl, registrations, relayFile, stateKey } from './front-ends.ts';
+import { baseUrl, doorSecret, registrations, relayFile, stateKey } from './front-ends.ts';
 import { statesOf } from './login-credentials.ts';
 import { granted, hidden } from './markers.ts';
 import type { Targets } from './rules.ts';
@@ -27,7 +27,7 @@ export async function startAttackedRelay(
     flags: {
       ...{ port: '0', 'base-url': baseUrl, 'key-file': await secretFile(stateKey) },
       ...{ 'log-format': 'json', 'refresh-tokens': 'bearer' },
-      config: await secretFile(relayFile(provider.origin, settings)),
+      config: await secretFile(relayFile(provider.origin, await secretFile(doorSecret), settings)),
       ...flags,
     },
   });

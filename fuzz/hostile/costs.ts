@@ -1,14 +1,21 @@
+import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { limits } from '../../src/limits.ts';
 import { manyAtOnce } from '../../test/harness/client/many-at-once.ts';
 import { request, type Sending } from '../../test/harness/client/request.ts';
 import { cpuTimeOf } from '../../test/harness/system/processes.ts';
-import { apiPath, frontEnds } from './front-ends.ts';
+import { apiPath, doorSecret, frontEnds } from './front-ends.ts';
 import type { Random } from './random.ts';
 import { visible } from './render.ts';
 
 /** What makes a request expensive: a part that is repeated, the place where it is, and the path. */
 type Recipe = readonly [path: string, place: string, part: string];
+
+/** A request that may be expensive. */
+export interface Costly {
+  readonly name: string;
+  readonly sending: Sending;
+}
 
 const gets = [
   ...['/auth', '/auth/provider', '/auth/provider/app', '/auth/provider/callback'],
@@ -44,7 +51,7 @@ const parts = [
 ];
 
 /** Those that once cost 10 to 800 starts of a login. */
-export const knownRecipes: readonly Recipe[] = [
+const knownRecipes: readonly Recipe[] = [
   ...['%&', '%ff&', '+'].map((part): Recipe => ['/auth/provider', '?', part]),
   ['/auth/provider/callback', '?', '%&'],
   ['/auth/session', '?', 'a=%ff&'],
@@ -56,14 +63,75 @@ export const knownRecipes: readonly Recipe[] = [
   ['/auth/provider', 'headers', ''],
 ];
 
-export function anyRecipe(random: Random): Recipe {
-  return [random.pick([...gets, ...posts]), random.pick(places), random.pick(parts)];
+const costly = (recipe: Recipe): Costly => ({
+  name: recipe.join(' '),
+  sending: requestOf(recipe),
+});
+
+export const knownCosts = (): Costly[] => [
+  ...knownRecipes.map(costly),
+  { name: 'a secret of %ff&', sending: introspection('token=a', [basic(filled('%ff&', 40_000))]) },
+];
+
+export function anyCost(random: Random): Costly {
+  return costly([random.pick([...gets, ...posts]), random.pick(places), random.pick(parts)]);
+}
+
+const room = limits.headerSizeWithSessions - 1000;
+const filled = (part: string, length: number) => visible(part.repeat(length / part.length));
+
+const basic = (secret: string): [string, string] => [
+  'Authorization',
+  `Basic ${Buffer.from(`notes:${secret}`).toString('base64')}`,
+];
+
+const introspection = (body: string, more: [string, string][] = []): Sending => ({
+  ...{ method: 'POST', path: '/auth/provider/introspect', body },
+  headers: [['Content-Type', form], ['Content-Length', `${Buffer.byteLength(body)}`], ...more],
+});
+
+/** What strangers send to the doors of a resource: tokens, secrets, and other spellings of either. */
+export function doorCosts(): Costly[] {
+  const sealed = `lr1_${randomBytes(4605).toString('base64url')}`;
+  const tokens = [
+    ...['', 'junk', sealed, sealed.slice(0, 6000), `${sealed}=`, 'a'.repeat(room)],
+    ...parts.map((part) => filled(part, room)),
+  ];
+  const values = tokens.flatMap((token) =>
+    ['Bearer ', 'bEaReR   ', 'Basic ', ''].map((scheme) => scheme + token),
+  );
+  const headers: [string, string][][] = [
+    ...values.map((value): [string, string][] => [['Authorization', value]]),
+    ...tokens.map((token) => [basic(token.slice(0, (room * 3) / 4))]),
+    ...['Bearer a', 'Basic YTpi', ''].map((value) =>
+      Array.from({ length: 400 }, (): [string, string] => ['Authorization', value]),
+    ),
+    ...parts.map((part): [string, string][] => [['X-Forwarded-Uri', `/?${filled(part, room)}`]]),
+  ];
+  const secrets = ['wrong', doorSecret];
+  const bodies = [
+    ...secrets.flatMap((secret) =>
+      tokens.map((token) => `client_id=notes&client_secret=${secret}&token=${token}`),
+    ),
+    ...tokens.map((token) => `client_id=notes&client_secret=${token}&token=a`),
+  ].map((body) => body.slice(0, limits.requestBodySize));
+  return [
+    ...headers.flatMap((more) => [
+      { path: '/auth/check/notes', headers: more },
+      introspection('token=a', more),
+    ]),
+    ...bodies.map((body) => introspection(body)),
+  ].map((sending) => {
+    const { path, headers: all, body = '' }: Sending = sending;
+    const [last] = all?.slice(-1) ?? [];
+    const name = `${path} ${all?.length} ${last?.join(': ').slice(0, 60)} ${body.slice(0, 90)}`;
+    return { name, sending };
+  });
 }
 
 /** A request whose headers fill the room that a relay with sessions has, or whose body fills its own. */
 function requestOf([path, place, part]: Recipe): Sending {
-  const room = limits.headerSizeWithSessions - 1000;
-  const filled = (length = room) => part.repeat(length / part.length);
+  const repeated = (length = room) => part.repeat(length / part.length);
   const method = posts.includes(path) ? 'POST' : 'GET';
   const page: [string, string][] = [
     ['Origin', frontEnds.wiki.origin],
@@ -71,14 +139,14 @@ function requestOf([path, place, part]: Recipe): Sending {
   ];
   const others = page.filter(([name]) => name !== place);
   if (place === '/' || place.startsWith('?')) {
-    return { method, path: path + place + visible(filled()), headers: page };
+    return { method, path: path + place + visible(repeated()), headers: page };
   }
   if (place === 'headers') {
     const name = (index: number) => index.toString(36).padStart(4, 'x');
     return { path, headers: Array.from({ length: room / 8 }, (_, index) => [name(index), '']) };
   }
   if (place === form || place === json) {
-    const body = visible(filled(limits.requestBodySize));
+    const body = visible(repeated(limits.requestBodySize));
     const framing: [string, string][] = [
       ['Origin', frontEnds.app.origin],
       ['Content-Type', place],
@@ -86,7 +154,7 @@ function requestOf([path, place, part]: Recipe): Sending {
     ];
     return { method, path, headers: framing, body };
   }
-  const value = `a ${filled()}a`;
+  const value = `a ${repeated()}a`;
   if (place === 'Host') return { method, path, headers: page, authority: value };
   const isPreflight = place.startsWith('Access-Control');
   const asking: [string, string] = ['Access-Control-Request-Method', 'GET'];
@@ -109,8 +177,8 @@ const suspicious = 3;
  */
 export async function costsOf(
   { port, pid }: { readonly port: number; readonly pid: number },
-  recipes: readonly Recipe[],
-): Promise<{ recipe: string; starts: number }[]> {
+  requests: readonly Costly[],
+): Promise<{ name: string; starts: number }[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
   async function cost(sending: Sending, times: number): Promise<number> {
@@ -126,16 +194,15 @@ export async function costsOf(
     return (await cost(sending, times)) / (await cost({ path: '/auth/provider' }, 3 * times));
   }
 
-  const costs: { recipe: string; starts: number }[] = [];
+  const costs: { name: string; starts: number }[] = [];
   // Until its code is compiled.
   await cost({ path: '/auth/provider' }, 3000);
-  for (const recipe of recipes) {
-    const sending = requestOf(recipe);
+  for (const { name, sending } of requests) {
     let lowest = await starts(sending, firstBatch);
     for (let time = 0; time < 3 && lowest > suspicious; time += 1) {
       lowest = Math.min(lowest, await starts(sending, laterBatch));
     }
-    costs.push({ recipe: recipe.join(' '), starts: lowest });
+    costs.push({ name, starts: lowest });
   }
   agent.destroy();
   return costs.sort((one, other) => other.starts - one.starts);

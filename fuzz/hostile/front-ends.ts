@@ -81,6 +81,9 @@ export const apiOfProvider = '/api/v1/';
 /** The methods that may reach the API. */
 export const apiMethods = ['GET', 'HEAD', 'POST'] as const;
 
+/** The secret of the server of the resource. */
+export const doorSecret = 'of-the-resource-0123456789abcdef0123456789';
+
 /** The redirect URIs of all front ends. */
 export const allPages = [...frontEnds.app.pages, ...frontEnds.shop.pages] as const;
 
@@ -95,9 +98,14 @@ export function frontEndOf(name: string | undefined): FrontEndUnderAttack | unde
  * Providers and front ends as a configuration file has them. JSON is YAML.
  *
  * @param origin of the provider
+ * @param secretFile that of the resource
  * @param more additional settings of each front end
  */
-export function relayFile(origin: string, more: Readonly<Record<string, string>> = {}): string {
+export function relayFile(
+  origin: string,
+  secretFile: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
   const urls = {
     'authorize-url': `${origin}/authorize`,
     'token-url': `${origin}/token`,
@@ -122,8 +130,11 @@ export function relayFile(origin: string, more: Readonly<Record<string, string>>
     };
     return [name, settings];
   });
+  const url = 'https://notes.example/mcp';
+  const tools = { kind: 'native', 'redirect-uris': ['http://127.0.0.1/'], resources: ['notes'] };
   return JSON.stringify({
     providers: Object.fromEntries(providers),
-    'front-ends': Object.fromEntries(entries),
+    resources: { notes: { url, provider: 'provider', 'secret-file': secretFile } },
+    'front-ends': { ...Object.fromEntries(entries), tools: { ...tools, providers: ['provider'] } },
   });
 }

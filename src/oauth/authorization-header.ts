@@ -1,4 +1,5 @@
 import { RelayError } from '../failures/relay-error.ts';
+import { decode } from './query.ts';
 
 /** Whether an Authorization header can carry the token: it is visible ASCII. @see RFC 6750 §2.1 */
 export function isCredential(token: string): boolean {
@@ -36,6 +37,5 @@ export function parseBasicCredentials(
   const [, encoded = ''] = /^ *basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(value ?? '') ?? [];
   const [, name, secret] = /^([^:]+):(.+)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
   if (name === undefined || secret === undefined) return undefined;
-  const decoded = new URLSearchParams(`secret=${secret}`).get('secret') ?? '';
-  return { name, secrets: [secret, decoded] };
+  return { name, secrets: [secret, decode(secret)] };
 }

@@ -60,8 +60,9 @@ export function optional(name: string, value: string | undefined): ExtraParamete
   return value === undefined ? [] : [[name, value]];
 }
 
-// Without exceptions: each one takes longer than all of this.
-function decode(text: string): string {
+/** Decodes a form-encoded value. One that cannot be decoded exactly is not well-formed Unicode. */
+export function decode(text: string): string {
+  // Without exceptions: each one takes longer than all of this.
   if (!decodable.test(text)) return undecodable;
   if (!/[%+]/.test(text)) return text;
   const bytes = Buffer.from(text, 'latin1');

@@ -92,7 +92,7 @@ test-options: $(script)
 	@EVERY_OPTION=1 $(with_script) $(mocha) --parallel --jobs 2 'test/session/!(several).blackbox.test.ts' \
 	  'test/oauth-server/!(refresh).blackbox.test.ts' 'test/registrations/!(moved).blackbox.test.ts' \
 	  'test/access/{deliveries,openid.blackbox,refreshes,refused-page}.test.ts' \
-	  'test/clients/{native,registration}.test.ts'
+	  'test/clients/{native,registration}.test.ts' 'test/resources/*.test.ts'
 
 # Runs the tests of `make test` that it leaves out on a machine without their programs.
 test-programs: $(installed)

@@ -44,7 +44,7 @@ describe('a login for a resource', () => {
     const told = await introspect(relay(), 'notes', tokens.access_token);
     expect(told).to.deep.include({
       active: true,
-      iss: 'https://relay.example/auth/provider',
+      iss: `${relay().address}/auth/provider`,
       aud: notes,
       sub: '42',
       client_id: 'app',
@@ -355,7 +355,7 @@ describe('the answer to a request that may not pass', () => {
     expect(metadata.headers['access-control-allow-origin']).to.equal('https://any.example');
     expect(jsonOf(metadata)).to.deep.equal({
       resource: notes,
-      authorization_servers: ['https://relay.example/auth/provider'],
+      authorization_servers: [`${relay().address}/auth/provider`],
       bearer_methods_supported: ['header'],
       scopes_supported: ['notes:read'],
       resource_name: 'notes',

@@ -1,9 +1,17 @@
 import { expect } from 'chai';
 import { fileSettings } from '../../../src/config/settings/settings.ts';
+import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { send } from '../../harness/client/http-client.ts';
 import { newProofKey } from '../../harness/client/proof.ts';
+import {
+  logInTo,
+  oauthStart,
+  redemption,
+  requestToken,
+} from '../../harness/login/oauth-front-end.ts';
 import { OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { SessionPage, sessionOf, sessionOrigin } from '../../harness/login/session-page.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
 import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
 import { RelayProcess } from '../../harness/relay/relay-process.ts';
 import {
@@ -23,6 +31,7 @@ import { startedOnce } from '../../harness/system/started-once.ts';
 import { tlsPorts } from '../../harness/system/variant.ts';
 
 const none = 'none';
+const notesOrigin = 'https://notes.example';
 const password = 'the password of the memory';
 
 /** Every option of the whole relay with its values. Those of `shared-memory` and `tls` need further options. */
@@ -46,6 +55,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   'log-level': [none, 'debug', 'error', 'silent'],
   'log-format': [none, 'json', 'pretty'],
   'log-client-address': [none, 'whole', 'cut'],
+  'log-people': [none, 'true'],
   'metrics-port': [none, 'on'],
   'metrics-host': [none, '0.0.0.0'],
 };
@@ -129,7 +139,7 @@ needsPrograms(memoryProgram).describe('a relay with each pair of options', () =>
     return Object.fromEntries(given);
   }
 
-  /** The configuration file of a relay whose front ends have codes and sessions. */
+  /** The configuration file of a relay whose front ends have codes, sessions and a resource. */
   async function fileOf(settings: Readonly<Record<string, string>>): Promise<string> {
     const { clientId, clientSecret } = provider().registration;
     const lines = (entries: object) =>
@@ -142,6 +152,8 @@ providers:
 front-ends:
   app: { origin: ${frontendOrigin}, token-delivery: code }
   home: { origin: ${sessionOrigin}, token-delivery: session }
+  notes: { origin: ${notesOrigin}, token-delivery: code, refresh-tokens: bearer, resources: [notes] }
+resources: { notes: { url: "https://notes.example/mcp" } }
 `);
   }
 
@@ -158,6 +170,28 @@ front-ends:
     expect((await session.describe()).status).to.equal(401);
   }
 
+  async function expectResource(relay: Relay): Promise<void> {
+    const client = { client_id: 'notes', redirect_uri: `${notesOrigin}/` };
+    const response = await logInTo(
+      new FakeBrowser(() => relay),
+      { provider: provider() },
+      oauthStart(client),
+    );
+    const sending = { origin: notesOrigin };
+    const { status: given, body } = await requestToken(
+      relay,
+      redemption(response, client),
+      [],
+      sending,
+    );
+    expect(given, `${body}`).to.equal(200);
+    const headers: [string, string][] = [
+      ['Authorization', `Bearer ${JSON.parse(`${body}`).access_token}`],
+    ];
+    const { status } = await send(relay.port, { path: '/auth/check/notes', headers });
+    expect(status).to.equal(204);
+  }
+
   const choices = choicesWithEachPair();
 
   it('has each option that a file can give a relay', async () => {
@@ -170,6 +204,7 @@ front-ends:
     const chosen = Object.entries(choice).filter(([, value]) => value !== none);
     it(`logs in and refreshes: ${chosen.map((one) => one.join(' ')).join(', ')}`, async () => {
       provider().forget();
+      provider().onUser = json({ sub: '42' });
       const port = await freePort();
       const settings = await settingsOf(choice);
       const config = await fileOf({ port: `${port}`, 'base-url': baseUrl, ...settings });
@@ -178,6 +213,7 @@ front-ends:
       try {
         await eventually(async () => expect((await relay.get('/readyz')).status).to.equal(200));
         await expectLogins(relay, choice['refresh-tokens'] !== 'off');
+        await expectResource(relay);
         if (settings['metrics-port'] !== undefined) {
           const metrics = await send(Number(settings['metrics-port']), { path: '/metrics' });
           const up = /^login_relay_memory_up 1$/m.test(`${metrics.body}`);

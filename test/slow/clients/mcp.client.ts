@@ -8,7 +8,6 @@ import { startedOnce } from '../../harness/system/started-once.ts';
 import { startDocumentHost } from './support/document-host.ts';
 import {
   type Given,
-  type McpClient,
   openFirstSdk,
   openInspector,
   openMcpRemote,
@@ -18,12 +17,14 @@ import { ResourcesRig } from './support/resources-rig.ts';
 
 const hour = 3_600_000;
 
+/** How they start, and how many of ten calls ask for a refresh at once. */
 const clients = {
-  'the MCP SDK 1': openFirstSdk,
-  'the MCP SDK 2': openSecondSdk,
-  'mcp-remote': openMcpRemote,
-  'the Inspector': openInspector,
-};
+  'the MCP SDK 1': [openFirstSdk, 10],
+  'the MCP SDK 2': [openSecondSdk, 10],
+  'mcp-remote': [openMcpRemote, 1],
+  'the Inspector': [openInspector, 1],
+} as const;
+type Client = (typeof clients)[keyof typeof clients];
 const doors = {
   notes: 'an MCP server behind Caddy',
   introspected: 'an MCP server that introspects',
@@ -41,31 +42,29 @@ needsPrograms('caddy', memoryProgram).describe(
     });
     afterEach(() => rmSync(home, { recursive: true }));
 
-    for (const [name, open] of Object.entries(clients)) {
+    for (const [name, client] of Object.entries(clients)) {
       for (const door of ['notes', 'introspected'] as const) {
         it(`is ${name}, at ${doors[door]}`, async () => {
-          await expectOneLogin(open, { rig: rig(), url: rig().urls[door], home });
+          await expectOneLogin(client, { rig: rig(), url: rig().urls[door], home });
         });
       }
     }
 
-    for (const [name, open] of [
-      ['the MCP SDK 1', openFirstSdk],
-      ['the MCP SDK 2', openSecondSdk],
-    ] as const) {
+    for (const name of ['the MCP SDK 1', 'the MCP SDK 2'] as const) {
       it(`is ${name} with a metadata document`, async () => {
         const { url: document } = host();
-        await expectOneLogin(open, { rig: rig(), url: rig().urls.notes, home, document });
+        await expectOneLogin(clients[name], { rig: rig(), url: rig().urls.notes, home, document });
         expect(rig().logins[0]?.searchParams.get('client_id')).to.equal(document);
       });
     }
 
     /** A client that has logged in calls its tool, also when the token has ended, and after a restart of the relays. */
-    async function expectOneLogin(open: (given: Given) => Promise<McpClient>, given: Given) {
+    async function expectOneLogin([open, refreshes]: Client, given: Given) {
       const client = await open(given);
       try {
         expect(await client.call()).to.equal('ada is 42');
         rig().relay.ahead += hour;
+        rig().holdRefresh(refreshes);
         expect(await client.callAtOnce(10)).to.equal(10);
         expect(rig().refreshes).to.equal(1);
         await rig().restart();

@@ -6,15 +6,28 @@ import { issueCertificate } from '../../../harness/system/certificate.ts';
 /** The redirect URI of the clients that are libraries. */
 export const redirectUri = 'http://127.0.0.1:41234/callback';
 
-/** Lets this process trust a certificate, or an authority. */
-export function trust(pem: string): void {
-  setDefaultCACertificates([...getCACertificates('default'), pem]);
+const builtIn = getCACertificates('default');
+const added = new Set<string>();
+
+/**
+ * Lets this process trust a certificate, or an authority.
+ *
+ * @returns what ends it: of two authorities with one name, OpenSSL may ask the wrong one
+ */
+export function trust(pem: string): () => void {
+  const apply = () => setDefaultCACertificates([...builtIn, ...added]);
+  added.add(pem);
+  apply();
+  return () => {
+    added.delete(pem);
+    apply();
+  };
 }
 
 /** Serves the metadata document of a client, over https. */
 export async function startDocumentHost() {
   const certificate = await issueCertificate('localhost');
-  trust(certificate.authority);
+  const distrust = trust(certificate.authority);
   const host = createServer(certificate, (_, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify({ client_id: url, redirect_uris: [redirectUri] }));
@@ -25,6 +38,7 @@ export async function startDocumentHost() {
     /** Its address, which is the identifier of the client. */
     url,
     async stop(): Promise<void> {
+      distrust();
       host.closeAllConnections();
       host.close();
       await certificate.remove();

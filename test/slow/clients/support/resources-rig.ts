@@ -26,6 +26,7 @@ export class ResourcesRig {
   readonly #memory: MemoryServer;
   readonly #caddy: Balancer;
   readonly #servers: ChildProcess[] = [];
+  #distrust = () => {};
 
   static async start(): Promise<ResourcesRig> {
     const relay = await ClientsRelay.listen();
@@ -38,7 +39,7 @@ export class ResourcesRig {
       caddy: await Balancer.start(caddy, [relay.port]),
     };
     const rig = new ResourcesRig(started, introspecting);
-    trust(await readFile(rig.certificateFile, 'utf8'));
+    rig.#distrust = trust(await readFile(rig.certificateFile, 'utf8'));
     await rig.restart();
     const { introspected } = rig.urls;
     await rig.#serve(`${guarded}`);
@@ -90,12 +91,25 @@ resources:
     provider.onUser = (response, { credential }) =>
       (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
     this.relay.ahead = 0;
+    this.relay.intercept = () => false;
     this.logins.length = 0;
   }
 
   /** How often the provider was asked for a refresh. */
   get refreshes(): number {
     return this.relay.provider.credentials('refresh').length;
+  }
+
+  /** Lets the provider wait with the next refresh until the relays are asked for so many: all at once, at any speed. */
+  holdRefresh(asked: number): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let left = asked;
+    this.relay.intercept = ({ url }) => {
+      if (url === '/auth/provider/token') left -= 1;
+      if (left === 0) resolve();
+      return false;
+    };
+    this.relay.provider.mood.patience = promise;
   }
 
   /** Does what a person does whom a client asks to log in. */
@@ -105,6 +119,7 @@ resources:
   }
 
   async stop(): Promise<void> {
+    this.#distrust();
     for (const server of this.#servers) server.kill();
     await this.#caddy.stop();
     await this.relay.stop();

@@ -64,11 +64,15 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     const report = (message: string) => reading.fault('provider', message);
     const only = names.length === 1 ? names[0] : undefined;
     const registration = provider ? entryNamed(provider, names, 'provider', report) : only;
+    const allow = map.inside.allow?.map(read)[0];
+    const all = [allow, registrations.find(({ name }) => name === registration)?.allow];
     return {
       ...reading,
       name: map.name ?? '',
       /** Who may use it. Undefined: everybody who may log in at its front ends. */
-      allow: map.inside.allow?.map(read)[0],
+      allow,
+      /** What names the claim that has the groups of its people. Undefined: nothing does. */
+      claiming: all.find((one) => one?.values.groupsClaim !== undefined),
       /** The name of the registration whose people it knows. Empty: it has a fault. */
       registration: registration ?? '',
       registrations: [registration ?? ''],

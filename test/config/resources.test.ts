@@ -134,4 +134,26 @@ front-ends:
       },
     ]);
   });
+
+  it('tell the groups of the claim that `allow` compares, of their own or of their provider', () => {
+    const file = (provider: string, resource: string) => `base-url: https://login.example.com
+key-file: ./key
+providers: { p: { issuer: https://id.example.com, client-id: a, client-secret: b, ${provider} } }
+resources: { notes: { url: https://notes.example.com/mcp, identity: groups, ${resource} } }
+front-ends:
+  app: { origin: https://a.example.com, token-delivery: code, resources: notes }
+`;
+    const claimOf = (...rules: Parameters<typeof file>) =>
+      readFileConfig(file(...rules)).config.resources[0]?.identity.groupsClaim;
+    const roles = 'allow: { groups: [staff], groups-claim: roles }';
+    const others = 'allow: { users: [ada], groups-claim: others }';
+    expect(claimOf('', '')).to.equal(undefined);
+    expect(claimOf(roles, '')).to.equal('roles');
+    expect(claimOf(roles, 'allow: { users: [ada] }')).to.equal('roles');
+    expect(claimOf(roles, others)).to.equal('others');
+    expect(claimOf(others, '')).to.equal('others');
+    expect(faultsOfFile(file(others, roles)).join()).to.match(
+      /p\.allow\.groups-claim has no effect/,
+    );
+  });
 });

@@ -32,11 +32,14 @@ export function checkAllow(
   providers: readonly (ProviderSettings | undefined)[],
 ): void {
   const settings = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
+  const telling = resources.filter(({ values }) => values.identity?.includes('groups'));
   for (const one of [...registrations, ...resources, ...frontEnds]) {
     const { allow: reading, registrations: usable } = one;
     const allow = allowOf(one);
     if (reading === undefined || allow === undefined) continue;
-    if (reading.sourceOf('groupsClaim') !== undefined && !reading.sourceOf('groups')) {
+    const isUsed =
+      reading.sourceOf('groups') || telling.some(({ claiming }) => claiming === reading);
+    if (reading.sourceOf('groupsClaim') !== undefined && !isUsed) {
       reading.fault('groupsClaim', 'has no effect without groups');
     }
     for (const rule of rulesOf(allow)) {

@@ -55,7 +55,7 @@ export function resourceConfig(reading: ResourceReading) {
     allow: allowOf(reading),
     identity: {
       claims: values.identity ?? [],
-      groupsClaim: reading.allow?.values.groupsClaim,
+      groupsClaim: reading.claiming?.values.groupsClaim,
     },
     lifetime: values.lifetime,
     scope: values.scope,
@@ -78,13 +78,13 @@ function reportPlace(
 }
 
 function reportUnansweredClaims(
-  { values: { identity: asked = [] }, allow, registration, fault }: ResourceReading,
+  { values: { identity: asked = [] }, claiming, registration, fault }: ResourceReading,
   settings: ProviderSettings | undefined,
 ): void {
   if (settings === undefined) return;
   const access = 'known' in settings ? settings.known.access : undefined;
   const whyNot = (claim: Claim) => {
-    const answer = answerToClaim(claim, { groupsClaim: allow?.values.groupsClaim }, access);
+    const answer = answerToClaim(claim, { groupsClaim: claiming?.values.groupsClaim }, access);
     return answer.kind === 'cannot' ? answer.why : undefined;
   };
   for (const claim of asked) {

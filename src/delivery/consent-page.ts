@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Client } from '../clients/client.ts';
 import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
 
@@ -14,9 +15,6 @@ interface Question {
   /** Proves that the answer is of this page. */
   readonly token: string;
 }
-
-/** The decisions that the pages send. `continue` is that of a browser without scripts, which is asked once more. */
-type Decision = 'continue' | 'confirmed' | 'cancel';
 
 /**
  * A page of anybody may show this one under a window that closes while it is clicked. So *Continue* works only a quiet
@@ -104,14 +102,20 @@ ${name && html`<dt>It calls itself<dd><bdi>${name}</bdi>`}
 <dt>Account at<dd>${provider}
 <dt>It asks for<dd>${scope ?? everyone}
 </dl>
-${answers(action, token, 'continue')}
+${answers(action, token)}
 <p id="too-early" role="status" hidden>This page has just appeared. Read it, move the pointer or press a key, and press Continue again after a second.</p>`;
   return htmlPage(title, main, html`<script>${{ markup: script }}</script>\n`);
 }
 
+/** What a person types who runs no scripts. Another page cannot know the token. */
+export function numberOf(token: string): string {
+  const number = hash('sha256', `number ${token}`, 'buffer').readUInt32BE() % 10_000;
+  return `${number}`.padStart(4, '0');
+}
+
 /**
- * The page that asks once more, if the browser runs no scripts: one press after another must not answer both. So its
- * buttons are elsewhere, and need a mark.
+ * The page that asks once more, if the browser runs no scripts. A page of anybody can switch them off, by the sandbox of
+ * a frame that opens this window. So presses alone do not answer.
  */
 export function confirmationPage({
   redirectUri,
@@ -120,23 +124,24 @@ export function confirmationPage({
   token,
 }: Omit<Question, 'client' | 'provider'>): string {
   const title = 'Are you sure?';
-  const isSure = html`<p><label><input type="checkbox" required> I have just started this login myself.</label></p>`;
+  const number = numberOf(token);
+  const typed = html`<p><label>If you have just started this login yourself, type the number ${number}: <input name="number" inputmode="numeric" autocomplete="off" size="4" pattern="${number}" required></label></p>`;
   const main = html`<h1>${title}</h1>
 <p>You are asked once more, because your browser runs no scripts here.</p>
 <dl>
 <dt>The login goes to<dd>${destinationOf(redirectUri)}
 <dt>It asks for<dd>${scope ?? everyone}
 </dl>
-${answers(action, token, 'confirmed', isSure)}`;
+${answers(action, token, typed)}`;
   return htmlPage(title, main);
 }
 
 const everyone = 'what the provider gives to everyone';
 
-function answers(action: string, token: string, yes: Decision, before?: Markup): Markup {
+function answers(action: string, token: string, before?: Markup): Markup {
   return html`<form method="post" action="${action}">
 <input type="hidden" name="consent" value="${token}">
-${before}<button name="decision" value="${yes}">Continue</button>
+${before}<button name="decision" value="continue">Continue</button>
 <button name="decision" value="cancel" formnovalidate>Cancel</button>
 </form>`;
 }

@@ -12,6 +12,7 @@ const names = [
   'consent',
   'decision',
   'grant_type',
+  'number',
   'redirect_uri',
   'refresh_token',
   'resource',

@@ -1,5 +1,5 @@
 import type { Client } from '../clients/client.ts';
-import { confirmationPage, consentPage, consentPolicy } from '../delivery/consent-page.ts';
+import { confirmationPage, consentPage, consentPolicy, numberOf } from '../delivery/consent-page.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
@@ -170,21 +170,23 @@ export function consentEndpoint(served: Served): Handler {
   const decide: Handler = async (ctx: Context) => {
     expectOwnPage(ctx, origin);
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
-    const { consent: token, decision } = parameters;
-    const asked = questions.verify(ctx, token ?? '');
+    const { consent: token = '', decision, number } = parameters;
+    const asked = questions.verify(ctx, token);
     if (asked === undefined) throw new RelayError('state_missing');
     questions.checkAge(ctx, asked);
     const frontEnd = frontEnds.ofLogin(asked);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     const { oauth } = asked.request;
-    if (decision === 'continue' && oauth !== undefined && token !== undefined) {
+    // By the script of the page, or by hand.
+    const isTyped = decision === 'continue' && number === numberOf(token);
+    if (decision === 'continue' && !isTyped && oauth !== undefined) {
       showQuestion(ctx, confirmationPage({ ...oauth, action: `${issuer}/consent`, token }));
       return;
     }
     questions.end(ctx, asked);
     await answering(frontEnd.deliveryOf(asked.request).fail, () => {
-      if (decision !== 'confirmed') throw new RelayError('consent_denied');
+      if (decision !== 'confirmed' && !isTyped) throw new RelayError('consent_denied');
     });
     redirectToProvider(ctx, { ...served, frontEnd }, asked.request);
   };

@@ -413,7 +413,7 @@ describe('the consent of a person', () => {
     const question = await ask({ client_id: await clientId() });
     const again = await decide(question, 'continue');
     expect(again.status).to.equal(200);
-    expect(`${again.body}`).to.contain('type="checkbox" required').and.not.contain('<script');
+    expect(`${again.body}`).to.contain('name="number"').and.not.contain('<script');
     expect(`${again.body}`).to.contain('a program on this device (127.0.0.1)');
     expect(`${again.body}`).to.contain(question.token);
     expect((await agree(question)).code).not.to.equal('');

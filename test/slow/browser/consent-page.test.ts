@@ -14,6 +14,10 @@ import { html, redirect } from '../../harness/provider/provider-behaviours.ts';
 
 const { describe } = needsChromium();
 
+/** A window that it opens runs no scripts, whatever it shows later. */
+const sandbox = `<iframe sandbox="allow-popups allow-forms allow-same-origin" srcdoc="
+  <a href='/empty' target='above'>Go on</a>"></iframe>`;
+
 describe('the consent page in Chromium', () => {
   const openPage = useBrowser();
   const relay = clientsRelay(() => ({
@@ -29,7 +33,8 @@ describe('the consent page in Chromium', () => {
     const { pathname } = new URL(provider.authorizeUrl);
     provider.pages = {
       [pathname]: (response, { url }) => redirect(granted(provider, url))(response),
-      '/attack': html(200, '<button>Double click here</button>'),
+      '/attack': html(200, `<button>Double click here</button>${sandbox}`),
+      '/empty': html(200, ''),
       '/program': html(200, '<h1>You can close this page</h1>'),
     };
   });
@@ -196,17 +201,26 @@ describe('the consent page in Chromium', () => {
     await said(page).waitFor();
   });
 
-  it('asks once more without scripts', async () => {
-    const page = await asked({ javaScriptEnabled: false });
-    await button(page).click();
-    await page.getByRole('heading', { name: 'Are you sure?' }).waitFor();
-    await screenshot(page, 'consent-without-scripts');
-    await button(page).click();
-    expect(await said(page).count()).to.equal(0);
-    await page.getByRole('checkbox').check();
-    await button(page).click();
-    await said(page).waitFor();
-    const back = new URL(page.url());
+  it('asks for a number without scripts, which a page of anybody can switch off', async () => {
+    const page = await openPage();
+    await page.goto(`${relay().provider.origin}/attack`);
+    const link = page.frameLocator('iframe').getByRole('link');
+    const [above] = await Promise.all([page.waitForEvent('popup'), link.click()]);
+    await page.evaluate(`void open(${JSON.stringify(await question())}, 'above')`);
+    await button(above).click();
+    await above.getByRole('heading', { name: 'Are you sure?' }).waitFor();
+    await screenshot(above, 'consent-without-scripts');
+    const field = above.getByRole('textbox');
+    for (const typed of ['', '12345']) {
+      await field.fill(typed);
+      await button(above).click();
+      expect(await said(above).count()).to.equal(0);
+    }
+    const [, number = ''] = /type the number (\d{4}):/.exec(await above.innerText('form')) ?? [];
+    await field.fill(number);
+    await button(above).click();
+    await said(above).waitFor();
+    const back = new URL(above.url());
     expect(back.origin + back.pathname).to.equal(redirectUri());
     expect(back.searchParams.get('code')).to.match(/^lr1_/);
   });

@@ -110,22 +110,16 @@ export function createClientLimits(
      * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
      * Waits while exchanges in flight may still reach the limit of refused ones.
      *
-     * @param of whose refused exchanges count apart from those of others at the address
      * @throws {RelayError} `too_many_refusals` or `rate_limited`
      */
     limitExchange: <Result>(
       address: string | undefined,
       exchange: () => Promise<Result>,
-      of?: string,
     ): Promise<Result> =>
-      limitRefusedExchange(
-        address,
-        async () => {
-          await countExchange(address);
-          return await exchange();
-        },
-        of,
-      ),
+      limitRefusedExchange(address, async () => {
+        await countExchange(address);
+        return await exchange();
+      }),
     /**
      * Counts a refresh at the provider with the exchanges. Refused ones have no limit: nobody can make up a refresh
      * token.

@@ -82,14 +82,16 @@ export function expectResource(
 }
 
 /**
- * The address that a call to the provider counts for, if it is known. Of a client without an entry, that of the
- * callback: a page of anybody can send what it has of a login of its own.
+ * What a call to the provider counts for, if it is known: the address. Of a client without an entry, that of the callback,
+ * because a page of anybody can send what it has of a login of its own. And apart from the others there, because whoever
+ * has logged in there can send it from anywhere.
  */
 export function countedAddress(
   { registration, frontEnd, ctx }: EndpointRequest,
   login: { readonly address?: string | undefined },
 ): string | undefined {
-  return frontEnd.client === undefined ? registration.addressOf(ctx.req) : login.address;
+  if (frontEnd.client === undefined) return registration.addressOf(ctx.req);
+  return login.address && `clients ${login.address}`;
 }
 
 /**

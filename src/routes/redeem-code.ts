@@ -41,24 +41,19 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const thumbprint = await proofOf(request);
 
   const { providerCode, codeVerifier, redirectUri, resource, opens, scope, hasConsent } = login;
-  const address = countedAddress(request, login);
   // Not the relay's code: it may have another spelling.
   const key = keyOf(registration.audience, providerCode);
   const redeemed = await redeemedCodes.run(key, (sent) =>
-    registration.limitExchange(
-      address,
-      async () => {
-        registration.expectRoom();
-        const grant = { code: providerCode, codeVerifier };
-        return await registration.requestToken(grant, (call, isSent) => {
-          ctx.state.providerCall = call;
-          if (!isSent) return;
-          sent();
-          ctx.state.codeMayBeSpent = true;
-        });
-      },
-      frontEnd.client && 'clients',
-    ),
+    registration.limitExchange(countedAddress(request, login), async () => {
+      registration.expectRoom();
+      const grant = { code: providerCode, codeVerifier };
+      return await registration.requestToken(grant, (call, isSent) => {
+        ctx.state.providerCall = call;
+        if (!isSent) return;
+        sent();
+        ctx.state.codeMayBeSpent = true;
+      });
+    }),
   );
   // @see RFC 6749 §5.1
   const token = { ...redeemed, scope: redeemed.scope ?? scope };
@@ -71,7 +66,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     throw isRefusal ? new RelayError('access_refused', { status: 400 }) : error;
   });
   // Of a document, nothing else says later from where its client sends requests.
-  const ofAnybody = frontEnd.client === undefined ? {} : { redirectUri, address };
+  const ofAnybody = frontEnd.client === undefined ? {} : { redirectUri, address: login.address };
   const kept = { resource, opens, hasConsent, ...ofAnybody };
   return firstGrant({ ...grantee, identity }, token, thumbprint, kept);
 }

@@ -37,6 +37,9 @@ export function revocationEndpoint(served: Served): Handler {
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.
       throw new RelayError('grant_invalid');
+    } else if (registration.isGood(token)) {
+      const tokens = { accessToken: token };
+      await revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
     } else {
       // Limited, because anybody can send tokens that the provider does not know.
       const asked = () => atProvider({ accessToken: token });

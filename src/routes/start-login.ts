@@ -1,5 +1,10 @@
 import type { Client } from '../clients/client.ts';
-import { confirmationPage, consentPage, consentPolicy, numberOf } from '../delivery/consent-page.ts';
+import {
+  confirmationPage,
+  consentPage,
+  consentPolicy,
+  numberOf,
+} from '../delivery/consent-page.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';

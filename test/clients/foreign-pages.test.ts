@@ -136,4 +136,45 @@ describe('a page of anybody that sends requests from the browser of a visitor', 
     expect(await revoke(page, 'another', from('198.51.100.14'))).to.equal(429);
     expect(await revoke(program, 'old', ofProgram('198.51.100.14'))).to.equal(200);
   });
+
+  it('does not keep other pages from revoking the tokens of the visitor', async () => {
+    const address = '198.51.100.15';
+    const ok = 'https://ok.example';
+    const client_id = `${jsonOf(await clientOf(ok, `${ok}/in`, address))['client_id']}`;
+    const page = `${jsonOf(await clientOf(evil, inThere, address))['client_id']}`;
+    const question = await relay().ask({ client_id, redirect_uri: `${ok}/in` });
+    const { code } = await relay().agree(question);
+    const tokens = jsonOf(await relay().redeem(question.start, code, {}, from(address, ok)));
+    const token = `${tokens['access_token']}`;
+    relay().provider.onRevocation = json({ error: 'invalid_token' }, 400);
+    for (let count = 0; count < 11; count += 1) {
+      await relay().post('revoke', { client_id: page, token: `of-${count}` }, from(address));
+    }
+    const own = await relay().post('revoke', { client_id, token }, from(address, ok));
+    expect(own.status, `${own.body}`).to.equal(200);
+  });
+});
+
+describe('somebody who has logged in at an address once', () => {
+  it('does not keep the front ends from logging in there, from elsewhere', async () => {
+    const [there, elsewhere] = ['198.51.100.16', '198.51.100.68'];
+    const client_id = `${jsonOf(await clientOf(evil, inThere, there))['client_id']}`;
+    relay().provider.mood.rotation = 'keeps';
+    const statuses = new Set<number>();
+    for (let login = 0; login < 6; login += 1) {
+      const { start, code } = await codeOfAttacker(client_id, there);
+      const answer = await relay().redeem(start, code, {}, from(elsewhere));
+      const refresh_token = `${jsonOf(answer)['refresh_token']}`;
+      for (let calls = 0; calls < 60; calls += 1) {
+        const scope = calls % 2 === 0 ? 'read' : 'write';
+        const form = { grant_type: 'refresh_token', client_id, refresh_token, scope };
+        statuses.add((await relay().post('token', form, from(elsewhere))).status);
+      }
+    }
+    expect(statuses).to.include(429);
+    const app = { client_id: 'app', redirect_uri: 'https://app.example/' };
+    const { start, code } = await relay().logIn(app);
+    const own = await relay().redeem(start, code, {}, from(there, 'https://app.example'));
+    expect(own.status, `${own.body}`).to.equal(200);
+  });
 });

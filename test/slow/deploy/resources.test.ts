@@ -20,7 +20,7 @@ import {
 import { guards } from './support/kinds.ts';
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
-const names = identity.map(([name]) => name);
+const names = identity.map(([name]) => plain(name));
 
 let application: Application;
 for (const [name, kind] of Object.entries(guards(() => application.port))) {
@@ -53,6 +53,19 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
         ].map(([header, value]) => [header, value]),
       });
 
+    /** Sends what a browser sends before a request of a page. */
+    const preflight = (path: string) =>
+      send(proxy.port, {
+        method: 'OPTIONS',
+        path,
+        authority: 'notes.example.com',
+        headers: [
+          ['Origin', 'https://app.example'],
+          ['Access-Control-Request-Method', 'POST'],
+          ['Access-Control-Request-Headers', 'authorization,mcp-protocol-version'],
+        ],
+      });
+
     /** Sends a request by its lines. */
     const say = async (start: string, ...lines: readonly string[]) => {
       const connection = await RawConnection.open(proxy.port);
@@ -71,24 +84,17 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
 
     function expectIdentity(head: string, sent = ''): void {
       const shown = headersIn(head).map(([header, value]) => [plain(header), value] as const);
-      const known = names.map(plain);
       // nginx leaves out the empty ones.
-      const sameIdentity = shown.filter(
-        ([header, value]) => known.includes(header) && value !== '',
-      );
-      const expected = identity.filter(([, value]) => value !== '');
-      expect(sameIdentity, sent).to.have.deep.members(
-        expected.map(([n, value]) => [plain(n), value]),
-      );
+      const found = shown.filter(([header, value]) => names.includes(header) && value !== '');
+      const known = identity.filter(([, value]) => value !== '');
+      const expected = known.map(([header, value]) => [plain(header), value]);
+      expect(found, sent).to.have.deep.members(expected);
       expect(head, sent).not.to.match(new RegExp(`${claim}|authorization`, 'i'));
     }
 
     it('passes a request with a good token, with the identity in place of the token', async () => {
       const answered = await ask(relay.token, [['Mcp-Session-Id', '7']], '/mcp?a=%2F&b');
-      expect({ status: answered.status, body: `${answered.body}` }).to.deep.equal({
-        status: 200,
-        body: 'ok',
-      });
+      expect([answered.status, `${answered.body}`]).to.deep.equal([200, 'ok']);
       const head = expectPassed();
       expect(head).to.match(/^GET \/mcp\?a=%2F&b HTTP\/1\.1\r\n/);
       expect(headersIn(head).map(([n, v]) => [plain(n), v])).to.deep.include.members([
@@ -163,17 +169,9 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
     });
 
     it('answers the preflight of a page, and lets it read the answer', async () => {
-      const preflight = await send(proxy.port, {
-        method: 'OPTIONS',
-        path: '/mcp',
-        headers: [
-          ['Origin', 'https://app.example'],
-          ['Access-Control-Request-Method', 'POST'],
-          ['Access-Control-Request-Headers', 'authorization,mcp-protocol-version'],
-        ],
-      });
-      expect(preflight.status).to.equal(204);
-      expect(preflight.headers).to.include({
+      const { status, headers } = await preflight('/mcp');
+      expect(status).to.equal(204);
+      expect(headers).to.include({
         'access-control-allow-origin': '*',
         'access-control-allow-methods': '*',
         'access-control-allow-headers': 'Authorization, *',
@@ -182,10 +180,11 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       expect((await ask(relay.token)).headers).to.include({ 'access-control-allow-origin': '*' });
     });
 
-    it('passes the metadata of the resource, by host, without a token', async () => {
+    it('passes the metadata of the resource, by host, without a token, and its preflights', async () => {
       const { status, body } = await ask(undefined, [], metadataPath);
       expect(status).to.equal(200);
       expect(JSON.parse(`${body}`)).to.include({ resource: 'https://notes.example.com/mcp' });
+      expect((await preflight(metadataPath)).status).to.equal(204);
     });
 
     it('passes events one by one', async () => {

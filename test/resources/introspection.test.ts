@@ -29,7 +29,7 @@ describe('a server that introspects', () => {
       const url = new URL(issuer);
       const here = {
         [oauth.customFetch]: (asked: string, init: object) =>
-          fetch(asked.replace(baseUrl, `http://127.0.0.1:${relay().port}`), init),
+          fetch(asked.replace(new URL(baseUrl).origin, `http://127.0.0.1:${relay().port}`), init),
       };
       const server = await oauth.processDiscoveryResponse(
         url,

@@ -46,6 +46,8 @@ export const limits = {
   sealedLength: 12 * 1024,
   /** An access token for a resource. Every request to it has one. */
   resourceTokenLength: 6 * 1024,
+  /** What a resource is told of a person, as JSON in UTF-8: it fits into such a token. */
+  identitySize: 4000,
   /** A DPoP proof. */
   proofLength: 4096,
 

@@ -97,7 +97,7 @@ export function createAccess(
       if (known !== undefined) return known;
       return await join(key, async () => {
         const found = await findOut(accessToken, allows, question, observe).catch(failUnchecked);
-        // Not again if it is repeated: it must not outlive its time.
+        // Only here: an answer that is repeated must not outlive its time.
         verdicts.set(key, found);
         return found;
       });

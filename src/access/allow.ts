@@ -79,12 +79,12 @@ export function neededScopes(allow: Allow, access: AccessAnswers | undefined): s
   return scopesOf(rulesOf(allow).map((rule) => answerTo(rule, allow, access)));
 }
 
-/** The scopes that a provider needs for answers, each with the words of which one is enough. */
+/** The scopes that a provider needs for answers. Of `a|b c`, it needs `a` or `b`, and `c`: `[[a, b], [c]]`. */
 export function scopesOf(answers: readonly AccessAnswer[]): string[][] {
-  const words = answers.flatMap((answer) =>
+  const needs = answers.flatMap((answer) =>
     answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? []),
   );
-  return [...new Set(words)].map((word) => word.split('|'));
+  return [...new Set(needs)].map((need) => need.split('|'));
 }
 
 /**

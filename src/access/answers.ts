@@ -147,10 +147,11 @@ export async function valuesOf(values: PersonValues, person: Item, ask: Ask): Pr
     );
     if (!isMeant) continue;
     const text = more.length > 0 ? textOf(item, fields) : undefined;
-    if (text !== undefined) found.push(text);
+    if (more.length > 0 && text === undefined) throw unusable();
     // Only groups come as one list.
-    else if (more.length === 0) found.push(...[valueIn(item, field)].flat().flatMap(textsOf));
+    found.push(...(text === undefined ? [valueIn(item, field)].flat().flatMap(textsOf) : [text]));
   }
+  if (!found.every((one) => one.isWellFormed())) throw unusable();
   return [...new Set(found)];
 }
 

@@ -22,7 +22,7 @@ export interface ProviderContext extends CheckContext {
   readonly provider: Provider;
 }
 
-/** Names the settings of one login for people. A setting that nothing sets has no place. */
+/** Names the settings of one login for people. With flags alone there is only one of each, which has no name in a file. */
 export function namingOf(
   { relay, registrations, frontEnds }: Readings,
   registration: string,

@@ -53,7 +53,7 @@ export function createProgram(
   };
   addOptions(program).version(version).action(serve);
   addOptions(add(program, 'serve', 'Run the relay. This is the default command.')).action(serve);
-  addQuestions(program, given, exit);
+  addConfiguredCommands(program, given, exit);
   addTrials(program);
   addOutputs(program);
   addHelp(program);
@@ -65,7 +65,7 @@ function add(program: Command, command: string, description: string): Command {
 }
 
 /** Commands about a configured relay. They take its options. */
-function addQuestions(
+function addConfiguredCommands(
   program: Command,
   given: (flags: Flags) => OptionSources,
   exit: (code: number) => void,

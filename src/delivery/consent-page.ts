@@ -8,6 +8,8 @@ interface Question {
   readonly redirectUri: string;
   /** Undefined: the provider decides. */
   readonly scope?: string | undefined;
+  /** What it learns of the person besides id and name. Undefined: what the scope says. */
+  readonly learns?: readonly ('email' | 'groups')[] | undefined;
   /** The host of the provider. */
   readonly provider: string;
   /** Where the answer is sent to. */
@@ -86,6 +88,7 @@ export function consentPage({
   client: { id, vouchedBy, name },
   redirectUri,
   scope,
+  learns,
   provider,
   action,
   token,
@@ -101,6 +104,7 @@ ${name && html`<dt>It calls itself<dd><bdi>${name}</bdi>`}
 <dt>The login goes to<dd>${destinationOf(redirectUri)}
 <dt>Account at<dd>${provider}
 <dt>It asks for<dd>${scope ?? everyone}
+${learns && html`<dt>It learns<dd>${['who you are', ...learns.map((one) => learned[one])].join(', ')}`}
 </dl>
 ${answers(action, token)}
 <p id="too-early" role="status" hidden>This page has just appeared. Read it, move the pointer or press a key, and press Continue again after a second.</p>`;
@@ -136,6 +140,7 @@ ${answers(action, token, typed)}`;
   return htmlPage(title, main);
 }
 
+const learned = { email: 'your e-mail address', groups: 'your groups' };
 const everyone = 'what the provider gives to everyone';
 
 function answers(action: string, token: string, before?: Markup): Markup {

@@ -64,7 +64,8 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
 function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage | undefined) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
-  // A login that names no front end, as in the contract, belongs to the first one that can do so.
+  // A login that names no front end, as in the contract, belongs to the first one that can do so. It comes twice: its
+  // first place counts.
   const shown = [deliveries.contract, ...Object.values(deliveries)];
   // The name that the documents use in paths: `/auth/provider`.
   const providers = {

@@ -125,7 +125,7 @@ function frontEndOf(
     states,
   });
 
-  /** The delivery of a login that must not reach the front end: it fails for this reason, in place. */
+  /** The delivery of a login that must not reach the front end: it fails in place, before a code is exchanged. */
   function inPlace(why: FailureCode): Delivery {
     const succeed = () => {
       throw new RelayError(why);

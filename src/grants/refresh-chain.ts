@@ -118,8 +118,8 @@ export class RefreshChains {
 
   /** Forgets a result that did not pass its check, at the other relays, too. */
   async forget(key: string): Promise<void> {
-    if (this.results.kept.get(key) === undefined) return;
-    this.results.kept.delete(key);
+    if (this.results.unchecked.get(key) === undefined) return;
+    this.results.unchecked.delete(key);
     await this.#home.shared?.forget(letter, key);
   }
 
@@ -193,7 +193,7 @@ export class RefreshChains {
     const response = { ...left.response, refreshToken };
     const ended = { scope: left.scope, response, at: this.#home.now() - age };
     this.results.rotate(token, ended, Math.max(0, resultTime - age));
-    if (left.isUnchecked) this.results.keep(token, ended);
+    if (left.isUnchecked) this.results.keepUnchecked(token, ended);
     if (how === 'led') this.results.repeat(token, ended);
     return how === 'led' || refreshToken === token.refreshToken ? ended : undefined;
   }

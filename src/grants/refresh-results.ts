@@ -1,17 +1,16 @@
 import type { Clock } from '../clock.ts';
+import { kinds } from '../memory/kinds.ts';
 import { createLasting, createRecent, keyOf } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 
-/** Milliseconds for which a result is repeated. */
-export const resultTime = 60_000;
-/** The same for a result that did not pass its check yet. */
+/** Milliseconds for which a result is repeated, and results of each sort. */
+export const { lifetime: resultTime, most: mostResults } = kinds.refreshResults;
+/** The same for a result that did not pass its check yet: an hour. */
 export const uncheckedTime = 3_600_000;
-/** How long a result is also repeated for its own refresh token: a login must not spend what all share. */
+/** How long a result is also repeated for its own refresh token: one login must not use up the requests that the provider allows the relay. */
 const repeatTime = 30_000;
 /** Seconds. A token that ends sooner is refreshed. */
 const shortLife = 60;
-/** Results of each kind. */
-export const mostResults = 4096;
 
 /** A refresh token of the provider, and the client that it was issued to. */
 export interface RefreshTokenOwner {
@@ -53,15 +52,15 @@ export function createResults(now: Clock) {
    * Those that did not pass their check yet. A provider that rotates refresh tokens takes the earlier one no more, so an
    * outage of what the check asks would end the login.
    */
-  const kept = createRecent<Ended>(uncheckedTime, mostResults, now);
+  const unchecked = createRecent<Ended>(uncheckedTime, mostResults, now);
   const keysOf = (given: RefreshTokenOwner, { response: { refreshToken } }: Ended) =>
     [keyOfRefresh(given), keyOfRefresh({ ...given, refreshToken })] as const;
   return {
     rotations,
     latest,
-    kept,
+    unchecked,
     /** What a refresh token was rotated to, or what is kept of it. */
-    after: (key: string): Ended | undefined => kept.get(key) ?? rotations.get(key),
+    after: (key: string): Ended | undefined => unchecked.get(key) ?? rotations.get(key),
     /** Remembers that a refresh token was replaced, if it was. @param lifetime milliseconds */
     rotate(given: RefreshTokenOwner, ended: Ended, lifetime: number): void {
       const [key, next] = keysOf(given, ended);
@@ -69,14 +68,14 @@ export function createResults(now: Clock) {
       // What was kept of the replaced token would hide the next one. And the provider may return an earlier token again:
       // without this, the chain would be a circle.
       for (const one of [key, next]) {
-        kept.delete(one);
+        unchecked.delete(one);
         rotations.delete(one);
       }
       rotations.set(key, ended, lifetime, given.login);
     },
     /** Keeps a result until it has passed its check. */
-    keep: (given: RefreshTokenOwner, ended: Ended): void =>
-      kept.set(keyOfRefresh(given), ended, given.login),
+    keepUnchecked: (given: RefreshTokenOwner, ended: Ended): void =>
+      unchecked.set(keyOfRefresh(given), ended, given.login),
     /** Remembers a result for its own refresh token. */
     repeat: (given: RefreshTokenOwner, ended: Ended): void =>
       latest.set(keysOf(given, ended)[1], ended, given.login),

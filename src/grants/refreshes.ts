@@ -23,35 +23,40 @@ export type Refreshes = ReturnType<typeof createRefreshes>;
 /** @see RFC 6749 §6, RFC 9700 §4.14.2 */
 export function createRefreshes(home: Home) {
   const chains = new RefreshChains(home);
-  const { kept, keep, rotations } = chains.results;
+  const { unchecked, keepUnchecked, rotations } = chains.results;
 
   /**
-   * Checks a result, and keeps it until it has passed.
+   * Checks a result. Until it has passed, it is kept as unchecked.
    *
-   * @param wasKept whether it has not passed before
+   * @param wasUnchecked whether it has not passed before
    * @throws {RelayError} why the check failed
    */
-  async function pass(refresh: FrontEndRefresh, ended: Ended, wasKept: boolean, check?: Check) {
+  async function settle(
+    refresh: FrontEndRefresh,
+    ended: Ended,
+    wasUnchecked: boolean,
+    check?: Check,
+  ) {
     const key = keyOfRefresh(refresh);
     // Before the check: it may take longer than a rotation is remembered.
-    keep(refresh, ended);
+    keepUnchecked(refresh, ended);
     // A logout may take it.
-    const isStillKept = () => kept.get(key) === ended;
+    const isStillUnchecked = () => unchecked.get(key) === ended;
     const isRotated = ended.response.refreshToken !== refresh.refreshToken;
     try {
       await check?.(ended.response);
     } catch (error) {
       if (isFailure(error, 'access_refused')) await chains.forget(key);
-      else if (isStillKept()) {
-        if (isFailure(error, 'token_invalid')) keep(refresh, { ...ended, isSpent: true });
+      else if (isStillUnchecked()) {
+        if (isFailure(error, 'token_invalid')) keepUnchecked(refresh, { ...ended, isSpent: true });
         // The next refresh may reach another relay.
         if (isRotated) await chains.share(key, ended);
       }
       throw error;
     }
-    if (!isStillKept()) return;
-    kept.delete(key);
-    if (!wasKept || !isRotated) return;
+    if (!isStillUnchecked()) return;
+    unchecked.delete(key);
+    if (!wasUnchecked || !isRotated) return;
     // For pages that did not get the response.
     rotations.set(key, ended, resultTime, refresh.login);
     await chains.share(key, ended, 'passed');
@@ -71,7 +76,7 @@ export function createRefreshes(home: Home) {
      *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
      *   token is good for more than a minute.
      * - If the newest result has another scope, the newest refresh token is refreshed.
-     * - A result that does not pass its check is kept for an hour. The next refresh only repeats the check.
+     * - A result that does not settle its check is kept for an hour. The next refresh only repeats the check.
      * - A login has 60 calls in ten minutes at most.
      *
      * @param refresh from a caller that has proved its key
@@ -86,8 +91,9 @@ export function createRefreshes(home: Home) {
       check?: Check,
     ): Promise<Refreshed> {
       const ended = await chains.newest(refresh, call, isGood);
-      const wasKept = kept.get(keyOfRefresh(refresh)) !== undefined;
-      if (check !== undefined || wasKept) await pass(refresh, ended, wasKept, check);
+      const wasUnchecked = unchecked.get(keyOfRefresh(refresh)) !== undefined;
+      // Without a check now, as after a reload, an unchecked result has passed.
+      if (check !== undefined || wasUnchecked) await settle(refresh, ended, wasUnchecked, check);
       return aged(ended, home.now());
     },
     /**

@@ -72,10 +72,10 @@ export function createClientLimits(
     async <Result>(
       address: string | undefined,
       call: (isLimited: boolean) => Promise<Result>,
-      of?: string,
+      group?: string,
     ): Promise<Result> => {
       if (address === undefined) return await call(false);
-      const key = of === undefined ? address : `${of} ${address}`;
+      const key = group === undefined ? address : `${group} ${address}`;
       return await refusals.limit(key, most, () => call(true));
     };
   const limitRefusedExchange = limit(memory.refusedExchanges);
@@ -120,6 +120,10 @@ export function createClientLimits(
         await countExchange(address);
         return await exchange();
       }),
+    /** Limits a revocation in the same way. Log-outs with dead tokens must not keep an address from logging in. */
+    limitRevocation: limit(memory.refusedRevocations),
+    /** Limits a user lookup in the same way. */
+    limitLookup: limit(memory.refusedLookups),
     /**
      * Counts a refresh at the provider with the exchanges. Refused ones have no limit: nobody can make up a refresh
      * token.
@@ -127,10 +131,6 @@ export function createClientLimits(
      * @throws {RelayError} `rate_limited`
      */
     countRefresh: countExchange,
-    /** The same for a revocation. Log-outs with dead tokens must not keep an address from logging in. */
-    limitRevocation: limit(memory.refusedRevocations),
-    /** The same for a user lookup. */
-    limitLookup: limit(memory.refusedLookups),
     /** Counts a wrong secret of a server that introspects. @throws {RelayError} `rate_limited` */
     async countWrongSecret(request: IncomingMessage): Promise<void> {
       const address = ownKeyOf(request);
@@ -141,7 +141,7 @@ export function createClientLimits(
     fetcherOf,
     /** Counts the fetch of a client's document. @throws {RelayError} `rate_limited` */
     countFetch: countNew,
-    /** The same for a registration. A configured rate limit counts registrations already, but no starts of logins. */
+    /** Counts a registration of a client. A configured rate limit counts registrations already, but no starts of logins. */
     countRegistration: rateLimit === undefined ? countRegistration : async () => {},
   };
 }

@@ -29,7 +29,7 @@ const frontEndRequest = v.object({
   returnTo: v.optional(v.string()),
   /** What to ask the provider for, if it is no OAuth request. No state holds it. */
   scope: v.optional(v.string()),
-  /** Whether the person is to choose another account at the provider. The same. */
+  /** Whether the person is to choose another account at the provider. No state holds it. */
   otherAccount: v.optional(v.boolean()),
 });
 
@@ -82,7 +82,7 @@ export function createStates(
     },
     /** @returns undefined if the state is altered, or not of this registration and redirect URI */
     open,
-    /** The same for the answer to a failure: undefined also as long as the provider is not known. */
+    /** The same for the answer to a failure: undefined also while discovery has not found the provider. */
     peek: (state: unknown): LoginState | undefined =>
       typeof state === 'string' ? unlessFailed(() => open(state)) : undefined,
   };

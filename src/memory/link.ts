@@ -31,12 +31,12 @@ export type ServerLink = ReturnType<typeof createLink>;
 
 /** Connects, and goes on trying for as long as the relay runs. */
 export function createLink(connection: Connection, observer: LinkObserver) {
-  const returns: (() => string[][])[] = [];
+  const commandsOnReturn: (() => string[][])[] = [];
   let back = Promise.withResolvers<void>();
   let isOver = false;
   let isThere = false;
-  /** Whether there was a connection before. */
-  let isKnown = false;
+  /** Whether operators know of the server: it was there, or was reported as away. */
+  let isReported = false;
   let lostAt = performance.now();
   /** How often something may have been lost. */
   let losses = 0;
@@ -83,17 +83,17 @@ export function createLink(connection: Connection, observer: LinkObserver) {
       await sleep(probePause * (1 + Math.random()), undefined, { ref: false });
       return false;
     }
-    await Promise.all(returns.flatMap((commands) => commands()).map(ask));
+    await Promise.all(commandsOnReturn.flatMap((commands) => commands()).map(ask));
     // The other relays write what they know, too.
-    if (isKnown) await sleep(settleTime, undefined, { ref: false });
+    if (isReported) await sleep(settleTime, undefined, { ref: false });
     return losses === before;
   }
 
   async function comeBack(): Promise<void> {
     while (!isOver && !(await tryAgain()));
     if (isOver) return;
-    if (isKnown) observer.back((performance.now() - lostAt) / 1000);
-    isKnown = true;
+    if (isReported) observer.back((performance.now() - lostAt) / 1000);
+    isReported = true;
     isThere = true;
     back.resolve();
   }
@@ -121,8 +121,8 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   });
   void comeBack();
   setTimeout(() => {
-    if (isKnown || isOver) return;
-    isKnown = true;
+    if (isReported || isOver) return;
+    isReported = true;
     observer.away(reason);
   }, patience).unref();
 
@@ -138,7 +138,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     },
     /** Adds commands that are run before all others when the server is there. */
     onReturn(commands: () => string[][]): void {
-      returns.push(commands);
+      commandsOnReturn.push(commands);
     },
     untilBack,
     isAway: () => !isThere,

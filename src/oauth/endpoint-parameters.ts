@@ -51,6 +51,7 @@ export function parseEndpointParameters(
 
 function fieldsOf(type: string | undefined, body: Buffer): Readonly<Record<string, unknown>> {
   if (type === 'application/x-www-form-urlencoded') {
+    // Latin-1 keeps raw bytes beyond ASCII, which `parseQuery` takes for undecodable.
     const form = body.toString('latin1');
     expectFewParameters(form);
     return parseQuery(form);

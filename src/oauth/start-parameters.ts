@@ -109,7 +109,7 @@ export function codeChallengeOf(query: Query): string {
 }
 
 /**
- * The resource of an OAuth request, where its token is to be used.
+ * The resource of an OAuth request, where its token is to be used: a URL without a fragment.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2

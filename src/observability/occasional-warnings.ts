@@ -107,6 +107,7 @@ export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
  * flood of requests must not flood the log.
  */
 export function limitLog(logger: Logger): (limit: CountedLimit) => void {
+  /** Hits since the last line. No entry: the minute after it is over. */
   const unlogged = new Map<CountedLimit, number>();
 
   function log(limit: CountedLimit, hits: number): void {

@@ -45,6 +45,7 @@ const githubEverywhere = {
   access: githubAccess,
 } as const;
 
+/** It has no scope: the user lookup needs none. */
 export const github: Preset = {
   name: 'github',
   title: 'GitHub',

@@ -34,7 +34,7 @@ export function createApiPaths(
   if (byPath.size === 0) return undefined;
   const longest = Math.max(...[...byPath.keys()].map(({ length }) => length));
 
-  /** Who may read a path; undefined if it leads to no API. */
+  /** The API that a path leads to, with the pages that may use it. Each path ends with a slash: only slashes are tried. */
   function find(path: string) {
     const within = path.slice(0, longest);
     for (let end = within.indexOf('/', 1); end > 0; end = within.indexOf('/', end + 1)) {

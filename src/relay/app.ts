@@ -183,6 +183,8 @@ function createReaders(
     areKnown: (origin: string, { state: { action } }: Context): boolean =>
       areAnywhere || hasOrigin(origin) || ofAllPages.has(action),
     mayRead({ path, state: { action } }: Context, origin: string): boolean {
+      // The answer to a preflight would let a request pass without a token.
+      if (action === 'check') return false;
       const users = ofSessions.has(action)
         ? sessionRequests
         : (apiPaths?.find(path) ?? logins.find(path).served?.frontEnds);

@@ -103,16 +103,13 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     logger,
   };
   const resources = resourcesOf(config, registered);
-  const [first, ...others] = users.map((user) =>
-    createFrontEnd(
-      {
-        ...user,
-        refreshPolicy: refreshPolicyOf(config, user),
-        resources: resources.filter((one) => user.resources.includes(one.name)),
-      },
-      shared,
-    ),
-  );
+  const [first, ...others] = users.map((user) => {
+    const own = resources.filter((one) => user.resources.includes(one.name));
+    // The configuration is checked. It would get the provider's token.
+    if (user.resources.length > 0 && own.length === 0) throw new Error('no resource here');
+    const refreshPolicy = refreshPolicyOf(config, user);
+    return createFrontEnd({ ...user, refreshPolicy, resources: own }, shared);
+  });
   if (first === undefined) throw new Error('no front end may use the registration');
   return {
     registration: createRegistration({
@@ -158,6 +155,8 @@ function doorsOf(
     const audienceOf = (name: string, client: string | undefined) => {
       const user = byName.get(name);
       if (!user?.resources.includes(resource.name)) return undefined;
+      const isClosed = user.clients === undefined && user.clientKeys === undefined;
+      if (client !== undefined && isClosed) return undefined;
       return audienceOfFrontEnd(client === undefined ? user : { ...user, client });
     };
     return createDoor(resource, { tokens, endedLogins, audienceOf, now });

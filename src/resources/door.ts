@@ -23,7 +23,7 @@ export function createDoor(
   resource: Resource,
   by: {
     readonly tokens: Pick<ReturnType<typeof createAccessTokens>, 'open'>;
-    readonly endedLogins: Pick<EndedLogins, 'hasEndedLately'>;
+    readonly endedLogins: Pick<EndedLogins, 'hasEndedAsKnown'>;
     readonly audienceOf: (frontEnd: string, client: string | undefined) => string | undefined;
     readonly now: Clock;
   },
@@ -36,7 +36,7 @@ export function createDoor(
       const { frontEnd, client, audience, exp, login } = opened;
       const isOfFrontEnd = by.audienceOf(frontEnd, client) === audience;
       if (isOfFrontEnd && by.now() >= exp * 1000) throw new RelayError('resource_token_expired');
-      if (!isOfFrontEnd || (await by.endedLogins.hasEndedLately(login))) {
+      if (!isOfFrontEnd || (await by.endedLogins.hasEndedAsKnown(login))) {
         throw new RelayError('resource_token_invalid');
       }
       return opened;

@@ -11,7 +11,7 @@ export type EndedLogins = ReturnType<typeof createEndedLogins>;
 /** Remembers the last 16,384 at most, each until its last token ends. */
 export function createEndedLogins(home: Home) {
   const marks = createMarks(home, kinds.endedLogins, true);
-  const going = createRecent<true>(answerTime, kinds.endedLogins.most, home.now);
+  const notEnded = createRecent<true>(answerTime, kinds.endedLogins.most, home.now);
   const join = createJoint<boolean>();
   const ask = (login: string) => join(login, () => marks.isMarked(login));
   return {
@@ -21,12 +21,12 @@ export function createEndedLogins(home: Home) {
     },
     /** Whether a login has ended here, or at a relay that shares the memory. If that is away, what is known here counts. */
     hasEnded: ask,
-    /** The same, but another relay may have ended it in the last 30 seconds. */
-    async hasEndedLately(login: string): Promise<boolean> {
+    /** The same as it was known at most 30 seconds ago: another relay may have ended it since. */
+    async hasEndedAsKnown(login: string): Promise<boolean> {
       if (marks.isMarkedHere(login)) return true;
-      if (home.shared === undefined || going.get(login) === true) return false;
+      if (home.shared === undefined || notEnded.get(login) === true) return false;
       const isOver = await ask(login);
-      if (!isOver) going.set(login, true);
+      if (!isOver) notEnded.set(login, true);
       return isOver;
     },
   };

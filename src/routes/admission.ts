@@ -5,6 +5,7 @@ import type { FrontEndRefresh } from '../grants/refresh-chain.ts';
 import type { Refreshed } from '../grants/refresh-results.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, recordCall } from '../http/context.ts';
+import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
@@ -53,11 +54,18 @@ function admissionTo({ registration, frontEnd, resource }: Place, ctx: Context) 
     const { refusedBy, person, identity } = verdict;
     ctx.state.person = identity?.sub;
     if (!isForAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
-    if (refusedBy === undefined) return identity;
+    if (refusedBy === undefined) return fitting(identity);
     ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);
     throw new RelayError('access_refused', { person });
   };
+}
+
+/** Before a refresh token is replaced: what does not fit into a token must not end a login. */
+function fitting(identity: Identity | undefined): Identity | undefined {
+  const size = Buffer.byteLength(JSON.stringify(identity ?? ''));
+  if (size > limits.identitySize) throw new RelayError('identity_too_long');
+  return identity;
 }
 
 /** Without an identity there is no token: clients try again, and open no browser. */
@@ -78,6 +86,8 @@ export async function admit(
   try {
     return await admissionTo(place, ctx)?.(tokens);
   } catch (error) {
+    // Nobody will use them.
+    if (isFailure(error, 'identity_too_long')) revokeSilently(place.registration, tokens);
     throw isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
   }
 }

@@ -36,7 +36,7 @@ export function withRefreshToken(
   content: RefreshTokenContent | undefined,
 ): Granted {
   const { grants, now, frontEnd, resource } = grantee;
-  // Checked before. It would get the provider's token.
+  // `resourceOfLogin` has refused it: a front end with resources never gets the provider's token.
   if (resource === undefined && frontEnd.resources.length > 0) throw new Error('no resource');
   const granted = resource === undefined ? token : tokenFor(resource, grantee, content);
   const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
@@ -95,7 +95,7 @@ export function firstGrant(
 }
 
 export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
-  // Where the provider revokes no refresh tokens.
+  // Nothing else can be revoked where the provider revokes no refresh tokens.
   const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
 }

@@ -2,7 +2,6 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
-import { parseBearerToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
 import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
@@ -86,12 +85,10 @@ function tokenOf(ctx: Context): string {
   if (isInQuery || values.length > 1) throw new RelayError('resource_token_misplaced');
   const [value] = values;
   // Another scheme is that of somebody else.
-  if (value === undefined || !/^ *bearer +/i.test(value)) {
+  if (value === undefined || !/^ *bearer( |$)/i.test(value)) {
     throw new RelayError('resource_token_missing');
   }
-  try {
-    return parseBearerToken(values);
-  } catch {
-    throw new RelayError('resource_token_invalid');
-  }
+  const [, token] = /^ *bearer +([\x21-\x7e]+) *$/i.exec(value) ?? [];
+  if (token === undefined) throw new RelayError('resource_token_invalid');
+  return token;
 }

@@ -43,14 +43,14 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const { providerCode, codeVerifier, redirectUri, resource, opens, scope, hasConsent } = login;
   // Not the relay's code: it may have another spelling.
   const key = keyOf(registration.audience, providerCode);
-  const redeemed = await redeemedCodes.run(key, (sent) =>
+  const redeemed = await redeemedCodes.run(key, (spend) =>
     registration.limitExchange(countedAddress(request, login), async () => {
       registration.expectRoom();
       const grant = { code: providerCode, codeVerifier };
       return await registration.requestToken(grant, (call, isSent) => {
         ctx.state.providerCall = call;
         if (!isSent) return;
-        sent();
+        spend();
         ctx.state.codeMayBeSpent = true;
       });
     }),

@@ -155,7 +155,15 @@ function askConsent(
   const action = `${issuer}/consent`;
   showQuestion(
     ctx,
-    consentPage({ client, redirectUri, scope: opens ?? scope, provider, action, token }),
+    consentPage({
+      client,
+      redirectUri,
+      scope: opens ?? scope,
+      learns: frontEnd.resources.find(({ url }) => url === opens)?.identity.claims,
+      provider,
+      action,
+      token,
+    }),
   );
 }
 
@@ -186,7 +194,15 @@ export function consentEndpoint(served: Served): Handler {
     // By the script of the page, or by hand.
     const isTyped = decision === 'continue' && number === numberOf(token);
     if (decision === 'continue' && !isTyped && oauth !== undefined) {
-      showQuestion(ctx, confirmationPage({ ...oauth, action: `${issuer}/consent`, token }));
+      showQuestion(
+        ctx,
+        confirmationPage({
+          ...oauth,
+          scope: oauth.opens ?? oauth.scope,
+          action: `${issuer}/consent`,
+          token,
+        }),
+      );
       return;
     }
     questions.end(ctx, asked);

@@ -1,4 +1,4 @@
-import { RelayError } from '../failures/relay-error.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
@@ -37,8 +37,11 @@ export function tokenEndpoint(served: Served): Handler {
   });
 }
 
-/** A program that reads 502 or 504 logs in again. One that reads 503 waits. */
+/** A program that reads 502, 504 or `server_error` logs in again. One that reads 503 waits. */
 function failTemporarily(error: unknown): never {
+  if (isFailure(error, 'token_missing')) {
+    throw new RelayError('token_endpoint_failed', { status: 503, detail: error.detail });
+  }
   const isPassing =
     error instanceof RelayError &&
     error.oauthError === 'temporarily_unavailable' &&

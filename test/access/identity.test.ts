@@ -131,7 +131,10 @@ describe('who a person is', () => {
 
   it('is no part of the teams: one page that fails is no answer', async () => {
     const whole = twoPages('/user/teams', [{ slug: 'a', organization: { login: 'b' } }], []);
-    for (const failure of [json({}, 500), json({}, 403), json('no list'), json({}, 404)]) {
+    const nameless = json([{ slug: 'a' }]);
+    const broken = json([{ slug: '\ud800', organization: { login: 'b' } }]);
+    const answers = [json({}, 500), json({}, 403), json('no list'), json({}, 404)];
+    for (const failure of [...answers, nameless, broken]) {
       asking().advance(61_000);
       const teams: Page = (response, request) =>
         (request.query.has('page') ? failure : whole['GET /user/teams'])?.(response, request);

@@ -31,6 +31,10 @@ const table: readonly (readonly [line: string, ...faults: (readonly [string, str
     ['12', '.url must not have a'],
   ],
   [
+    '  signs: { url: "https://b.example.com/a(b", provider: github }',
+    ['12', '.url must have a path of letters'],
+  ],
+  [
     '  http: { url: http://c.example.com/, provider: github }',
     ['11', '.url must start with https'],
   ],
@@ -61,15 +65,15 @@ const table: readonly (readonly [line: string, ...faults: (readonly [string, str
   ['front-ends:'],
   [
     '  session: { origin: https://a.example.com, token-delivery: session, providers: [github], resources: [files] }',
-    ['91', `.resources needs config.yaml:22:45 front-ends.session.${elsewhere}`],
+    ['91', `.resources needs config.yaml:23:45 front-ends.session.${elsewhere}`],
   ],
   [
     '  cms: { origin: https://b.example, token-delivery: cms, providers: [github], resources: [again] }',
-    ['79', `.resources needs config.yaml:23:37 front-ends.cms.${elsewhere}`],
+    ['79', `.resources needs config.yaml:24:37 front-ends.cms.${elsewhere}`],
   ],
   [
     '  pages: { origin: https://c.example, providers: [github], resources: [files] }',
-    ['60', `.resources needs config.yaml:24:3 front-ends.pages.${elsewhere}`],
+    ['60', `.resources needs config.yaml:25:3 front-ends.pages.${elsewhere}`],
   ],
   [
     '  introspect: { origin: https://d.example, token-delivery: code, resources: [mispelt], providers: [github] }',
@@ -81,8 +85,12 @@ const table: readonly (readonly [line: string, ...faults: (readonly [string, str
     ['81', '.resources has here of the provider github, which the front end may not use'],
   ],
   [
-    '  some: { origin: https://f.example, token-delivery: code, providers: [github, check], resources: [notes, part, query, http, none, short] }',
+    '  some: { origin: https://f.example, token-delivery: code, providers: [github, check], resources: [notes, part, query, signs, http, none, short] }',
     ['88', '.resources has none of the provider check: name the others in providers'],
+  ],
+  [
+    '  twice: { origin: https://h.example, token-delivery: code, providers: [github, check], resources: [notes, notes] }',
+    ['89', '.resources has none of the provider check'],
   ],
   [
     '  unclear: { origin: https://g.example, token-delivery: code, providers: [check], resources: [several] }',

@@ -32,6 +32,7 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   logoutTime: 'revocation while a session is logged out',
   sealedLength: 'a code or refresh token of the relay',
   resourceTokenLength: 'an access token for a resource',
+  identitySize: 'what a resource is told of a person',
   proofLength: 'a DPoP proof',
   providerCalls: 'calls to the provider in flight',
   requestBodySize: 'body of a token or revocation request',

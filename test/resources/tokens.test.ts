@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { jsonOf, locationOf, loopback } from '../clients/support/clients-relay.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import {
   ada,
   bearer,
@@ -160,6 +161,11 @@ describe('a login for a resource', () => {
     await relay().restart(settings);
   });
 
+  it('asks the person also for what the resource learns', async () => {
+    const { question } = await programQuestion();
+    expect(question.text).to.contain('your e-mail address, your groups');
+  });
+
   it('gives no token of what does not fit', async () => {
     const groups = Array.from({ length: 400 }, (_, index) => `a group with a long name ${index}`);
     relay().provider.onUser = (response) => void response.end(JSON.stringify({ ...ada, groups }));
@@ -169,10 +175,16 @@ describe('a login for a resource', () => {
   });
 });
 
+/** The question to a person about a program that registers itself. */
+async function programQuestion() {
+  const metadata = JSON.stringify({ redirect_uris: [loopback] });
+  const id = `${jsonOf(await relay().post('register', metadata))['client_id']}`;
+  return { id, question: await relay().ask({ client_id: id }) };
+}
+
 /** A whole login of a program that registers itself. */
 async function programLogin() {
-  const id = `${jsonOf(await relay().post('register', JSON.stringify({ redirect_uris: [loopback] })))['client_id']}`;
-  const question = await relay().ask({ client_id: id });
+  const { id, question } = await programQuestion();
   expect(question.text).to.contain(`<dd>${notes}`);
   const { code } = await relay().agree(question);
   return { id, code, start: question.start };
@@ -227,7 +239,42 @@ describe('the refresh token of a login for a resource', () => {
   });
 });
 
+describe('the refreshes of a login for a resource', () => {
+  it('go on when what is told of the person fits again: no replaced token is needed', async () => {
+    const { onUser } = relay().provider;
+    const { access_token, refresh_token } = tokensOf(await logIn(relay(), ofNotes));
+    relay().ahead += 61_000;
+    const groups = Array.from({ length: 400 }, (_, index) => `a group with a long name ${index}`);
+    relay().provider.onUser = json({ ...ada, groups });
+    const refused = await relay().refresh('app', refresh_token);
+    expect(jsonOf(refused)).to.include({ error: 'access_denied' });
+    relay().ahead += 61_000;
+    relay().provider.onUser = onUser;
+    expect((await relay().refresh('app', refresh_token)).status).to.equal(200);
+    expect((await check(relay(), 'notes', bearer(access_token))).status).to.equal(204);
+  });
+
+  it('are tried again later if the provider answers with something else', async () => {
+    const { refresh_token } = tokensOf(await logIn(relay(), ofNotes));
+    relay().provider.mood.trouble = 'nonsense';
+    const answer = await relay().refresh('app', refresh_token);
+    expect(answer.status).to.equal(503);
+    expect(jsonOf(answer)).to.include({ error: 'temporarily_unavailable' });
+  });
+});
+
 describe('the end of a login for a resource', () => {
+  it('comes when its front end lets in no such clients any more', async () => {
+    const { code, start } = await programLogin();
+    const { access_token } = tokensOf(await relay().redeem(start, code));
+    expect((await check(relay(), 'notes', bearer(access_token))).status).to.equal(204);
+    const open = 'clients: { registration: true }';
+    const frontEnds = settings.frontEnds.replace(open, 'redirect-uris: [http://127.0.0.1/in]');
+    await relay().reload({ ...settings, frontEnds });
+    expect((await check(relay(), 'notes', bearer(access_token))).status).to.equal(401);
+    await relay().reload(settings);
+  });
+
   for (const kind of ['access_token', 'refresh_token'] as const) {
     it(`comes with the revocation of its ${kind}, at all doors`, async () => {
       const tokens = tokensOf(await logIn(relay(), ofNotes));
@@ -364,6 +411,32 @@ describe('the answer to a request that may not pass', () => {
       const at = await relay().send({ path: `/.well-known/oauth-protected-resource${slash}` });
       expect(jsonOf(at)).to.include({ resource: files });
     }
+  });
+
+  it('is given to every method, and to what is not exactly one token', async () => {
+    const { access_token } = tokensOf(await logIn(relay(), ofNotes));
+    for (const method of ['OPTIONS', 'POST', 'PROPFIND']) {
+      for (const headers of [[], [['Origin', 'https://app.example']]] as [string, string][][]) {
+        const asking: [string, string] = ['Access-Control-Request-Method', 'GET'];
+        const path = '/auth/check/notes';
+        const answer = await relay().send({ method, path, headers: [...headers, asking] });
+        expect(answer.status, method).to.equal(401);
+      }
+    }
+    const two: [string, string] = ['Authorization', `Bearer ${access_token} other`];
+    expect((await check(relay(), 'notes', two)).status).to.equal(401);
+  });
+
+  it('keeps an altered token from the provider', async () => {
+    const { access_token } = tokensOf(await logIn(relay(), ofNotes));
+    relay().provider.calls.length = 0;
+    for (const altered of [`${access_token}=`, access_token.slice(0, -1), `"${access_token}"`]) {
+      const found = await relay().send({ path: '/api/user', headers: [bearer(altered)] });
+      expect(found.status).to.equal(401);
+      const revoked = await relay().post('revoke', { client_id: 'app', token: altered });
+      expect(revoked.status).to.equal(400);
+    }
+    expect(relay().provider.calls).to.deep.equal([]);
   });
 
   it('says what is wrong with the token', async () => {

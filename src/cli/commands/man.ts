@@ -34,6 +34,7 @@ export function man(program: Command): string {
 }
 
 function commandItem(command: Command, help: Help): string {
+  // Those with a heading are settings of the relay, which the page lists below.
   const own = help
     .visibleOptions(command)
     .filter(({ helpGroupHeading, long }) => helpGroupHeading === undefined && long !== '--help');

@@ -71,6 +71,7 @@ function hasUnplaced(
   return !isAddress;
 }
 
+/** Reports a rule that the provider cannot answer. Of a discovered one, the claims of OpenID Connect count. */
 function reportUnanswered(
   rule: AccessRule,
   allow: Allow,

@@ -69,7 +69,8 @@ export function reportPlainHttp({ relay, registrations, resources, frontEnds }: 
 
 function plainAddresses<At extends Level>({ level, values }: Reading<At>): readonly NameAt<At>[] {
   return namesAt(level).filter((name) => {
-    const given: unknown = rowAt(level, name).address && values[name];
+    if (!rowAt(level, name).isAddress) return false;
+    const given: unknown = values[name];
     const url = typeof given === 'string' ? new URL(exampleOf(given)) : given;
     return url instanceof URL && url.protocol === 'http:' && !isLoopback(url);
   });

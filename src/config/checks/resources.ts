@@ -116,7 +116,8 @@ function checkFrontEndResources(
     if (registration === '' || registrations.includes(registration)) continue;
     report(`has ${name} of the provider ${registration}, which the front end may not use`);
   }
-  const isClear = used.length === named.length && used.every((one) => one.registration !== '');
+  const isClear =
+    used.length === new Set(named).size && used.every((one) => one.registration !== '');
   for (const registration of isClear ? registrations : []) {
     if (used.some((one) => one.registration === registration)) continue;
     report(`has none of the provider ${registration}: name the others in providers`);

@@ -72,39 +72,49 @@ export function readSettings(pairs: readonly Pair[], place: Place, source: Sourc
   return { ...place, path: source.path, values, positions, inside };
 }
 
-/** Reads what a key with the name of a level holds. */
+/** Reads what a key with the name of a level holds: a map of settings, a list of such maps, or such maps by names. */
 function readInside(
   level: Level,
-  { value, position }: Pair,
+  pair: Pair,
   before: string,
   source: Source,
 ): readonly FileSettings[] {
-  const { shape, most = 1, otherShape, empty } = levels[level];
-  const { yaml, report, giveUp } = source;
+  const { shape } = levels[level];
   const path = `${before}${level}`;
+  if (shape === 'list') return readList(level, pair, path, source);
+  const { yaml } = source;
+  const pairs = yaml.pairsOf(pair.value);
+  // Without names, it is not clear what the rest of the file means.
+  const report = shape === 'named' ? source.giveUp : source.report;
+  const { most = 1, otherShape, empty } = levels[level];
+  const beyond = shape === 'named' ? pairs[most] : undefined;
+  if (!isMap(pair.value)) report(pair.position, `${path} ${otherShape}`);
+  else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);
+  if (beyond) report(beyond.position, `${path} has more than ${most} entries`);
+  if (shape === 'named') return beyond ? [] : pairs.map((one) => readEntry(one, level, source));
+  return [readSettings(pairs, { level, prefix: `${path}.`, position: pair.position }, source)];
+}
+
+function readList(
+  level: Level,
+  { value, position }: Pair,
+  path: string,
+  source: Source,
+): readonly FileSettings[] {
+  const { most = 1, otherShape, empty } = levels[level];
+  const { yaml } = source;
   const fault = (message: string, at = position): [] => {
-    (shape === 'named' ? giveUp : report)(at, `${path} ${message}`);
+    source.report(at, `${path} ${message}`);
     return [];
   };
-  const read = (pairs: readonly Pair[], at: Position) =>
-    readSettings(pairs, { level, prefix: `${path}.`, position: at }, source);
-  const isList = shape === 'list';
-  const items = isList && isSeq(value) ? value.items : [];
-  const pairs = isList ? [] : yaml.pairsOf(value);
-  if (isList ? !isSeq(value) : !isMap(value)) fault(otherShape);
-  else if (empty !== undefined && items.length + pairs.length === 0) fault(empty);
-  if (shape === undefined) return [read(pairs, position)];
-  if (items.length > most) return fault(`has more than ${most} entries`);
-  if (isList) {
-    return items.flatMap((item) => {
-      const [map, at] = [yaml.resolved(item), yaml.positionOf(item)];
-      if (!isMap(map)) return fault('has an entry that is not a map', at);
-      return [read(yaml.pairsOf(map), at)];
-    });
-  }
-  const beyond = pairs[most];
-  if (beyond) return fault(`has more than ${most} entries`, beyond.position);
-  return pairs.map((pair) => readEntry(pair, level, source));
+  if (!isSeq(value)) return fault(otherShape);
+  if (empty !== undefined && value.items.length === 0) return fault(empty);
+  if (value.items.length > most) return fault(`has more than ${most} entries`);
+  return value.items.flatMap((item) => {
+    const [map, at] = [yaml.resolved(item), yaml.positionOf(item)];
+    if (!isMap(map)) return fault('has an entry that is not a map', at);
+    return [readSettings(yaml.pairsOf(map), { level, prefix: `${path}.`, position: at }, source)];
+  });
 }
 
 function readEntry({ key: name, position, value }: Pair, level: Level, source: Source) {

@@ -69,7 +69,7 @@ export const apiRows = {
     otherwise: 'required',
   }),
   url: api('url', url, {
-    address: true,
+    isAddress: true,
     help: 'URL that takes the place of the path; it ends with a slash',
     otherwise: 'required',
   }),

@@ -14,7 +14,7 @@ const refreshTokenKinds = oneOf(['bound', 'bearer', 'off']);
 export const requiredFrontEndRows = group('Required', {
   origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', originPattern, {
     usual: 1,
-    address: true,
+    isAddress: true,
     help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port',
     otherwise: 'required',
     inFile: { otherwise: 'required, except with kind native or client-key-file' },

@@ -8,7 +8,7 @@ import { group, rowsOf } from './setting.ts';
 const relay = rowsOf('relay');
 const provider = rowsOf('providers');
 const preset = rowsOf('providers', { excludes: ['issuer'] });
-const address = rowsOf('providers', { address: true });
+const address = rowsOf('providers', { isAddress: true });
 const { filePath: path, oneOf, parameters, visibleCharacters } = schemas;
 const tokenRequests = oneOf(['query', 'body', 'basic', 'basic-raw']);
 const timeout = schemas.seconds(0.1, 300);

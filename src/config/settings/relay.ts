@@ -22,7 +22,7 @@ export const listeningRows = group('Listening', {
   }),
   baseUrl: relay('--base-url <url>', 'BASE_URL', httpUrl, {
     usual: 4,
-    address: true,
+    isAddress: true,
     help: 'public URL of this relay, as browsers see it',
     otherwise: 'http://localhost:PORT, https with a certificate',
   }),

@@ -13,6 +13,10 @@ const identifier = v.pipe(
     ({ input }) => v.safeParse(httpUrl, input, { abortPipeEarly: true }).issues?.[0].message ?? '',
   ),
   v.check((text) => !text.includes('?'), 'must not have a query'),
+  v.check(
+    (text) => /^[^/]*\/\/[^/]*(\/[\w.~/-]*)?$/.test(text),
+    'must have a path of letters, digits, hyphens, underscores, dots and tildes',
+  ),
 );
 
 /** Names of claims with spaces between them. */
@@ -29,7 +33,7 @@ export const resourceRows = {
   url: row('url', identifier, {
     help: 'address that people and programs type, such as https://notes.example.com/mcp; tokens are for it alone',
     otherwise: 'required',
-    address: true,
+    isAddress: true,
   }),
   provider: row('provider', schemas.pathSegment, {
     help: 'provider whose people it knows',

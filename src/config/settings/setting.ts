@@ -109,7 +109,7 @@ export interface Setting {
   /** The relay reads it only when it starts; `presence`: whether it is there. */
   readonly restart?: true | 'presence';
   /** It is an address, or has one: http:// only leads to this machine, unless that is allowed. */
-  readonly address?: true;
+  readonly isAddress?: true;
   /** What differs in a file, in words; null: a file cannot give it. */
   readonly inFile?: { readonly help?: string; readonly otherwise: string } | null;
   readonly schema: v.GenericSchema<string, unknown>;

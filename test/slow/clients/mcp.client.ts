@@ -62,14 +62,14 @@ needsPrograms('caddy', memoryProgram).describe(
     async function expectOneLogin([open, refreshes]: Client, given: Given) {
       const client = await open(given);
       try {
-        expect(await client.call()).to.equal('ada is 42');
+        expect(await client.call()).to.equal('You are 42');
         rig().relay.ahead += hour;
         rig().holdRefresh(refreshes);
         expect(await client.callAtOnce(10)).to.equal(10);
         expect(rig().refreshes).to.equal(1);
         await rig().restart();
         rig().relay.ahead += hour;
-        expect(await client.call()).to.equal('ada is 42');
+        expect(await client.call()).to.equal('You are 42');
         expect(rig().refreshes).to.equal(2);
         expect(rig().logins).to.have.lengthOf(1);
       } finally {
@@ -81,7 +81,7 @@ needsPrograms('caddy', memoryProgram).describe(
       const given = { rig: rig(), url: rig().urls.notes, home };
       const clientOf = async () => {
         const client = await openMcpRemote(given);
-        expect(await client.call()).to.equal('ada is 42');
+        expect(await client.call()).to.equal('You are 42');
         await client.close();
         rig().relay.provider.revokeAll();
         return rig().logins.at(-1)?.searchParams.get('client_id');

@@ -1,7 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ClientsRelay } from '../../../clients/support/clients-relay.ts';
 import { json } from '../../../harness/provider/provider-behaviours.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
@@ -10,9 +7,17 @@ import { ada, secret } from '../../../resources/support/resources-relay.ts';
 import { Balancer } from '../../deploy/support/balancer.ts';
 import { guards } from '../../deploy/support/kinds.ts';
 import { trust } from './document-host.ts';
+import { DocumentedPrograms, withoutIntrospection } from './documented-programs.ts';
+
+interface Started {
+  readonly relay: ClientsRelay;
+  readonly memory: MemoryServer;
+  readonly caddy: Balancer;
+  readonly servers: DocumentedPrograms;
+}
 
 /**
- * Two MCP servers that are resources of two relays with one memory. "notes" is behind Caddy, as in `deploy`, which asks a
+ * Two MCP servers of docs/resources.md, which are resources of two relays with one memory. "notes" is behind Caddy, as in `deploy`, which asks a
  * relay about each request. "introspected" asks a relay itself.
  */
 export class ResourcesRig {
@@ -25,7 +30,7 @@ export class ResourcesRig {
   readonly logins: URL[] = [];
   readonly #memory: MemoryServer;
   readonly #caddy: Balancer;
-  readonly #servers: ChildProcess[] = [];
+  readonly #servers: DocumentedPrograms;
   #distrust = () => {};
 
   static async start(): Promise<ResourcesRig> {
@@ -37,23 +42,33 @@ export class ResourcesRig {
       relay,
       memory: await MemoryServer.start(),
       caddy: await Balancer.start(caddy, [relay.port]),
+      servers: await DocumentedPrograms.create(),
     };
     const rig = new ResourcesRig(started, introspecting);
     rig.#distrust = trust(await readFile(rig.certificateFile, 'utf8'));
     await rig.restart();
-    const { introspected } = rig.urls;
-    await rig.#serve(`${guarded}`);
-    await rig.#serve(`${introspecting}`, introspected, `${relay.address}/auth/provider`, secret);
+    await rig.#servers.serve('mcp.js', {
+      relay: relay.address,
+      port: guarded,
+      change: withoutIntrospection,
+    });
+    await rig.#servers.serve('mcp.js', {
+      relay: relay.address,
+      port: introspecting,
+      change: (code) =>
+        code
+          .replaceAll('https://notes.example.com/mcp', rig.urls.introspected)
+          .replaceAll('https://notes.example.com', new URL(rig.urls.introspected).origin)
+          .replaceAll("client_id: 'notes'", "client_id: 'introspected'"),
+    });
     return rig;
   }
 
-  private constructor(
-    { relay, memory, caddy }: { relay: ClientsRelay; memory: MemoryServer; caddy: Balancer },
-    introspecting: number,
-  ) {
+  private constructor({ relay, memory, caddy, servers }: Started, introspecting: number) {
     this.relay = relay;
     this.#memory = memory;
     this.#caddy = caddy;
+    this.#servers = servers;
     this.certificateFile = caddy.certificateFile;
     this.urls = {
       notes: `https://localhost:${caddy.tlsPort}/mcp`,
@@ -120,18 +135,9 @@ resources:
 
   async stop(): Promise<void> {
     this.#distrust();
-    for (const server of this.#servers) server.kill();
+    await this.#servers.stop();
     await this.#caddy.stop();
     await this.relay.stop();
     await this.#memory.stop();
-  }
-
-  async #serve(...words: readonly string[]): Promise<void> {
-    const program = join(import.meta.dirname, '..', 'mcp-server.js');
-    const server = spawn(process.execPath, [program, ...words], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.#servers.push(server);
-    await once(server.stdout, 'data');
   }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { expect } from 'chai';
 import { eventually } from '../../../harness/system/eventually.ts';
 
 /** A file of a library that only these tests have. */
@@ -16,7 +17,7 @@ export function onLogin(output: Readable, visit: (start: URL) => Promise<URL>): 
     const [start] = /http:\S+\/auth\/provider\?\S+/.exec(line) ?? [];
     if (start === undefined) return;
     const back = await visit(new URL(start));
-    // It may print the address before it listens.
-    await eventually(() => fetch(back));
+    // It may print the address before it listens. Until then, the port may be somebody else's.
+    await eventually(async () => expect((await fetch(back)).ok).to.equal(true));
   });
 }

@@ -81,8 +81,11 @@ needsPrograms('caddy', memoryProgram).describe(
       const given = { rig: rig(), url: rig().urls.notes, home };
       const clientOf = async () => {
         const client = await openMcpRemote(given);
-        expect(await client.call()).to.equal('You are 42');
-        await client.close();
+        try {
+          expect(await client.call()).to.equal('You are 42');
+        } finally {
+          await client.close();
+        }
         rig().relay.provider.revokeAll();
         return rig().logins.at(-1)?.searchParams.get('client_id');
       };

@@ -28,10 +28,10 @@ export const userFailures = {
       'The access token contains characters that are not allowed in a token. Log in again.',
     token_invalid: 'The access token is invalid: the provider did not accept it. Log in again.',
   }),
-  token_of_resource: {
+  token_of_relay: {
     ...tokenInvalid,
     detail:
-      'This access token is for a resource, not for the provider. The answer that gave it says who the person is, as identity.',
+      'This token is one of the relay, not of the provider. The answer that gave an access token for a resource says who the person is, as identity.',
   },
   ...each(badGateway, {
     lookup_forbidden:

@@ -45,7 +45,7 @@ async function recordOfToken(
   find: FindRegistration,
   isForeign: boolean,
 ) {
-  if (looksSealed(accessToken)) throw new RelayError('token_of_resource');
+  if (looksSealed(accessToken)) throw new RelayError('token_of_relay');
   const source = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = source.name;
   const registration = source.pinned();

@@ -158,7 +158,7 @@ describe('the secrets of an OAuth login', () => {
       ({ refreshToken }) => relay.get(`${loginPath}/revoke?token=${refreshToken}`),
     ],
     'a lookup with a refresh token': [
-      'token_invalid',
+      'token_of_relay',
       ({ refreshToken }) => relay.lookUp(`Bearer ${refreshToken}`),
     ],
   };

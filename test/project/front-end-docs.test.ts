@@ -16,7 +16,7 @@ const ofPrograms: readonly string[] = [
 /** Failures of doors to resources, and of tokens for them: docs/resources.md. */
 const ofResources: readonly string[] = [
   ...['resource_token_missing', 'resource_token_invalid', 'resource_token_expired'],
-  ...['resource_token_misplaced', 'resource_secret_wrong', 'token_of_resource'],
+  ...['resource_token_misplaced', 'resource_secret_wrong', 'token_of_relay'],
   ...['identity_too_long', 'identity_unknown'],
 ];
 

@@ -27,7 +27,7 @@ for (const engine of engines) {
       await tab.click('button[value=login]');
     }
 
-    for (const path of ['/list?page=2', '/#/list']) {
+    for (const path of ['/', '/list?page=2', '/#/list']) {
       it(`logs in from ${path}, comes back there, and stays logged in, with one call at the provider`, async () => {
         const tab = await openPage(path);
         await loggedOut(tab);

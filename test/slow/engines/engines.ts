@@ -8,12 +8,7 @@ const wanted = process.env['ENGINES']?.split(' ');
 /** The engines that `ENGINES` names, else all. */
 export const engines = all.filter(({ name }) => wanted?.includes(name) ?? true);
 
-const running = new Map<Engine, Promise<void>>();
-after('the engines end', async () => {
-  for (const engine of running.keys()) await engine.stop();
-});
-
-/** Runs the engine from the enclosing `describe` on, with a visitor for each test. */
+/** Runs the engine for the enclosing `describe`, with a visitor for each test. */
 export function useEngine(engine: Engine): Omit<Visitor, 'leave'> {
   let visitor: Visitor | undefined;
   const present = async () => {
@@ -21,14 +16,12 @@ export function useEngine(engine: Engine): Omit<Visitor, 'leave'> {
     return visitor;
   };
 
-  before(`${engine.name} starts`, async () => {
-    if (!running.has(engine)) running.set(engine, engine.start());
-    await running.get(engine);
-  });
+  before(`${engine.name} starts`, () => engine.start());
   afterEach(async () => {
     await visitor?.leave();
     visitor = undefined;
   });
+  after(`${engine.name} ends`, () => engine.stop());
 
   return {
     openTab: async () => (await present()).openTab(),

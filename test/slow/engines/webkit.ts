@@ -34,6 +34,8 @@ export const webkit: Engine = {
         }),
       )
       .build();
+    // A page whose loading does not go on is opened again.
+    await driver.manage().setTimeouts({ pageLoad: 10_000 });
     const inTurn = turns();
     let used = false;
     return {

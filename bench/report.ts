@@ -36,7 +36,8 @@ const style = `
 export function writeReport(measured: readonly Figures[]): void {
   const text = readFileSync(page, 'utf8');
   const [before = '', after = ''] = [text.split(begin)[0], text.split(end)[1]];
-  const figures = [setting(), costs(measured), memories(measured)].join('\n\n');
+  const picture = '![CPU time by workload](benchmarks.svg)';
+  const figures = [setting(), picture, costs(measured), memories(measured)].join('\n\n');
   writeFileSync(page, `${before}${begin}\n\n${figures}\n\n${end}${after}`);
   writeFileSync(chart, draw(measured));
 }

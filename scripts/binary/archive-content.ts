@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 
-const forMaintainers = /^(?:architecture|benchmarks|design|release|reliability)\.md$/;
+const forMaintainers = /^(?:architecture|benchmarks|design|release|reliability)\./;
 
 /** The files of docs for users. */
 export const userDocuments: readonly string[] = readdirSync('docs').filter(

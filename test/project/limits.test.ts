@@ -4,8 +4,17 @@ import { limits } from '../../src/limits.ts';
 
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
-/** The name of each limit in the table. */
-const names: Readonly<Record<keyof typeof limits, string>> = {
+/** The limits of the configuration file: its faults name them. */
+type OfFile =
+  | 'apisOfFrontEnd'
+  | 'configFileSize'
+  | 'configFileAliases'
+  | 'registrations'
+  | 'resources'
+  | 'frontEnds';
+
+/** The name of each other limit in the table. */
+const names: Readonly<Record<Exclude<keyof typeof limits, OfFile>, string>> = {
   handshakeTime: 'time for a TLS handshake',
   headersTime: 'time for the headers of a request',
   requestTime: 'time for a whole request',
@@ -44,12 +53,6 @@ const names: Readonly<Record<keyof typeof limits, string>> = {
   apiCallTime: "time for a call to the provider's API",
   apiRequestSize: "body of a request to the provider's API",
   apiResponseSize: "body of a response of the provider's API",
-  apisOfFrontEnd: '`proxy` entries of a front end',
-  configFileSize: 'the configuration file',
-  configFileAliases: 'aliases in the configuration file',
-  registrations: 'providers in the configuration file',
-  resources: 'resources in the configuration file',
-  frontEnds: 'front ends in the configuration file',
 };
 const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 * 1024 };
 

@@ -133,11 +133,11 @@ describe('the browser client in session mode, in Chromium', () => {
   const openPage = useBrowser();
   const site = useClientSite('session');
 
-  it('can be in one page with requests of its own, as docs/front-end.md shows them', async () => {
+  it('can be in one page with requests of its own, as docs/http-api.md shows them', async () => {
     const page = await openPage();
     await page.goto(site().frontEnd);
     await logIn(page);
-    const ask = documented('session.js', site().relayUrl);
+    const ask = documented('session.js', site().relayUrl, 'http-api');
     const asked = (path: string, method: string) =>
       page.evaluate(`(() => { ${ask}; return ask('${path}', '${method}')
         .then(async (answer) => ({ status: answer.status, ...(await answer.json()) })); })()`);

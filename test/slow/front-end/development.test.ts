@@ -22,6 +22,20 @@ const html = `<!doctype html>
 </script>
 `;
 
+describe('the page that docs/front-end.md begins with, in Chromium', () => {
+  const openPage = useBrowser();
+  const site = useSite({ pages: (relay) => ({ '/': documented('page.html', relay) }) });
+
+  it('greets who has logged in, and logs out', async () => {
+    const tab = await openPage();
+    await tab.goto(site().frontEnd);
+    await logIn(tab);
+    await tab.getByRole('button', { name: 'Log out' }).click();
+    await tab.getByRole('button', { name: 'Log in' }).waitFor();
+    expect(await tab.locator('p').textContent()).to.equal('You are not logged in.');
+  });
+});
+
 describe('one source for production and development, as docs/front-end.md shows it, in Chromium', () => {
   const openPage = useBrowser();
   const site = useSite({

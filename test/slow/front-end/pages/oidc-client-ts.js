@@ -1,5 +1,5 @@
 /* global users, relay */
-// Comes after the settings of docs/front-end.md, which create `users`.
+// Comes after the settings of docs/http-api.md, which create `users`.
 
 const status = document.querySelector('[role=status]');
 

@@ -1,5 +1,5 @@
 /* global authConfig, relay */
-// Comes after the settings of docs/front-end.md, which are `authConfig`.
+// Comes after the settings of docs/http-api.md, which are `authConfig`.
 
 import { StrictMode, useContext, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -89,7 +89,7 @@ export function useClientSite(
 }
 
 /**
- * A site whose front end uses the library as docs/front-end.md says.
+ * A site whose front end uses the library as docs/http-api.md says.
  *
  * @param settings further settings of the library, as JavaScript writes them
  */
@@ -100,7 +100,7 @@ export function useLibrarySite(
 ): () => Site {
   const script = { 'oidc-client-ts': 'oidc-client-ts.js', 'react-oauth2-code-pkce': 'react.jsx' };
   const pages = async (relay: string) => {
-    const documentedSettings = documented(`${library}.js`, relay);
+    const documentedSettings = documented(`${library}.js`, relay, 'http-api');
     const contents =
       documentedSettings.replace(/\n\}\)?;\n$/, `\n${settings}$&`) +
       (await readFile(join(folder, script[library]), 'utf8'));

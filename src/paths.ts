@@ -13,6 +13,19 @@ export const paths = {
   clientPackage: '/client.tgz',
 } as const;
 
+/** The endpoints of the relay: nothing else can contain one, or be below one. */
+export const ownPaths: readonly string[] = [
+  '/auth',
+  ...Object.values(paths).filter((path) => !path.startsWith('/auth')),
+  '/.well-known',
+];
+
+/** Whether two paths are the same, or one is below the other. A slash at the end does not count. */
+export function overlap(one: string, other: string): boolean {
+  const [above, below] = [one, other].map((path) => path.replace(/\/?$/, '/')).sort();
+  return below?.startsWith(above ?? '') === true;
+}
+
 /** Where logins at a registration start. Its other endpoints are below. */
 export function registrationPath(name: string): string {
   return `/auth/${name}`;

@@ -6,6 +6,14 @@ import type { Secret } from '../sealing/secret.ts';
 /** Seconds for which an access token can be good at most. */
 export const longestLifetime = 86_400;
 
+/** A server that knows nothing of logins: the relay stands in front of it. */
+interface Upstream {
+  /** What takes the place of the identifier; both end with a slash, or neither does. */
+  readonly url: string;
+  /** Whether it gets the provider's access token. */
+  readonly givesToken: boolean;
+}
+
 /** Something behind the login that is not the provider's: an API, an MCP server. @see RFC 8707 */
 export interface Resource {
   readonly name: string;
@@ -25,6 +33,8 @@ export interface Resource {
   readonly scope: string | undefined;
   /** Those of the server that introspects: the present and the previous one. Empty: none does. */
   readonly secrets: readonly Secret[];
+  /** Undefined: requests to it do not pass the relay. */
+  readonly upstream: Upstream | undefined;
 }
 
 /** A resource, as far as a login knows it. */

@@ -139,6 +139,7 @@ front-ends:
         lifetime: 3600,
         scope: undefined,
         secrets: [],
+        upstream: undefined,
       },
     ]);
   });
@@ -162,6 +163,89 @@ front-ends:
     expect(claimOf(others, '')).to.equal('others');
     expect(faultsOfFile(file(others, roles)).join()).to.match(
       /p\.allow\.groups-claim has no effect/,
+    );
+  });
+
+  it('may have an upstream, unless the relay could not tell requests to it from others', () => {
+    const open = 'kind: native, clients: { registration: true }';
+    const file = (more: string, baseUrl = 'https://login.example.com', app = '') =>
+      `base-url: ${baseUrl}
+key-file: ./key
+providers: { github: { client-id: a, client-secret: b, allow: { users: [ada] } } }
+resources:
+  plain: { url: https://plain.example.com/below }
+  notes: ${more.includes('url: ') ? `{ ${more} }` : `{ url: https://notes.example.com/mcp, ${more} }`}
+front-ends:
+  app: { ${app || 'origin: https://a.example.com'}, token-delivery: code, resources: [plain, notes] }
+  page: { origin: https://example.com, token-delivery: session, proxy: [{ path: /github/, url: https://api.github.com/ }] }
+`;
+    const upstream = 'upstream: http://127.0.0.1:9000/mcp';
+    const at = (url: string, path = '/') =>
+      `url: "${url}", upstream: "http://127.0.0.1:9000${path}"`;
+    const upstreamOf = (...given: Parameters<typeof file>) =>
+      readFileConfig(file(...given)).config.resources[1]?.upstream;
+    const passing: Parameters<typeof file>[] = [
+      [upstream],
+      [`${upstream}, token: provider`],
+      [`${upstream}, token: provider, open-clients: true`, undefined, open],
+      [upstream, undefined, open],
+      [at('https://notes.example.com')],
+      [at('https://login.example.com/api/notes', '/mcp')],
+      [at('https://plain.example.com/below-it', '/mcp')],
+      ['url: https://plain.example.com/'],
+      ['upstream: http://notes:9000/mcp'],
+    ];
+    expect(passing.map((given) => upstreamOf(...given)?.givesToken)).to.deep.equal([
+      false,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      undefined,
+      false,
+    ]);
+    const refused: [RegExp, ...Parameters<typeof file>][] = [
+      [/upstream must not have a query/, 'upstream: "http://127.0.0.1/mcp?a"'],
+      [/upstream must not have a fragment/, 'upstream: "http://127.0.0.1/mcp#a"'],
+      [/upstream must not hold a user/, 'upstream: "http://a@127.0.0.1/mcp"'],
+      [/upstream must be a URL that starts/, 'upstream: "ws://127.0.0.1/mcp"'],
+      [/upstream must have no slash at its end/, 'upstream: http://127.0.0.1:9000/mcp/'],
+      [/upstream must have a slash at its end/, at('https://notes.example.com', '/mcp')],
+      [/token is provider, which needs upstream/, 'token: provider'],
+      [/token must be one of/, `${upstream}, token: all`],
+      [
+        /token is provider, but front-ends.app has/,
+        `${upstream}, token: provider`,
+        undefined,
+        open,
+      ],
+      [/upstream must start with https/, 'upstream: http://notes:9000/mcp, token: provider'],
+      [/url contains that of resources.plain/, at('https://plain.example.com/')],
+      [
+        /url contains that of resources.plain/,
+        at('https://plain.example.com:443/below/it', '/mcp'),
+      ],
+      [/below one: \/auth, \/api\/user/, at('https://login.example.com')],
+      [/below one: \/auth$/, at('https://login.example.com/auth/notes', '/mcp')],
+      [/below one: \/api\/user$/, at('https://login.example.com/api/user/notes', '/mcp')],
+      [/below one: \/api\/user$/, at('https://login.example.com/api/', '/')],
+      [/below one: \/.well-known$/, at('https://login.example.com/.well-known/mcp', '/mcp')],
+      [/below one: \/github\/$/, at('https://login.example.com/github', '/mcp')],
+      [
+        /below one: \/login$/,
+        at('https://example.com/login/mcp', '/mcp'),
+        'https://example.com/login/',
+      ],
+    ];
+    for (const [message, ...given] of refused) {
+      const faults = faultsOfFile(file(...given));
+      expect(faults, faults.join('\n')).to.have.length(1);
+      expect(faults[0]).to.match(message);
+    }
+    expect(readFileConfig(file(`${upstream}, open-clients: true`)).warnings).to.match(
+      /open-clients has no effect/,
     );
   });
 });

@@ -3,12 +3,12 @@ import { isSameSite } from '../../origins/domains.ts';
 import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
 import { originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
 import { maxRedirectUriLength, nativeRedirectUri, takenParameter } from '../../origins/schemas.ts';
+import { overlap } from '../../paths.ts';
 import { isLoopback } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
 import { whyTaken } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
-import { overlap } from '../settings/apis.ts';
 import { allowOf } from './access.ts';
 import { isWithoutState, refreshTokensOf } from './state.ts';
 

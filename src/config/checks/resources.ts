@@ -1,5 +1,7 @@
 import { answerToClaim, type Claim } from '../../access/identity.ts';
+import { overlap, ownPaths } from '../../paths.ts';
 import { comparable } from '../../resources/resource.ts';
+import { isLoopback } from '../../urls.ts';
 import { entryNamed } from '../fault.ts';
 import type { ProviderSettings } from '../provider.ts';
 import {
@@ -19,10 +21,11 @@ const endpoints = ['check', 'introspect'];
  * @param providers in the order of the registrations; undefined: it has a fault
  */
 export function checkResources(
-  { relay, registrations, resources, frontEnds }: Readings,
+  readings: Readings,
   providers: readonly (ProviderSettings | undefined)[],
   hasKeyFile: boolean,
 ): void {
+  const { relay, registrations, resources, frontEnds } = readings;
   if (resources.length > 0 && !hasKeyFile) {
     relay.fault(
       'keyFile',
@@ -33,6 +36,7 @@ export function checkResources(
   const used = new Set(frontEnds.flatMap((one) => checkFrontEndResources(one, resources)));
   for (const [index, resource] of resources.entries()) {
     reportPlace(resource, resources.slice(0, index), names);
+    reportUpstream(resource, resources.slice(0, index), readings);
     reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
     if (!used.has(resource.name)) resource.faultOfEntry('is used by no front end');
   }
@@ -60,6 +64,11 @@ export function resourceConfig(reading: ResourceReading) {
     lifetime: values.lifetime,
     scope: values.scope,
     secrets: secrets ?? [],
+    /** The server that the relay stands in front of. Undefined: requests to the resource do not pass the relay. */
+    upstream: values.upstream && {
+      url: values.upstream.href,
+      givesToken: values.token === 'provider',
+    },
   };
 }
 
@@ -74,6 +83,79 @@ function reportPlace(
   if (same) fault('url', `is that of resources.${same.name}, too`);
   if (sourceOf('provider') === undefined && names.length > 1) {
     fault('provider', 'is required, because there are several providers');
+  }
+}
+
+/** Reports what keeps the relay from passing the requests to a resource, or would pass others. */
+function reportUpstream(
+  resource: ResourceReading,
+  earlier: readonly ResourceReading[],
+  { relay, frontEnds }: Readings,
+): void {
+  const { name, values, sourceOf, fault } = resource;
+  const { upstream } = values;
+  const url = URL.parse(values.url ?? '');
+  const beside = earlier.find((one) => {
+    const other = URL.parse(one.values.url ?? '');
+    const passes = upstream !== undefined || one.values.upstream !== undefined;
+    const isAtHost = url !== null && other?.host === url.host;
+    const isSame = isAtHost && comparable(other.href) === comparable(url.href);
+    return passes && isAtHost && !isSame && overlap(other.pathname, url.pathname);
+  });
+  if (beside) fault('url', `contains that of resources.${beside.name}, or is below it`);
+  const gets = values.token === 'provider';
+  if (gets && sourceOf('upstream') === undefined)
+    fault('token', 'is provider, which needs upstream');
+  if (upstream === undefined) return;
+  if (url !== null) reportAddress(resource, url, upstream, relay.baseUrl, frontEnds);
+  if (!gets) {
+    resource.warnOfUnused(['openClients'], ' without token provider');
+    return;
+  }
+  if (
+    relay.values.insecureHttp === false &&
+    upstream.protocol === 'http:' &&
+    !isLoopback(upstream)
+  ) {
+    fault(
+      'upstream',
+      "must start with https:// or be on this machine: it gets the provider's token",
+    );
+  }
+  const open = frontEnds.find((one) => one.clients && one.values.resources?.includes(name));
+  if (open && values.openClients !== true) {
+    fault(
+      'token',
+      `is provider, but front-ends.${open.name} has clients that nobody registered, and each could act with the provider's token: say open-clients: true if they may`,
+    );
+  }
+}
+
+/** Reports addresses that the relay cannot tell from its own, or cannot map. */
+function reportAddress(
+  { fault }: ResourceReading,
+  { host, pathname }: URL,
+  upstream: URL,
+  baseUrl: string,
+  frontEnds: Readings['frontEnds'],
+): void {
+  const [inside, outside] = [pathname, upstream.pathname].map((path) => path.endsWith('/'));
+  if (inside !== outside) {
+    const which = inside
+      ? 'a slash at its end, as url has'
+      : 'no slash at its end, as url has none';
+    fault('upstream', `must have ${which}`);
+  }
+  const login = URL.parse(baseUrl);
+  if (login?.host !== host) return;
+  const base = login.pathname === '/' ? [] : [login.pathname];
+  const apis = frontEnds.flatMap((one) => one.apis.flatMap(({ values }) => values.path ?? []));
+  const taken = [...ownPaths, ...base, ...apis].filter((path) => overlap(path, pathname));
+  if (taken.length > 0) {
+    fault(
+      'url',
+      `contains paths of the relay at the host of the login, or is below one: ${taken.join(', ')}`,
+    );
   }
 }
 

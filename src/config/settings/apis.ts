@@ -1,15 +1,11 @@
 import * as v from 'valibot';
 import { mayReachApi } from '../../api-proxy/headers.ts';
-import { paths } from '../../paths.ts';
+import { overlap, ownPaths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
 import { oneOf, pathSegment, text } from '../schemas.ts';
 import { fileRows } from './setting.ts';
 
 const longestPath = 128;
-
-/** The endpoints of the relay, and what lies below them. */
-const others = Object.values(paths).filter((path) => !path.startsWith('/auth'));
-const endpoints = ['/auth', ...others, '/.well-known'];
 
 /** A path of the relay below which nothing else is, such as `/api/github/`. */
 const path = v.pipe(
@@ -19,15 +15,10 @@ const path = v.pipe(
   ),
   v.maxLength(longestPath, `must have at most ${longestPath} characters`),
   v.check(
-    (given) => !endpoints.some((endpoint) => overlap(`${endpoint}/`, given)),
-    `must not contain an endpoint of the relay, or be below one: ${endpoints.join(', ')}`,
+    (given) => !ownPaths.some((own) => overlap(own, given)),
+    `must not contain an endpoint of the relay, or be below one: ${ownPaths.join(', ')}`,
   ),
 );
-
-/** Whether two paths are the same, or one is below the other. Both end with a slash. */
-export function overlap(one: string, other: string): boolean {
-  return one.startsWith(other) || other.startsWith(one);
-}
 
 /** The URL that takes its place. */
 const url = v.pipe(

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { claims } from '../../access/identity.ts';
 import { longestLifetime } from '../../resources/resource.ts';
-import { httpUrl } from '../../urls.ts';
+import { httpUrl, providerUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
 import { fileRows } from './setting.ts';
 
@@ -17,6 +17,11 @@ const identifier = v.pipe(
     (text) => /^[^/]*\/\/[^/]*(\/[\w.~/-]*)?$/.test(text),
     'must have a path of letters, digits, hyphens, underscores, dots and tildes',
   ),
+);
+
+const upstream = v.pipe(
+  providerUrl,
+  v.check(({ href }) => !href.includes('?'), 'must not have a query'),
 );
 
 /** Names of claims with spaces between them. */
@@ -55,5 +60,17 @@ export const resourceRows = {
     help: 'file with the secret (32 or more characters) of the server that introspects tokens; a second line may hold the previous secret',
     otherwise: 'no introspection, only the check for proxies',
     secret: true,
+  }),
+  upstream: row('upstream', upstream, {
+    help: 'address of a server that knows nothing of logins, such as http://127.0.0.1:9000/mcp: the relay itself stands in front of it at url',
+    otherwise: 'requests to url do not pass the relay',
+  }),
+  token: row('token', schemas.oneOf(['none', 'provider']), {
+    help: "what the upstream gets besides the identity: none, or provider (the provider's access token)",
+    otherwise: 'none',
+  }),
+  openClients: row('open-clients', schemas.trueOrFalse, {
+    help: "whether clients that nobody registered may act with the provider's token, too, if the upstream gets it",
+    otherwise: 'false',
   }),
 };

@@ -27,6 +27,10 @@ export interface LoginRequest {
    * blocks the popup, the page goes to the login as usual.
    */
   readonly popup?: boolean;
+  /** Lets the person choose another account, if the provider can. */
+  readonly prompt?: 'select_account';
+  /** The account that the person probably logs in with: an address or a login name. */
+  readonly loginHint?: string;
 }
 
 /** Who the person is, as the API of your own that the login is for is told. */

@@ -42,6 +42,8 @@ export const limits = {
   frontEndStateLength: 512,
   /** The URL of the page that a session begins at. */
   returnToLength: 2048,
+  /** Characters of a `login_hint`. */
+  loginHintLength: 256,
   /** A code or refresh token of the relay. A token request has room for more. */
   sealedLength: 12 * 1024,
   /** An access token for a resource. Every request to it has one. */

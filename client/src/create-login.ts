@@ -147,7 +147,8 @@ export function createLogin(given: LoginOptions): Login {
   }
 
   async function login(request: LoginRequest = {}): Promise<void> {
-    const { returnTo = location.href, scope = options.scope ?? '', popup } = request;
+    const { returnTo = location.href, popup, prompt, loginHint: login_hint } = request;
+    const { scope = options.scope } = request;
     const { href } = new URL(returnTo, location.href);
     if (!href.startsWith(`${location.origin}/`)) {
       throw new LoginError('return_to_invalid', href);
@@ -164,7 +165,9 @@ export function createLogin(given: LoginOptions): Login {
       popup: tab !== window,
     };
     const parameters = await keeper.start(verifier, href);
-    const query = new URLSearchParams({ client_id: clientId, state, scope, ...parameters });
+    const given = { scope, prompt, login_hint, ...parameters };
+    const query = new URLSearchParams({ client_id: clientId, state });
+    for (const [name, value] of Object.entries(given)) if (value) query.set(name, value);
     // Without an await from here: after a double click, storage and address are of the same login.
     tab.sessionStorage[name] = JSON.stringify(pending);
     tab.location.href = `${relay}?${query}`;

@@ -31,6 +31,8 @@ const frontEndRequest = v.object({
   scope: v.optional(v.string()),
   /** Whether the person is to choose another account at the provider. No state holds it. */
   otherAccount: v.optional(v.boolean()),
+  /** The account that the person probably logs in with. No state holds it. */
+  loginHint: v.optional(v.string()),
 });
 
 /** What a front end asked for when it started a login. */

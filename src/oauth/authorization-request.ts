@@ -47,17 +47,29 @@ function union(scope: string | undefined, more: string | undefined): string | un
 }
 
 /**
- * Asks the provider to let the person choose another account.
+ * Tells the provider which account a person probably logs in with, or asks it to let them choose another one.
  *
- * @param prompt what does so; undefined: nothing
+ * @param wish what the start of the login says
  * @see OpenID Connect Core 1.0 §3.1.2.1
  */
-export function withPrompt(authorizationRequestUrl: string, prompt: string | undefined): string {
-  if (prompt === undefined) return authorizationRequestUrl;
+export function withAccount(
+  authorizationRequestUrl: string,
+  wish: {
+    readonly otherAccount?: boolean | undefined;
+    readonly loginHint?: string | undefined;
+  },
+  { accountPrompt, hintParameter }: Pick<Provider, 'accountPrompt' | 'hintParameter'>,
+): string {
+  const prompt = wish.otherAccount ? accountPrompt : undefined;
+  if (prompt === undefined && wish.loginHint === undefined) return authorizationRequestUrl;
   const url = new URL(authorizationRequestUrl);
-  const others = url.searchParams.get('prompt')?.split(' ') ?? [];
-  const words = [...others.filter((word) => word !== 'none' && word !== prompt), prompt];
-  url.searchParams.set('prompt', words.join(' '));
+  if (prompt !== undefined) {
+    const others = url.searchParams.get('prompt')?.split(' ') ?? [];
+    const words = [...others.filter((word) => word !== 'none' && word !== prompt), prompt];
+    url.searchParams.set('prompt', words.join(' '));
+  }
+  const { loginHint } = wish;
+  if (loginHint !== undefined) url.searchParams.set(hintParameter ?? 'login_hint', loginHint);
   return url.href;
 }
 

@@ -61,6 +61,12 @@ export function frontEndState({ state }: Query): string | undefined {
   return textOf(state, 'front_end_state_unusable', isShort);
 }
 
+/** The account that the person probably logs in with. One that cannot be passed on is left out: it is only a hint. */
+export function loginHintOf({ login_hint: hint }: Query): string | undefined {
+  const isUsable = typeof hint === 'string' && hint.length <= limits.loginHintLength;
+  return isUsable && hint !== '' && hint.isWellFormed() ? hint : undefined;
+}
+
 /**
  * The page that a session begins at. The result is built from the parsed address: URL parsers drop tabs and
  * line breaks, and take a backslash for a slash.

@@ -152,6 +152,8 @@ export interface Provider {
   readonly access?: AccessAnswers | undefined;
   /** The `prompt` that lets people choose another account. @see OpenID Connect Core 1.0 §3.1.2.1 */
   readonly accountPrompt?: 'select_account' | 'login' | undefined;
+  /** Its parameter for the account that a person probably logs in with (default: `login_hint`). */
+  readonly hintParameter?: 'login' | undefined;
   /** How the client identifiers of apps begin that have permissions of their own, and ignore scopes. */
   readonly appIdPrefix?: string | undefined;
   /** How CMSes use it, if they can log in through the relay. */

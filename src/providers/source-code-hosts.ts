@@ -65,6 +65,7 @@ export const github: Preset = {
   },
   issuer: 'https://github.com/login/oauth',
   accountPrompt: 'select_account',
+  hintParameter: 'login',
   ...githubEverywhere,
 };
 

@@ -15,7 +15,7 @@ import { redirect } from '../http/redirect.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
-import { newNonce, withLoginParameters, withPrompt } from '../oauth/authorization-request.ts';
+import { newNonce, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { Query } from '../oauth/query.ts';
 import { narrowedScope, scopeWithin, scopeWithout } from '../oauth/scope.ts';
@@ -23,6 +23,7 @@ import {
   codeChallengeOf,
   frontEndState,
   isOAuthRequest,
+  loginHintOf,
   pageToReturnTo,
   registeredRedirectUri,
   resourceOf,
@@ -113,19 +114,19 @@ function oauthRequest(query: Query, place: Place, redirectUri: string, isOpen: b
     own === undefined ? query : { ...query, scope: scopeWithout(query['scope'], own.scope) };
   const narrow = (whole?: string) =>
     isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole);
-  const { scope, otherAccount } = atProvider(query, place, narrow, own);
+  const { scope, ...account } = atProvider(query, place, narrow, own);
   // The provider's token stays here if the login is for a resource.
   const hasConsent = isOpen && isForProvider ? (true as const) : undefined;
   const given = { redirectUri, codeChallenge, client, scope, hasConsent };
   return {
     oauth: { ...given, ...(own === undefined ? { resource } : { opens: own.url }) },
-    otherAccount,
+    ...account,
   };
 }
 
 /** What a start is to ask the provider for. @param narrow gives a part of the configured scope */
 function atProvider(
-  { prompt }: Query,
+  query: Query,
   { registration, frontEnd }: Place,
   narrow: (whole?: string) => string | undefined,
   resource?: Resource,
@@ -133,7 +134,8 @@ function atProvider(
   const { provider, scopeWithAccess } = registration.pinned();
   const { scope: whole = provider.scope } = frontEnd;
   const scope = scopeWithAccess(narrow(whole), whole, frontEnd, resource);
-  return { scope, otherAccount: prompt === 'select_account' };
+  const otherAccount = query['prompt'] === 'select_account';
+  return { scope, otherAccount, loginHint: loginHintOf(query) };
 }
 
 /**
@@ -227,7 +229,7 @@ function expectOwnPage({ req: { headers } }: Context, own: string): void {
 function redirectToProvider(
   ctx: Context,
   { registration, frontEnd }: Place,
-  { otherAccount, ...request }: FrontEndRequest,
+  request: FrontEndRequest,
 ): void {
   const { protection } = registration;
   const { authorizationRequestUrl, provider } = registration.pinned();
@@ -236,7 +238,7 @@ function redirectToProvider(
   const { scope } = oauth ?? request;
   const isPlain = oauth === undefined && takesOAuth;
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
-  const url = otherAccount ? withPrompt(usual, provider.accountPrompt) : usual;
+  const url = withAccount(usual, request, provider);
   const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo });
   const challenge = login && provider.pkce ? codeChallenge(login.codeVerifier) : undefined;
   const nonce = newNonce(scope);

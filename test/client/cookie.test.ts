@@ -9,11 +9,13 @@ describe('the client in session mode', () => {
 
   it('starts with the page to return to, and without a challenge', async () => {
     client().page.href = `${home}list?page=2#third`;
-    const { state, ...parameters } = Object.fromEntries(await client().start(client().open()));
+    const { state, ...parameters } = Object.fromEntries(
+      await client().start(client().open(), { prompt: 'select_account' }),
+    );
     expect(state).to.match(/^[\w-]{22,}$/);
     expect(parameters).to.deep.equal({
       client_id: 'app',
-      scope: '',
+      prompt: 'select_account',
       return_to: `${home}list?page=2#third`,
     });
   });

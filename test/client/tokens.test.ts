@@ -17,12 +17,13 @@ describe('the client with tokens', () => {
 
   it('starts with a challenge whose verifier redeems the code', async () => {
     const login = client().open({ redirectUri: `${home}in`, scope: 'read' });
-    const started = await client().start(login);
+    const started = await client().start(login, { loginHint: 'ada@example.com' });
     const { code_challenge: challenge, state, ...parameters } = Object.fromEntries(started);
     expect(state).to.match(/^[\w-]{22,}$/);
     expect(parameters).to.deep.equal({
       client_id: 'app',
       scope: 'read',
+      login_hint: 'ada@example.com',
       response_type: 'code',
       code_challenge_method: 'S256',
       redirect_uri: `${home}in`,

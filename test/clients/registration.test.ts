@@ -399,12 +399,13 @@ describe('the consent of a person', () => {
     expect((await ask({ client_id }, question.browser)).token).not.to.equal('');
   });
 
-  it('asks the provider for the account page afterwards, if the start did', async () => {
+  it('asks the provider for the account page, or for an account, afterwards, if the start did', async () => {
     await relay().restart({ ...settings, provider: `provider: github\n    ${settings.provider}` });
     for (const prompt of ['select_account', 'none']) {
-      const question = await ask({ client_id: await clientId(), prompt });
-      const asked = locationOf(await decide(question)).searchParams.get('prompt');
-      expect(asked).to.equal(prompt === 'select_account' ? prompt : null);
+      const question = await ask({ client_id: await clientId(), prompt, login_hint: 'ada&c' });
+      const { searchParams: asked } = locationOf(await decide(question));
+      expect(asked.get('prompt')).to.equal(prompt === 'select_account' ? prompt : null);
+      expect(asked.getAll('login')).to.deep.equal(['ada&c']);
     }
     await relay().restart(settings);
   });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import {
   authorizationRequest,
   newNonce,
+  withAccount,
   withLoginParameters,
 } from '../../src/oauth/authorization-request.ts';
 import type { ExtraParameters } from '../../src/providers/provider.ts';
@@ -53,6 +54,17 @@ describe('the authorization request', () => {
       expect(asked({ scope: 'openid profile' }, options).scope).to.equal('openid offline_access');
       expect(asked({ scope: 'a b' }, { scope: 'b' }).scope).to.equal('b');
     });
+  });
+
+  it('names the account that the person probably logs in with, in place of a configured one', () => {
+    const url = 'https://provider.example/authorize?login_hint=eve&prompt=none';
+    const wish = { loginHint: 'ada@example.com', otherAccount: true };
+    const { searchParams } = new URL(withAccount(url, wish, { accountPrompt: 'login' }));
+    expect(Object.fromEntries(searchParams)).to.deep.equal({
+      login_hint: 'ada@example.com',
+      prompt: 'login',
+    });
+    expect(withAccount(url, { otherAccount: true }, {})).to.equal(url);
   });
 
   it('has a different nonce for each login if the scope has openid', () => {

@@ -38,6 +38,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile>, string>> = {
   parameters: 'parameters of a query or a form',
   frontEndStateLength: "the front end's `state`",
   returnToLength: 'the page that a session returns to',
+  loginHintLength: '`login_hint`',
   logoutTime: 'revocation while a session is logged out',
   sealedLength: 'a code or refresh token of the relay',
   resourceTokenLength: 'an access token for a resource',

@@ -1,5 +1,6 @@
 import { type ConfigReading, readConfig } from '../config/config.ts';
 import type { Unseen } from '../config/reading.ts';
+import { mapped } from '../config/readings.ts';
 import { frontEndsOf, registrationsOf } from '../config/registration-config.ts';
 import { options } from '../config/settings/settings.ts';
 import { printFile } from '../config/shown/print.ts';
@@ -28,9 +29,9 @@ const packagedFile = '/etc/login-relay/config.yaml';
 export interface CheckReport {
   /** The configuration in effect, as a configuration file; null if it has faults. */
   readonly configuration: string | null;
-  /** What to register at the provider; null if the configuration has faults. */
+  /** What to register at the provider; null if the configuration has faults, or there are several. */
   readonly callbackUrl: string | null;
-  /** The same for each registration of a configuration file. */
+  /** The same for each registration of a configuration file, or each path of the only one. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
   /** What the CMSes need in their `config.yml`; left out if no front end is one. */
   readonly cms?: ReturnType<typeof cmsConfigs>;
@@ -64,10 +65,16 @@ export async function diagnose(
   }
   const { config, readings } = reading;
   const examined = await examine(reading, isFromFile);
-  const urls = config.registrations.map(({ name, redirectUri }) => [name, redirectUri]);
-  const callbacks = isFromFile
-    ? { callbackUrl: null, callbackUrls: Object.fromEntries(urls) }
-    : { callbackUrl: config.registrations[0].redirectUri };
+  const urls = config.registrations.flatMap(({ paths }) => paths);
+  const callbacks =
+    isFromFile || urls.length > 1
+      ? {
+          callbackUrl: null,
+          callbackUrls: Object.fromEntries(
+            urls.map(({ word, redirectUri }) => [word, redirectUri]),
+          ),
+        }
+      : { callbackUrl: config.registrations[0].redirectUri };
   const configuration = printFile(readings, config, examined.described);
   const cms = cmsConfigs(config);
   const findings = [
@@ -146,12 +153,32 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 }
 
 async function checkProvider(context: ProviderContext): Promise<Finding[]> {
+  const { findings, registration } = await checkStarts(context);
   const ofEndpoints = await Promise.all([
-    checkAuthorizationEndpoint(context),
-    checkTokenEndpoint(context),
+    checkTokenEndpoint({ ...context, registration }),
     checkUserEndpoint(context),
   ]);
-  return [...checkScope(context), ...checkTokens(context), ...ofEndpoints.flat()];
+  return [...checkScope(context), ...checkTokens(context), ...findings, ...ofEndpoints.flat()];
+}
+
+/** Of several paths, one with a good callback URL is enough: front ends use one, and some providers take only one. */
+async function checkStarts(context: ProviderContext) {
+  const tried = mapped(context.registration.paths, async ({ word, redirectUri }) => {
+    const registration = { ...context.registration, redirectUri };
+    const found = await checkAuthorizationEndpoint({ ...context, registration });
+    return { word, registration, found, isBad: found.some(({ verdict }) => verdict === 'problem') };
+  });
+  const [first, ...others] = await Promise.all(tried);
+  const all = [first, ...others];
+  const used = all.find(({ isBad }) => !isBad) ?? first;
+  const findings = all.flatMap(({ word, registration: { redirectUri }, found, isBad }) => {
+    if (all.length === 1) return found;
+    const at = `/auth/${word}`;
+    if (!isBad || used.isBad) return about({ name: at }, found);
+    const message = `the provider refuses ${redirectUri}, so logins do not start at ${at}`;
+    return [findingsOn('callback URL').ok(message)];
+  });
+  return { findings, registration: used.registration };
 }
 
 /** The results in order. A thousand addresses that do not answer must not take hours. */

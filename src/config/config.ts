@@ -1,3 +1,4 @@
+import { registrationPath } from '../paths.ts';
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { reportCmses } from './checks/cms.ts';
@@ -11,8 +12,16 @@ import { type ReadConfigFile, readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readProvider } from './provider.ts';
 import type { Shared } from './reading.ts';
-import { checked, completeValues, createReadings, mapped, type Readings } from './readings.ts';
+import {
+  checked,
+  completeValues,
+  createReadings,
+  mapped,
+  type Readings,
+  type RegistrationReading,
+} from './readings.ts';
 import { readClientSecret } from './secrets.ts';
+import { options } from './settings/settings.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import { readEnvironment } from './sources.ts';
 
@@ -90,6 +99,20 @@ function check(readings: Readings, file: ReadConfigFile) {
   return { clientSecrets, certificate, providers, keyFile, stateChecks, memory };
 }
 
+/**
+ * The words of the paths of a registration. The contract has one word for every provider: a preset that is named adds its
+ * own, which stays right in a file with several providers.
+ */
+function pathsOf(
+  { name, values, sourceOf }: RegistrationReading,
+  all: readonly RegistrationReading[],
+): readonly string[] {
+  const { provider } = values;
+  const isOfContract = name === options.pathName.default && sourceOf('pathName') === undefined;
+  const isTaken = provider === undefined || all.some((one) => one.name === provider);
+  return isOfContract && sourceOf('provider') && !isTaken ? [name, provider] : [name];
+}
+
 /** What the relay is made of. No fault was reported. */
 function configOf(
   { relay, registrations, resources, frontEnds }: Readings,
@@ -118,7 +141,12 @@ function configOf(
       clientId: completeValues(reading).clientId,
       clientSecret: checked(found.clientSecrets[index]),
       /** The relay's own callback, to be registered at the provider. */
-      redirectUri: `${baseUrl}/auth/${reading.name}/callback`,
+      redirectUri: `${baseUrl}${registrationPath(reading.name)}/callback`,
+      /** Where it is served: at its name first. */
+      paths: mapped(pathsOf(reading, registrations), (word) => ({
+        word,
+        redirectUri: `${baseUrl}${registrationPath(word)}/callback`,
+      })),
       provider: checked(found.providers[index]),
       stateCheck: checked(found.stateChecks[index]),
       /** Who may log in. Undefined: everybody. */

@@ -46,9 +46,17 @@ export function createRevocations(home: Home) {
 /** What the relay grants to front ends at one registration, and what this process remembers of it. */
 export type Grants = ReturnType<typeof createGrants>;
 
-/** @param audience that of the registration. Throws as `pinned` does */
-export function createGrants(keys: Keys, audience: () => string, memory: GrantMemory, now: Clock) {
-  const codes = createCodes(keys.code, audience, now);
+/**
+ * @param at.audience that of the registration. Throws as `pinned` does
+ * @param at.redirectUri what the provider gets with the code of a login, and compares
+ */
+export function createGrants(
+  keys: Keys,
+  { audience, redirectUri }: { readonly audience: () => string; readonly redirectUri: string },
+  memory: GrantMemory,
+  now: Clock,
+) {
+  const codes = createCodes(keys.code, () => `${audience()} ${redirectUri}`, now);
   const refreshTokens = createRefreshTokens(keys.refreshToken, now);
   return {
     ...memory,

@@ -196,14 +196,20 @@ function createReaders(
       if (ofAllPages.has(action)) return true;
       if (action === 'user') {
         const { provider } = claimedQuery(ctx);
-        const isMeant = ({ registration: { name } }: ServedRegistration) =>
-          provider === undefined || provider === name;
+        const isMeant = (one: ServedRegistration) =>
+          provider === undefined || wordsOf(one).some((word) => word === provider);
         return served.some((one) => one.frontEnds.areAnywhere && isMeant(one));
       }
       return ofClients.has(action) && logins.find(ctx.path).served?.frontEnds.areAnywhere === true;
     },
   };
 }
+
+/** What names a registration: the words of its paths. */
+const wordsOf = ({ word, others }: ServedRegistration): readonly string[] => [
+  word,
+  ...others.map((one) => one.word),
+];
 
 const ofSessions: ReadonlySet<Action | undefined> = new Set([
   'session',
@@ -220,7 +226,9 @@ function registrationsOfLookups(
   served: Dependencies['served'],
   base: URL,
 ): (name: Query[string], headers: IncomingHttpHeaders) => RegistrationSource {
-  const byName = new Map(served.map(({ registration }) => [registration.name, registration]));
+  const byName = new Map(
+    served.flatMap((one) => wordsOf(one).map((word) => [word, one.registration])),
+  );
   const users = served.flatMap(({ registration, frontEnds: { origins } }) =>
     [...origins].map((pattern) => ({ pattern, registration })),
   );

@@ -19,7 +19,7 @@ import { clientRegistrationEndpoint } from '../routes/register-client.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
 import { consentEndpoint, startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
-import type { ServedRegistration } from './registrations.ts';
+import type { ServedPath, ServedRegistration } from './registrations.ts';
 
 /** What the routes of every registration need. */
 interface LoginDependencies {
@@ -37,14 +37,16 @@ export function createLoginRoutes(
   registrations: readonly ServedRegistration[],
   dependencies: LoginDependencies,
 ) {
-  const all = registrations.map((served) => routesOf(served, dependencies));
-  const byName = new Map(all.map((one) => [one.name, one]));
+  const first = registrations.map((served) => routesOf(served, dependencies));
+  const others = registrations.flatMap((one) => one.others);
+  const all = [...first, ...others.map((served) => routesOf(served, dependencies))];
+  const byWord = new Map(all.map((one) => [one.served.word, one]));
   const byPath = new Map(
     all.flatMap(({ served, routes }) =>
       Object.entries(routes).map(([pattern, route]) => [pattern, { served, route, pattern }]),
     ),
   );
-  const withCms = all.flatMap(({ startOfCms, ...one }) =>
+  const withCms = first.flatMap(({ startOfCms, ...one }) =>
     startOfCms ? [{ ...one, ...startOfCms }] : [],
   );
 
@@ -53,7 +55,7 @@ export function createLoginRoutes(
     const known = byPath.get(path);
     if (known !== undefined) return known;
     const { registration = '', below: frontEnd } = namesInPath(path);
-    const { served, start } = byName.get(registration) ?? {};
+    const { served, start } = byWord.get(registration) ?? {};
     if (frontEnd === undefined || !served?.frontEnds.has(frontEnd)) return { served };
     return { served, route: start, pattern: `${registrationPath(registration)}/:frontEnd` };
   }
@@ -85,7 +87,7 @@ export function createLoginRoutes(
 }
 
 interface Found {
-  readonly served?: ServedRegistration | undefined;
+  readonly served?: ServedPath | undefined;
   readonly route?: Route | undefined;
   readonly pattern?: string | undefined;
 }
@@ -93,17 +95,17 @@ interface Found {
 /** Goes on at a registration. */
 function enter(
   { state }: Context,
-  { registration, frontEnds }: ServedRegistration,
+  { registration, frontEnds }: ServedPath,
   goOn: () => unknown,
 ): Promise<unknown> {
   state.registration = registration.name;
   return answering(frontEnds.first.answerFailure, goOn);
 }
 
-function routesOf(served: ServedRegistration, dependencies: LoginDependencies) {
-  const { registration, frontEnds } = served;
+function routesOf(served: ServedPath, dependencies: LoginDependencies) {
+  const { registration, frontEnds, word } = served;
   const { name, protection } = registration;
-  const path = registrationPath(name);
+  const path = registrationPath(word);
   const start = startOf(served, frontEnds, dependencies);
   const callback = inOrder(
     methods('GET'),
@@ -135,7 +137,7 @@ function routesOf(served: ServedRegistration, dependencies: LoginDependencies) {
 
 /** Where logins of these front ends start. A CMS also refreshes there. */
 function startOf(
-  served: ServedRegistration,
+  served: ServedPath,
   frontEnds: FrontEnds,
   { watchStarts, limited }: LoginDependencies,
 ): Route {
@@ -160,7 +162,7 @@ type Routes = Readonly<Record<string, Route>>;
 
 /** The endpoints of the relay as an authorization server, besides the start of a login. */
 function oauthEndpoints(
-  served: ServedRegistration,
+  served: ServedPath,
   path: string,
   { baseUrl, limited }: LoginDependencies,
 ): Routes {

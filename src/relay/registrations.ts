@@ -3,6 +3,7 @@ import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import { mapped } from '../config/readings.ts';
 import {
   audienceOf,
   frontEndsOf,
@@ -26,7 +27,7 @@ import { registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createDoor, type Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
-import { keysOf } from '../sealing/keys.ts';
+import { type Keys, keysOf } from '../sealing/keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -40,6 +41,9 @@ import type { Memory } from './memory.ts';
 
 /** A registration with all that its routes need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
+
+/** The same at one of its paths. */
+export type ServedPath = ReturnType<typeof servePath>;
 
 /** What the registrations of a relay share. */
 export interface ServingContext {
@@ -58,7 +62,7 @@ export interface ServingContext {
  * the logins at others.
  */
 export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
-  const { config, logger, now, memory, sessions, documents } = context;
+  const { config } = context;
   const client = createUpstreamClient({
     timeout: config.providerTimeout,
     concurrentCalls: limits.providerCalls,
@@ -68,13 +72,44 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     keysOf(config.keySecrets, registered.clientSecret),
     providerSource(registered, client, context),
   ]);
+  const shared = { ...context, registered, client, keys, source };
+  const [first, ...others] = mapped(registered.paths, (path) => servePath(path, shared));
+  return {
+    ...first,
+    /** The same at its other paths. */
+    others,
+    source,
+    /** The number of calls to the provider in flight. */
+    callsInFlight: client.inFlight,
+    /** Stops discovery and closes the connections to the provider. */
+    close(): void {
+      source.close();
+      client.close();
+    },
+  };
+}
+
+/** What the paths of a registration share. */
+interface PathContext extends ServingContext {
+  readonly registered: RegistrationConfig;
+  readonly client: UpstreamClient;
+  readonly keys: Keys;
+  readonly source: ProviderSource;
+}
+
+/** A login stays at the path where it began: the provider compares the redirect URI, and front ends the issuer. */
+function servePath(
+  { word, redirectUri }: RegistrationConfig['paths'][number],
+  { config, logger, now, memory, sessions, documents, ...shared }: PathContext,
+) {
+  const { registered, client, keys, source } = shared;
   const audienceAt = (provider: Provider) => audienceOf(registered, provider);
   const audience = derivedFrom(source, audienceAt);
-  const states = createStates(keys.state, audience, registered.redirectUri);
-  const grants = createGrants(keys, audience, memory.grants, now);
+  const states = createStates(keys.state, audience, redirectUri);
+  const grants = createGrants(keys, { audience, redirectUri }, memory.grants, now);
   const { baseUrl } = config;
-  const { name, redirectUri, provider, stateCheck } = registered;
-  const issuer = baseUrl + registrationPath(name);
+  const { name, provider, stateCheck } = registered;
+  const issuer = baseUrl + registrationPath(word);
   const ofLogins = { baseUrl, redirectUri };
   const protection =
     stateCheck === 'off'
@@ -91,7 +126,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     ...clientLimits,
     ...{ issuer, keys: keys.client, documents, now },
   });
-  const shared: FrontEndContext = {
+  const ofFrontEnds: FrontEndContext = {
     registration: name,
     issuer,
     audience,
@@ -103,17 +138,19 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     logger,
   };
   const resources = resourcesOf(config, registered);
-  const [first, ...others] = users.map((user) => {
+  const frontEnds = mapped(users, (user) => {
     const own = resources.filter((one) => user.resources.includes(one.name));
     // The configuration is checked. It would get the provider's token.
     if (user.resources.length > 0 && own.length === 0) throw new Error('no resource here');
     const refreshPolicy = refreshPolicyOf(config, user);
-    return createFrontEnd({ ...user, refreshPolicy, resources: own }, shared);
+    return createFrontEnd({ ...user, refreshPolicy, resources: own }, ofFrontEnds);
   });
-  if (first === undefined) throw new Error('no front end may use the registration');
   return {
+    /** The path is `/auth/<word>`. */
+    word,
     registration: createRegistration({
       ...registered,
+      redirectUri,
       protection,
       source,
       client,
@@ -122,7 +159,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       limits: clientLimits,
       accessTime: config.providerTimeout,
     }),
-    frontEnds: createFrontEnds([first, ...others], clients),
+    frontEnds: createFrontEnds(frontEnds, clients),
     /** Ask people before clients log in that nobody registered. */
     questions,
     states,
@@ -132,14 +169,6 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */
     issuer,
     now,
-    source,
-    /** The number of calls to the provider in flight. */
-    callsInFlight: client.inFlight,
-    /** Stops discovery and closes the connections to the provider. */
-    close(): void {
-      source.close();
-      client.close();
-    },
   };
 }
 

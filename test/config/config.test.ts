@@ -39,6 +39,7 @@ describe('the configuration', () => {
       trustedProxies: [],
       behindUnknownProxy: false,
       redirectUri: 'http://localhost:8000/auth/provider/callback',
+      paths: [{ word: 'provider', redirectUri: 'http://localhost:8000/auth/provider/callback' }],
       kind: 'page',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',

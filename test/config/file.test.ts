@@ -225,7 +225,12 @@ front-ends:
 
   it('replaces flags and variables, if migrate has printed it', () => {
     const redirectUri = ['https://app.example.com/a', 'https://app.example.com/b'];
-    const others = { tokenDelivery: 'code', keyFile: '/etc/key', rateLimit: '60' };
+    const others = {
+      provider: 'github',
+      tokenDelivery: 'code',
+      keyFile: '/etc/key',
+      rateLimit: '60',
+    };
     const flags = { tokenUrl: 'https://git.example.com/token', redirectUri, ...others };
     const files = { '/etc/key': { text: 'k'.repeat(32) }, './client-secret': { text: 'secret' } };
     const { config, readings } = readWhole({ flags, files });

@@ -65,8 +65,8 @@ $(script): $(installed) $(wildcard package.json bin/* src/* src/*/* src/*/*/* cl
 	@$(node) scripts/binary/make-script.ts bin/login-relay.ts $@
 
 subjects := {client,config,contract,grants,http,login,oauth,origins,providers,upstream}
-test-fast: $(installed) ## run the tests that start no process, and a few others (less than 15 seconds)
-	@$(mocha) --parallel --jobs 2 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
+test-fast: $(script) ## run the tests that start no process, and a few others (less than 15 seconds)
+	@$(with_script) $(mocha) --parallel --jobs 2 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
 	  $(addprefix test/contract/,$(addsuffix .blackbox.test.ts,start-login login-callback current-user))
 
 test: $(script) ## run the tests that need no other program (less than two minutes)
@@ -74,7 +74,7 @@ test: $(script) ## run the tests that need no other program (less than two minut
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
 
-# This is what CI runs, with -j2 on two cores: most tests wait for processes. The longest targets come first. Nothing
+# This is what CI runs, with -j3 on two cores: most tests wait for processes. The longest targets come first. Nothing
 # runs twice: make test runs in the fresh clone of a newcomer, where programs are missing, and test-programs runs what
 # it leaves out there; test-slow tests the same and more in Chromium as test-browsers does.
 test-all: export ENGINES ?= Firefox WebKitGTK
@@ -86,36 +86,38 @@ test-slow: $(script) $(call nested,test/slow/cms)
 	@$(with_script) $(mocha) --parallel --jobs 2 --ignore '**/node_modules/**' --ignore 'test/slow/operations/**' \
 	  'test/slow/**/*.test.ts'
 
-# Runs tests of logins again. Each relay has every option that its test leaves free: shared memory, metrics, JSON log,
-# TLS, a path in its address, two keys. Needs redis-server.
+# Runs tests of logins again, for each way to log in. Each relay has every option that its test leaves free: shared
+# memory, metrics, JSON log, TLS, a path in its address, two keys. Needs redis-server.
 test-options: $(script)
-	@EVERY_OPTION=1 $(with_script) $(mocha) --parallel --jobs 2 'test/session/!(several).blackbox.test.ts' \
-	  'test/oauth-server/!(refresh).blackbox.test.ts' 'test/registrations/!(moved).blackbox.test.ts' \
-	  'test/access/{deliveries,openid.blackbox,refreshes,refused-page}.test.ts' \
-	  'test/clients/{native,registration}.test.ts' 'test/resources/*.test.ts'
+	@EVERY_OPTION=1 $(with_script) $(mocha) --parallel --jobs 2 \
+	  'test/session/{refresh-and-logout,session}.blackbox.test.ts' \
+	  'test/oauth-server/{authorize,metadata,revocation,token-endpoint}.blackbox.test.ts' \
+	  'test/registrations/{cms,log-in-again,selection}.blackbox.test.ts' \
+	  'test/access/{deliveries,refused-page}.test.ts' 'test/clients/{native,registration}.test.ts' \
+	  'test/resources/*.test.ts'
 
 # Runs the tests of `make test` that it leaves out on a machine without their programs.
-test-programs: $(installed)
-	@$(mocha) $$(grep -rlE --include='*.test.ts' --exclude-dir=slow 'needs(Programs|Root)?\(' test)
+test-programs: $(script)
+	@$(with_script) $(mocha) $$(grep -rlE --include='*.test.ts' --exclude-dir=slow 'needs(Programs|Root)?\(' test)
 
 newcomers := $(addprefix test-newcomer-,node-18 node-20 node-22 node-24 node-26)
 .PHONY: $(newcomers)
-# Runs the two commands of the README in fresh clones with Node.js 18 to 26. Needs Debian.
+# Runs the two commands of the README in fresh clones with Node.js 18 to 26, and the tests with two of them. Needs Debian.
 test-newcomers: $(newcomers)
 $(newcomers): test-newcomer-%: $(call nested,test/slow/newcomer/machines)
 	@MACHINE=$* $(mocha) test/slow/newcomer/newcomer.ts
 
-# Runs the executable in an empty root, and the black-box tests of the contract and of the process. The others run with
-# the same script in make test.
+# Runs the executable in an empty root, and the black-box tests of the process. The others run with the same script in
+# make test.
 test-binary: binary
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) --parallel --jobs 2 \
-	  'test/{cli,config,contract,operations,server}/*.blackbox.test.ts' \
+	  'test/{cli,config,operations,server}/*.blackbox.test.ts' test/contract/start-login.blackbox.test.ts \
 	  'test/slow/operations/*.blackbox.test.ts' 'test/slow/executable/*.executable.ts'
 
 # Logs in with every browser engine. To select some: ENGINES="Chromium Firefox WebKitGTK".
-test-browsers: $(call nested,test/slow/engines)
+test-browsers: $(script) $(call nested,test/slow/engines)
 	@$(tsc) -p test/slow/engines
-	@$(mocha) 'test/slow/engines/*.engine.ts'
+	@$(with_script) $(mocha) 'test/slow/engines/*.engine.ts'
 
 test-clients: $(call nested,test/slow/clients) ## log in with published clients that nobody registered
 	@$(tsc) -p test/slow/clients

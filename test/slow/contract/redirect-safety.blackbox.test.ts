@@ -80,9 +80,9 @@ const inputs: Record<string, (payload: string) => string> = {
   'the host of the target': (payload) => get(`http://${asQuery(payload)}${loginPath}`),
 };
 
-/** What the relay does not decode gets no encodings of the payloads. */
+/** All parameters are decoded in the same way: one of a start and of a callback, and paths, get the encodings, too. */
 const payloadsFor = (input: string, payloads: readonly string[]) =>
-  /Host|headers|others redirect to/.test(input) ? plainPayloads : payloads;
+  /^the (front end's state|code|path|whole target)/.test(input) ? payloads : plainPayloads;
 
 const parametersOf = ({ hash, searchParams }: URL) =>
   hash === '' ? searchParams : new URLSearchParams(hash.slice(1));

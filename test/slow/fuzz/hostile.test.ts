@@ -13,9 +13,9 @@ import { memoryOf } from '../../harness/system/processes.ts';
 
 const { REQUESTS, ANSWERS, COSTS, SEED, FIRST } = process.env;
 const isLong = (REQUESTS ?? ANSWERS ?? COSTS) !== undefined;
-const requests = Number(REQUESTS ?? 3000);
-const answers = Number(ANSWERS ?? 1000);
-const costs = Number(COSTS ?? 20);
+const requests = Number(REQUESTS ?? 1500);
+const answers = Number(ANSWERS ?? 500);
+const costs = Number(COSTS ?? 10);
 const seed = Number(SEED || (isLong ? Date.now() % 1_000_000 : 1));
 const first = Number(FIRST || 0);
 // In MiB. A relay remembers proofs and redeemed codes for a minute or two.
@@ -70,8 +70,8 @@ describe('a relay under attack', function () {
     const pages = { 'error-delivery': 'page' };
     attacked = await startAttackedRelay(await startAcceptingProvider(), flags, pages);
     const others = Array.from({ length: costs }, (_, part) => anyCost(randomFor(seed, part)));
-    // A short run has every twentieth.
-    const ofDoors = doorCosts().filter((_, index) => isLong || index % 20 === 0);
+    // A short run has every fortieth.
+    const ofDoors = doorCosts().filter((_, index) => isLong || index % 40 === 0);
     const measured = await costsOf(attacked.relay, [...knownCosts(), ...ofDoors, ...others]);
     const lines = measured.map(({ name, starts }) => `${starts.toFixed(1)} starts: ${name}`);
     print(`seed ${seed}: ${measured.length} requests`, ...lines.slice(0, 20));

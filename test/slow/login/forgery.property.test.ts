@@ -61,7 +61,7 @@ const spoilt = (texts: fc.Arbitrary<string>) =>
       changes.reduce((result, [spoil, position, other]) => spoil(result, position, other), text),
     );
 
-// 20,000 states and cookies in all.
+// 7,000 states and cookies in all.
 describe('of any states and cookies in a callback,', () => {
   const protection = createLoginProtection(
     { stateCheck: 'browsers', baseUrl, redirectUri },
@@ -123,10 +123,10 @@ describe('of any states and cookies in a callback,', () => {
         const trimmed = cookie.replaceAll(/[ \t]*=[ \t]*/g, '=');
         expect(trimmed).to.contain(`${login?.name}=${login?.value}`);
       }),
-      { numRuns: 15_000 },
+      { numRuns: 5000 },
     );
     // Many of them are genuine and accepted. So the others are not refused because of the test itself.
-    expect(passed).to.be.greaterThan(150);
+    expect(passed).to.be.greaterThan(50);
   });
 
   it('none prevents the start of a login', () => {
@@ -140,7 +140,7 @@ describe('of any states and cookies in a callback,', () => {
         expect(login?.codeVerifier).to.match(/^[\w-]{43}$/);
         expect(login?.request.state ?? '').to.equal(own);
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2000 },
     );
   });
 });

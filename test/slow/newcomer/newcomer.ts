@@ -8,15 +8,16 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { projectRoot } from '../../harness/project/run.ts';
 
 /**
- * The npm of each Node.js, whether the pinned Node.js runs on that machine, and the tests to run there. The pinned
- * Node.js runs the same tests on each machine: only what npm installed can differ, and a few tests show that.
+ * The npm of each Node.js, whether the pinned Node.js runs on that machine, and the tests to run there. Where it runs,
+ * only what npm installed can differ, and the demo shows that. Where it does not, the oldest Node.js that the relay runs
+ * on shows what others lack.
  */
 const machines = {
-  'node-18': { npm: 'npm-9', hasPinned: true, tests: ['test'] },
-  'node-20': { npm: 'npm-10', hasPinned: true, tests: ['test-fast', 'subjects=http'] },
-  'node-22': { npm: 'npm-10', hasPinned: false, tests: ['test-fast'] },
-  'node-24': { npm: 'npm-11', hasPinned: false, tests: ['test-fast', 'subjects=http'] },
-  'node-26': { npm: 'npm-12', hasPinned: true, tests: ['test-fast', 'subjects=http'] },
+  'node-18': { npm: 'npm-9', hasPinned: true, tests: 'test' },
+  'node-20': { npm: 'npm-10', hasPinned: true, tests: undefined },
+  'node-22': { npm: 'npm-10', hasPinned: false, tests: 'test-fast' },
+  'node-24': { npm: 'npm-11', hasPinned: false, tests: undefined },
+  'node-26': { npm: 'npm-12', hasPinned: true, tests: undefined },
 } as const;
 
 type Machine = keyof typeof machines;
@@ -121,9 +122,11 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
     expect(version).to.equal(`${packageJson.version}\n`);
   });
 
-  it(`make ${tests.join(' ')}: every test passes`, async () => {
-    const { code, output } = await make(tests).ended;
-    const isAll = tests[0] === 'test';
+  if (tests === undefined) return;
+
+  it(`make ${tests}: every test passes`, async () => {
+    const { code, output } = await make([tests]).ended;
+    const isAll = tests === 'test';
     // CI counts these tests: it runs them only here. The prefix keeps it from counting the tests of the others.
     if (isAll) process.stdout.write(output());
     expect(code, isAll ? 'see above' : output().replaceAll(/^/gm, '| ')).to.equal(0);

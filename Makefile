@@ -12,7 +12,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix check test test-fast test-slow test-options test-programs test-newcomers test-binary
 .PHONY: test-browsers test-all test-clients test-generators test-faults test-providers test-systemd coverage
-.PHONY: bench bench-quick client binary image release test-release clean
+.PHONY: bench bench-quick client binary package image release test-release clean
 
 # All dates in built files are the date of the commit, so that builds are reproducible.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
@@ -176,18 +176,26 @@ executables := $(platforms:%=dist/%/login-relay)
 $(executables): dist/%/login-relay: $(installed)
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts $@ $*
 
-# With each archive: the manual page, the shell completions, the bill of materials, and the licences.
-release: $(executables) ## build archives and packages for all platforms
+# What packages and archives hold besides the executable: the manual page, the shell completions, the licences.
+.PHONY: share
+share: $(installed)
 	@scripts/share.sh dist/share
-	@$(node) scripts/sbom.ts >dist/login-relay.cdx.json
 	@$(node) scripts/third-party-licenses.ts >dist/THIRD-PARTY-LICENSES.txt
+
+package: binary share ## build the Debian package for this machine
+	@$(node) scripts/debian-package.ts $$(dpkg --print-architecture) dist/login-relay dist
+
+# With the bill of materials, and the notes of the release.
+release: $(executables) share ## build archives and packages for all platforms
+	@$(node) scripts/sbom.ts >dist/login-relay.cdx.json
+	@$(node) scripts/release-notes.ts >dist/NOTES.md
 	@$(node) scripts/debian-package.ts amd64 dist/linux-x64/login-relay dist
 	@$(node) scripts/debian-package.ts arm64 dist/linux-arm64/login-relay dist
 	@for platform in $(platforms); do \
 	  $(node) --disable-warning=ExperimentalWarning scripts/binary/make-archive.ts dist/$$platform/login-relay $$platform || exit; \
 	done
 	@cp client/client.tgz dist/login-relay-client-$$($(node) -p 'require("./package.json").version').tgz
-	@cd dist && sha256sum login-relay*.* >SHA256SUMS && cat SHA256SUMS
+	@cd dist && sha256sum NOTES.md login-relay*.* >SHA256SUMS && cat SHA256SUMS
 
 # Builds the release again in another directory, and compares the bytes.
 test-release: release

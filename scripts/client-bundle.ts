@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { minify } from 'terser';
+import manifest from '../client/package.json' with { type: 'json' };
+import { pageWithout, repository } from './repository.ts';
 
-const { name, version, license, homepage } = JSON.parse(
-  readFileSync('client/package.json', 'utf8'),
-) as Record<string, string>;
-const banner = `/*! ${name} ${version}, ${license}, ${homepage} */\n`;
+const { name, version, license } = manifest;
+const banner = `/*! ${[`${name} ${version}`, license, repository].filter(Boolean).join(', ')} */\n`;
 
 /** The browser client as one minified module: the content of `client/client.js`. */
 export async function bundleClient(): Promise<string> {
@@ -23,6 +23,10 @@ export async function packageFiles(): Promise<ReadonlyMap<string, string>> {
   for (const file of ['package.json', 'client.d.ts', 'README.md']) {
     files.set(file, readFileSync(`client/${file}`, 'utf8'));
   }
+  files.set(
+    'README.md',
+    pageWithout('client/README.md', `${files.get('README.md')}`, () => false),
+  );
   return files.set('LICENSE', readFileSync('LICENSE', 'utf8'));
 }
 

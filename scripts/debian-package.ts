@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { version } from '../src/version.ts';
 import { userDocuments } from './binary/archive-content.ts';
+import { pageWithout, repository } from './repository.ts';
 import { sourceDate } from './source-date.ts';
 
 const [architecture = '', binary = '', dist = ''] = process.argv.slice(2);
@@ -17,7 +18,11 @@ const packageVersion = `${version}-1`;
 const { DEBFULLNAME = 'login-relay authors', DEBEMAIL = 'maintainers@login-relay.example' } =
   process.env;
 const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
-const control = readFileSync('deploy/debian/control', 'utf8');
+const homepage = repository === undefined ? '' : `Homepage: ${repository}\n`;
+const control = readFileSync('deploy/debian/control', 'utf8').replace(
+  /(?=^Description:)/m,
+  homepage,
+);
 const documentation = `usr/share/doc/${name}`;
 
 /** The files that are copied, by their places. Those whose names end in `.gz` are compressed. */
@@ -90,10 +95,17 @@ function manuals(): Record<string, Buffer> {
   return Object.fromEntries(
     userDocuments.map((file) => {
       const content = readFileSync(join('docs', file));
-      const page = content.toString().replaceAll('](../deploy/', '](examples/');
+      const page = pageWithout(`docs/${file}`, `${content}`, isInPackage).replaceAll(
+        '](../deploy/',
+        '](examples/',
+      );
       return [`${documentation}/${file}`, file.endsWith('.md') ? Buffer.from(page) : content];
     }),
   );
+}
+
+function isInPackage(path: string): boolean {
+  return Object.values(sources).includes(path) || userDocuments.includes(path.replace('docs/', ''));
 }
 
 function compressed(content: Buffer): Buffer {

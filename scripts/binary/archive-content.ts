@@ -1,4 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pageWithout } from '../repository.ts';
 
 const forMaintainers = /^(?:architecture|benchmarks|design|release|reliability)\./;
 
@@ -7,9 +9,18 @@ export const userDocuments: readonly string[] = readdirSync('docs').filter(
   (file) => !forMaintainers.test(file),
 );
 
-/** The files in an archive besides the executable, the licences and the manual page: the README and all that it links to. */
-export const archiveContent: readonly string[] = [
+const parts = [
   ...['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'deploy'],
   ...['src/demo/front-end', 'client/README.md'],
   ...userDocuments.map((file) => `docs/${file}`),
 ];
+
+/** Copies what an archive has besides the executable, the licences and the manual page. */
+export function gatherDocuments(folder: string): void {
+  for (const part of parts) cpSync(part, join(folder, part), { recursive: true });
+  for (const page of globSync('**/*.md', { cwd: folder })) {
+    const text = readFileSync(page, 'utf8');
+    const isThere = (path: string) => existsSync(join(folder, path));
+    writeFileSync(join(folder, page), pageWithout(page, text, isThere));
+  }
+}

@@ -15,7 +15,7 @@ import { join, sep } from 'node:path';
 import { createZipArchiveSync, ZipEntry } from 'node:zlib';
 import { version } from '../../src/version.ts';
 import { sourceDate } from '../source-date.ts';
-import { archiveContent } from './archive-content.ts';
+import { gatherDocuments } from './archive-content.ts';
 import { executableName, platformCalled } from './platforms.ts';
 import { holdSize } from './size-limits.ts';
 
@@ -30,7 +30,7 @@ mkdirSync(folder, { recursive: true });
 copyFileSync(executable, join(folder, executableName(platform)));
 copyFileSync('dist/THIRD-PARTY-LICENSES.txt', join(folder, 'THIRD-PARTY-LICENSES.txt'));
 cpSync('dist/share', join(folder, 'share'), { recursive: true });
-for (const part of archiveContent) cpSync(part, join(folder, part), { recursive: true });
+gatherDocuments(folder);
 
 if (platform.os === 'win32') packZip(`dist/${name}.zip`);
 else packTar(`dist/${name}.tar.xz`);

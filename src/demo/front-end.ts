@@ -94,7 +94,7 @@ ${links}
   <h2 id="what-happens">Requests to the relay</h2>
   <ol id="steps"></ol>
 </aside>
-<footer class="soft">Relay: ${relayUrl} · <a href="https://github.com/login-relay/login-relay/blob/main/${guide}" rel="noreferrer">How to do this in your page</a></footer>
+<footer class="soft">Relay: ${relayUrl} · How to do this in your page: <code>${guide}</code></footer>
 </html>
 `.markup;
 }

@@ -49,11 +49,10 @@ describe('demo front end', () => {
   });
 
   for (const { path, guide } of Object.values(deliveries)) {
-    it(`links from ${path} to a document that exists`, async () => {
+    it(`names at ${path} a document that exists`, async () => {
       const page = await (await fetch(port.url + path)).text();
-      const [, linked = ''] = /login-relay\/blob\/main\/([^"]+)"/.exec(page) ?? [];
-      expect(linked).to.equal(guide);
-      const [file = '', anchor] = linked.split('#');
+      expect(page).to.contain(`How to do this in your page: <code>${guide}</code>`);
+      const [file = '', anchor] = guide.split('#');
       const titles = readFileSync(join(projectRoot, file), 'utf8').matchAll(/^#+ (.*)$/gm);
       const anchors = [...titles].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
       if (anchor !== undefined) expect(anchors).to.include(anchor);

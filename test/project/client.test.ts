@@ -23,14 +23,6 @@ describe('the browser client', () => {
     expect(packed).to.deep.equal(new Map(expected));
   });
 
-  it('begins with its name, version, licence and address', () => {
-    const { version } = JSON.parse(`${built('package.json')}`) as { version: string };
-    const [banner] = built('client.js').toString().split('\n');
-    expect(banner).to.equal(
-      `/*! login-relay-client ${version}, MIT, https://github.com/login-relay/login-relay */`,
-    );
-  });
-
   it('has 4 kB at most with Brotli, and 4.4 kB with gzip', () => {
     expect(built('client.js.br').length).to.be.at.most(4000);
     expect(gzipSync(built('client.js'), { level: 9 }).length).to.be.at.most(4400);

@@ -8,10 +8,8 @@ const places: Readonly<Record<string, readonly RegExp[]>> = {
   'package-lock.json': [/^ {2}"version": "(.*)"/gm, /"name": "login-relay",\s+"version": "(.*)"/g],
   'client/package.json': [/^ {2}"version": "(.*)"/gm],
   'CHANGELOG.md': [/^# Changelog\n\n## (\S+) \((?:unreleased|\d{4}-\d\d-\d\d)\)$/gm],
-  'docs/install.md': [
-    ...[/login-relay_(.*)-1_amd64\.deb/g, /login-relay-(.*?)-linux-x64/g],
-    ...[/To verify release (\S+):/g, /refs\/tags\/v(\S+)/g],
-  ],
+  'docs/install.md': [/login-relay_(.*)-1_amd64\.deb/g, /login-relay-(.*?)-linux-x64/g],
+  'docs/cms.md': [/login-relay_(.*)-1_amd64\.deb/g],
   'deploy/kubernetes/kustomization.yaml': [/newTag: (.*)/g],
   '.github/ISSUE_TEMPLATE/bug.yml': [/placeholder: login-relay (.*?),/g],
 };

@@ -6,6 +6,7 @@ import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get } from './answer.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
+import { checkUpstream } from './upstream.ts';
 
 type ResourceConfig = Config['resources'][number];
 
@@ -17,17 +18,23 @@ export async function checkResource(
   context: CheckContext,
   resource: ResourceConfig,
 ): Promise<Finding[]> {
-  const { url } = resource;
-  const [answer, metadata] = await Promise.all([
+  const { url, upstream } = resource;
+  const [answer, metadata, ofUpstream] = await Promise.all([
     get(context, url),
     get(context, resourceMetadataUrl(resource)),
+    upstream ? checkUpstream(context, upstream) : [],
   ]);
   const { warning } = findingsOn('resource');
   if ('fix' in answer) {
-    return [warning(answer.message, `start it, or correct its url; ${answer.fix}`)];
+    const what = upstream ? 'the relay' : 'it';
+    const fix = `start ${what}, or correct its url; ${answer.fix}`;
+    return [warning(answer.message, fix), ...ofUpstream];
   }
-  if ('fix' in metadata) return [warning(metadata.message, metadata.fix)];
-  return [judgeChallenge(context, resource, answer), judgeMetadata(context, resource, metadata)];
+  const ofMetadata =
+    'fix' in metadata
+      ? warning(metadata.message, metadata.fix)
+      : judgeMetadata(context, resource, metadata);
+  return [judgeChallenge(context, resource, answer), ofMetadata, ...ofUpstream];
 }
 
 function judgeChallenge(
@@ -49,9 +56,10 @@ function judgeChallenge(
     const fix = 'start the relay and the resource, then look at the log of the proxy';
     return warning(`does not work now (status ${status})`, fix);
   }
+  const check = `ask ${config.baseUrl}${checkPath(resource.name)} before each request, or its server ask for a token`;
   return warning(
     `answers without a token (status ${status})`,
-    `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request, or its server ask for a token`,
+    `let its proxy ${resource.upstream ? 'pass each request to the relay' : check}`,
   );
 }
 

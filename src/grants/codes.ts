@@ -40,20 +40,20 @@ export type CodeContent = Omit<v.InferOutput<typeof sealed>, 'issuedAt'>;
 export type Codes = ReturnType<typeof createCodes>;
 
 /**
- * @param registration the audience of the registration. Throws as `pinned` does
+ * @param audience that of the registration. Throws as `pinned` does
  * @see RFC 6749 §4.1.2
  */
-export function createCodes(keys: KeyRing, registration: () => string, now: Clock) {
+export function createCodes(keys: KeyRing, audience: () => string, now: Clock) {
   const seal = createSeal('code', keys, sealed);
   const seconds = () => secondsOf(now);
   return {
     /** Issues a code that is valid for 60 seconds, to the front end with this audience. */
     issue(issued: CodeContent, frontEnd: string): string {
-      return seal.seal({ ...issued, issuedAt: seconds() }, registration(), frontEnd);
+      return seal.seal({ ...issued, issuedAt: seconds() }, audience(), frontEnd);
     },
     /** @returns undefined if the code is altered, expired, or not of this registration and front end */
     open(code: string, frontEnd: string): CodeContent | undefined {
-      const opened = seal.open(code, registration(), frontEnd);
+      const opened = seal.open(code, audience(), frontEnd);
       if (opened === undefined) return undefined;
       const { issuedAt, ...issued } = opened;
       const age = seconds() - issuedAt;

@@ -70,8 +70,7 @@ export function createGrants(
       { audience: frontEnd }: { readonly audience: string },
     ): string | undefined {
       if (code !== undefined) return codes.open(code, frontEnd)?.redirectUri;
-      const owner = { registration: audience(), frontEnd };
-      return token && refreshTokens.openExpired(token, owner)?.redirectUri;
+      return token && refreshTokens.openExpired(token, [audience(), frontEnd])?.redirectUri;
     },
   };
 }

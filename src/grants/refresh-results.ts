@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { kinds } from '../memory/kinds.ts';
 import { createLasting, createRecent, keyOf } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import type { Owner } from './refresh-tokens.ts';
 
 /** Milliseconds for which a result is repeated, and results of each sort. */
 export const { lifetime: resultTime, most: mostResults } = kinds.refreshResults;
@@ -16,8 +17,7 @@ const shortLife = 60;
 export interface RefreshTokenOwner {
   /** Tells its login from all others. */
   readonly login: string;
-  readonly registration: string;
-  readonly frontEnd: string;
+  readonly owner: Owner;
   /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
   readonly thumbprint?: string | undefined;
   readonly refreshToken: string;
@@ -96,8 +96,7 @@ export function createResults(now: Clock) {
 
 /** Without the scope: a refresh token is spent whatever the scope was. */
 export function keyOfRefresh(token: RefreshTokenOwner): string {
-  const { registration, frontEnd, thumbprint, refreshToken } = token;
-  return keyOf(registration, frontEnd, thumbprint, refreshToken);
+  return keyOf(...token.owner, token.thumbprint, token.refreshToken);
 }
 
 /** The response as it is true at a later time. Less than a second does not count: a call is answered as it was. */

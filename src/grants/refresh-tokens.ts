@@ -42,11 +42,8 @@ const content = v.object({
 /** What a refresh token of the relay holds. */
 export type RefreshTokenContent = v.InferOutput<typeof content>;
 
-/** The audiences of a refresh token's registration and front end. */
-interface Audiences {
-  readonly registration: string;
-  readonly frontEnd: string;
-}
+/** Whose a refresh token is: the audiences of its registration and its front end. */
+export type Owner = readonly [registration: string, frontEnd: string];
 
 /**
  * The refresh tokens that a registration issues to front ends. A token holds its login, sealed.
@@ -56,20 +53,19 @@ interface Audiences {
 export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
   /** The same as `open`, for a revocation: expired tokens too, because the provider's may be valid for longer. */
-  const openExpired = (refreshToken: string, owner: Audiences) =>
-    seal.open(refreshToken, owner.registration, owner.frontEnd);
+  const openExpired = (refreshToken: string, owner: Owner) => seal.open(refreshToken, ...owner);
   return {
     /**
      * Issues a refresh token to its owner.
      *
      * @returns undefined if the provider's token is so long that a token request could not send it back
      */
-    issue(issued: RefreshTokenContent, owner: Audiences): string | undefined {
-      const token = seal.seal(issued, owner.registration, owner.frontEnd);
+    issue(issued: RefreshTokenContent, owner: Owner): string | undefined {
+      const token = seal.seal(issued, ...owner);
       return token.length <= limits.sealedLength ? token : undefined;
     },
     /** @returns undefined if the token is altered, expired, or not of this owner */
-    open(refreshToken: string, owner: Audiences): RefreshTokenContent | undefined {
+    open(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
       const opened = openExpired(refreshToken, owner);
       return opened !== undefined && now() < opened.endsAt * 1000 ? opened : undefined;
     },

@@ -58,20 +58,20 @@ export interface LoginState {
 export type States = ReturnType<typeof createStates>;
 
 /**
- * @param registration the audience of the registration. Throws as `pinned` does
+ * @param audience that of the registration. Throws as `pinned` does
  * @param purpose what they are for: a state, or a question before it
  * @see RFC 6749 §10.12, RFC 9700 §4.7
  */
 export function createStates(
   keys: KeyRing,
-  registration: () => string,
+  audience: () => string,
   redirectUri: string,
   purpose: 'state' | 'consent' = 'state',
 ) {
   const seal = createSeal(purpose, keys, content);
 
   function open(state: string): LoginState | undefined {
-    const opened = seal.open(state, registration(), redirectUri);
+    const opened = seal.open(state, audience(), redirectUri);
     if (opened === undefined) return undefined;
     const [id, issuedAt, frontEnd, request] = opened;
     return { id: Buffer.from(id, 'base64url'), issuedAt, frontEnd, request };
@@ -80,7 +80,7 @@ export function createStates(
   return {
     seal({ id, issuedAt, frontEnd, request }: LoginState): string {
       const content = [id.toString('base64url'), issuedAt, frontEnd, request] as const;
-      return seal.seal([...content], registration(), redirectUri);
+      return seal.seal([...content], audience(), redirectUri);
     },
     /** @returns undefined if the state is altered, or not of this registration and redirect URI */
     open,

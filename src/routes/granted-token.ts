@@ -1,7 +1,12 @@
 import type { Identity } from '../access/identity.ts';
 import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
-import { firstRefreshToken, newLogin, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import {
+  firstRefreshToken,
+  newLogin,
+  type Owner,
+  type RefreshTokenContent,
+} from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { longestLifetime, type Resource } from '../resources/resource.ts';
 
@@ -20,8 +25,8 @@ export interface Granted extends TokenResponse {
 }
 
 /** Whose codes and refresh tokens a front end may use. */
-export function ownerOf({ registration, frontEnd }: Place) {
-  return { registration: registration.audience, frontEnd: frontEnd.audience };
+export function ownerOf({ registration, frontEnd }: Place): Owner {
+  return [registration.audience, frontEnd.audience];
 }
 
 /**

@@ -97,7 +97,7 @@ async function renewLogin(grantee: Refreshing, login: RefreshTokenContent) {
   const part = resource === undefined ? refreshScope(parameters.scope, granted) : undefined;
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { thumbprint, providerToken } = login;
-  const renewal = { ...ownerOf(grantee), login: login.login, thumbprint, scope };
+  const renewal = { owner: ownerOf(grantee), login: login.login, thumbprint, scope };
   const address = countedAddress(grantee, login);
   try {
     return await renew(grantee, ctx, grants.refreshes, providerToken, renewal, address);
@@ -142,7 +142,7 @@ export async function endRefreshes(
 ): Promise<RevocableTokens> {
   const { refreshToken } = providerToken;
   if (refreshToken === undefined) return providerToken;
-  const token = { ...ownerOf(place), login, thumbprint, refreshToken };
+  const token = { owner: ownerOf(place), login, thumbprint, refreshToken };
   const ended = await place.grants.refreshes.end(token);
   return ended ?? providerToken;
 }

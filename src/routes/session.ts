@@ -30,8 +30,8 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
   return async (ctx: Context) => {
     const open = await requests.open(ctx);
     const { session, frontEnd } = open;
-    const owner = { registration: session.audience, frontEnd: frontEnd.name };
-    const login = { ...owner, login: session.id, scope: undefined };
+    const owner = [session.audience, frontEnd.name] as const;
+    const login = { owner, login: session.id, scope: undefined };
     const address = open.registration.addressOf(ctx.req);
     const { tokens: token } = await renew(open, ctx, refreshes, session, login, address).catch(
       async (error) => {
@@ -100,8 +100,8 @@ async function revokeAll(
   { refreshes, revocations }: Memory,
 ): Promise<void> {
   const { refreshToken: last, id: login, audience, frontEnd } = session;
-  const owner = { registration: audience, frontEnd, login };
-  const newest = last && (await refreshes.end({ ...owner, refreshToken: last }));
+  const owner = [audience, frontEnd] as const;
+  const newest = last && (await refreshes.end({ owner, login, refreshToken: last }));
   const { refreshToken, accessToken } = newest || session;
   const revoke = (token: RevocableTokens) =>
     registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);

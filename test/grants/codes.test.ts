@@ -75,7 +75,7 @@ describe('a code of the relay', () => {
     // This must hold even if both have the same keys by mistake.
     for (const others of [keys, [randomBytes(32)] satisfies KeyRing]) {
       const refreshTokens = createRefreshTokens(others, () => time);
-      const owner = { registration: registration(), frontEnd };
+      const owner = [registration(), frontEnd] as const;
       expect(refreshTokens.open(codes.issue(content, frontEnd), owner)).to.equal(undefined);
       expect(codes.open(refreshTokens.issue(token, owner) ?? '', frontEnd)).to.equal(undefined);
     }

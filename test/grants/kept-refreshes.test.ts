@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
+import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
 import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
@@ -8,10 +9,9 @@ import { sharedHome } from '../harness/system/shared-home.ts';
 
 const minute = 60_000;
 const keys = [randomBytes(32)] as const;
-const refresh = {
+const refresh: FrontEndRefresh = {
   login: 'login',
-  registration: 'r',
-  frontEnd: 'f',
+  owner: ['r', 'f'],
   refreshToken: 'first',
   scope: undefined,
 };

@@ -29,7 +29,7 @@ const token: TokenResponse = {
   scope: 'read write',
 };
 
-const owner = { registration: 'provider', frontEnd: 'app' };
+const owner = ['provider', 'app'] as const;
 let time = 0;
 const refreshTokens = createRefreshTokens([randomBytes(32)], () => time);
 beforeEach(() => {

@@ -64,14 +64,12 @@ async function run(
       // This takes at most half a minute.
       milliseconds += 900;
       const before = newestSeen;
-      const owner = {
-        login: 'login',
-        registration: 'provider',
-        frontEnd: 'app',
-        thumbprint: 'key',
-      };
+      const owner = ['provider', 'app'] as const;
       try {
-        const got = await refreshes.join({ ...owner, refreshToken, scope }, call);
+        const got = await refreshes.join(
+          { owner, login: 'login', thumbprint: 'key', refreshToken, scope },
+          call,
+        );
         assert.equal(got.scope, scope ?? 'read write');
         check(got, before);
         newestSeen = Math.max(newestSeen, Number(got.accessToken));

@@ -10,8 +10,7 @@ import { codeOf } from '../harness/expect/failure-code.ts';
 
 const grant: FrontEndRefresh = {
   login: 'login',
-  registration: 'provider',
-  frontEnd: 'app',
+  owner: ['provider', 'app'],
   thumbprint: 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
   refreshToken: 'refresh 0',
   scope: undefined,
@@ -297,8 +296,8 @@ describe('a refresh', () => {
 
   describe('of another client', () => {
     for (const [who, changes] of [
-      ['another registration', { registration: 'another' }],
-      ['another front end', { frontEnd: 'another' }],
+      ['another registration', { owner: ['another', 'app'] }],
+      ['another front end', { owner: ['provider', 'another'] }],
       ['another key', { thumbprint: 'another' }],
       ['no key', { thumbprint: undefined }],
       ['another refresh token', { refreshToken: 'another' }],

@@ -99,7 +99,7 @@ interface Run {
 async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<unknown[]> {
   const provider = new Provider(fails, othersWait);
   const tokens = [`${run} 0`];
-  const owner = { login: run, registration: 'provider', frontEnd: 'app', scope: undefined };
+  const owner = { login: run, owner: ['provider', 'app'] as const, scope: undefined };
   let turn = 0;
   const next = () => {
     turn += 1;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
 import { createCounters, createMarks } from '../../src/memory/home.ts';
 import { nameOf } from '../../src/memory/shared.ts';
@@ -12,10 +13,9 @@ import { needsPrograms } from '../harness/system/needs.ts';
 import { sharedHome } from '../harness/system/shared-home.ts';
 
 const keys = [randomBytes(32)] as const;
-const refresh = {
+const refresh: FrontEndRefresh = {
   login: 'login',
-  registration: 'a',
-  frontEnd: 'app',
+  owner: ['a', 'app'],
   refreshToken: 'first',
   scope: undefined,
 };

@@ -61,7 +61,7 @@ export function sealRefreshToken(
   const { registration, frontEnd = `app ${frontendOrigin}`, ...changes } = sealing;
   const keys = keysFromFile([new Secret(key)]).refreshToken;
   const refreshTokens = createRefreshTokens(keys, Date.now);
-  const owner = { registration: audienceAt(provider, registration), frontEnd };
+  const owner = [audienceAt(provider, registration), frontEnd] as const;
   const now = Math.floor(Date.now() / 1000);
   const usual = { login: randomUUID(), loggedInAt: now, endsAt: now + 3600 };
   const providerToken = { refreshToken: canary('token') };

@@ -52,7 +52,7 @@ export interface FrontEndContext {
   readonly registration: string;
   /** The relay's name in `iss`, which is also the public address of starts. */
   readonly issuer: string;
-  /** The audience of the registration. Throws as `pinned` does. */
+  /** Gives the audience of the registration, or throws a `RelayError` if no provider is known. */
   readonly audience: () => string;
   readonly states: States;
   readonly codes: Codes;

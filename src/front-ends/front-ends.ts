@@ -10,7 +10,7 @@ import type { LoginProtection } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
-import { withAnyPort } from '../origins/schemas.ts';
+import { withAnyPort } from '../origins/redirect-uri.ts';
 import { namesInPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { FrontEnd } from './front-end.ts';

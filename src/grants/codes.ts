@@ -21,10 +21,10 @@ const sealed = v.object({
   providerCode: v.string(),
   /** The relay's own verifier at the provider, if the login uses PKCE there. */
   codeVerifier: v.optional(v.string()),
-  /** The resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
-  opens: v.optional(v.string()),
-  /** Where the provider's token is to be used, as the client says. @see RFC 8707 §2 */
-  resource: v.optional(v.string()),
+  /** The URL of the relay's resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
+  ownResource: v.optional(v.string()),
+  /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
+  providerResource: v.optional(v.string()),
   /** What the provider was asked for. */
   scope: v.optional(v.string()),
   /** Whether the person was asked, and has seen this scope. */
@@ -40,7 +40,7 @@ export type CodeContent = Omit<v.InferOutput<typeof sealed>, 'issuedAt'>;
 export type Codes = ReturnType<typeof createCodes>;
 
 /**
- * @param audience that of the registration. Throws as `pinned` does
+ * @param audience gives that of the registration, or throws a `RelayError` if no provider is known
  * @see RFC 6749 §4.1.2
  */
 export function createCodes(keys: KeyRing, audience: () => string, now: Clock) {

@@ -47,7 +47,7 @@ export function createRevocations(home: Home) {
 export type Grants = ReturnType<typeof createGrants>;
 
 /**
- * @param at.audience that of the registration. Throws as `pinned` does
+ * @param at.audience gives that of the registration, or throws a `RelayError` if no provider is known
  * @param at.redirectUri what the provider gets with the code of a login, and compares
  */
 export function createGrants(

@@ -19,10 +19,10 @@ const content = v.object({
   endsAt: v.number(),
   /** The redirect URI of the login, if nothing else says from where its client sends requests. */
   redirectUri: v.optional(v.string()),
-  /** The resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
-  opens: v.optional(v.string()),
-  /** Where the provider's token is to be used, as the client says. @see RFC 8707 §2 */
-  resource: v.optional(v.string()),
+  /** The URL of the relay's resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
+  ownResource: v.optional(v.string()),
+  /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
+  providerResource: v.optional(v.string()),
   /** Whether the person was asked, and has seen this scope. */
   hasConsent: v.optional(v.literal(true)),
   /** The address of the callback, if it is known and a page of anybody can send this token. */

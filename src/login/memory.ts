@@ -7,7 +7,7 @@ import type { Home } from '../memory/home.ts';
 import { counted } from '../memory/kinds.ts';
 import { createLasting } from '../memory/recent.ts';
 import { createExchanges } from './exchanges.ts';
-import { createRefusedExchanges } from './refused-exchanges.ts';
+import { createRefusalLimit } from './refusal-limit.ts';
 
 /** What a process remembers of logins. A reload of the configuration keeps it. */
 export type LoginMemory = ReturnType<typeof createLoginMemory>;
@@ -18,14 +18,14 @@ export function createLoginMemory(home: Home) {
     exchanges: createExchanges(home),
     /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
     goodTokens: createLasting<true>(4096, home.now),
-    refusedExchanges: createRefusedExchanges(
+    refusedExchanges: createRefusalLimit(
       home,
       counted.refusedExchanges,
       'The provider refused too many logins from this address. Start the login again',
     ),
     /** Access tokens that the provider did not know when they were revoked. */
-    refusedRevocations: createRefusedExchanges(home, counted.refusedRevocations),
-    refusedLookups: createRefusedExchanges(home, counted.refusedLookups),
+    refusedRevocations: createRefusalLimit(home, counted.refusedRevocations),
+    refusedLookups: createRefusalLimit(home, counted.refusedLookups),
     /** Counts the wrong secrets of each client address, for ten minutes. */
     countWrongSecret: createRequestCount(home, counted.wrongSecrets),
     /** Counts what a client address makes the relay do for clients that nobody registered, for ten minutes. */

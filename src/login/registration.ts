@@ -61,7 +61,7 @@ export function createRegistration(by: RegistrationSettings) {
      *
      * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once
      */
-    pinned: derivedFrom(by.source, (provider) => registrationAt(by, provider)),
+    current: derivedFrom(by.source, (provider) => registrationAt(by, provider)),
   };
 }
 

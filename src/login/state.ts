@@ -10,10 +10,10 @@ const oauthRequest = v.object({
   codeChallenge: v.string(),
   /** What `keyOfClient` gives of a client that has no entry of its own. */
   client: v.optional(v.string()),
-  /** The resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
-  opens: v.optional(v.string()),
-  /** Where the provider's token is to be used, as the client says. @see RFC 8707 */
-  resource: v.optional(v.string()),
+  /** The URL of the relay's resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
+  ownResource: v.optional(v.string()),
+  /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
+  providerResource: v.optional(v.string()),
   /** What the provider is asked for. */
   scope: v.optional(v.string()),
   /** Whether the person was asked, and has seen this scope. */
@@ -58,7 +58,7 @@ export interface LoginState {
 export type States = ReturnType<typeof createStates>;
 
 /**
- * @param audience that of the registration. Throws as `pinned` does
+ * @param audience gives that of the registration, or throws a `RelayError` if no provider is known
  * @param purpose what they are for: a state, or a question before it
  * @see RFC 6749 §10.12, RFC 9700 §4.7
  */

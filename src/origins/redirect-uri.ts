@@ -29,6 +29,13 @@ export function originOf(redirectUri: RedirectUri): OriginPattern {
   return origin;
 }
 
+const thisMachine = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(:\d+|:\*)?(?=\/)/;
+
+export const isOnThisMachine = (uri: RedirectUri): boolean => thisMachine.test(uri);
+
+/** A program gets any free port of this machine: so its redirect URI is good with any. @see RFC 8252 §7.3 */
+export const withAnyPort = (uri: RedirectUri): RedirectUri => uri.replace(thisMachine, '$1:*');
+
 /** A page that a redirect URI stands for. */
 export function examplePage(redirectUri: RedirectUri): string {
   const origin = originOf(redirectUri);

@@ -2,7 +2,13 @@ import * as v from 'valibot';
 import { httpUrl } from '../urls.ts';
 import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
-import { examplePage, originOf, type RedirectUri } from './redirect-uri.ts';
+import {
+  examplePage,
+  isOnThisMachine,
+  originOf,
+  type RedirectUri,
+  withAnyPort,
+} from './redirect-uri.ts';
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.
 
@@ -72,11 +78,6 @@ export function takenParameter(uri: RedirectUri): string | undefined {
   return responseParameters.find((parameter) => query.has(parameter));
 }
 
-const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(:\d+|:\*)?(?=\/)/;
-
-/** A program gets any free port of this machine: so its redirect URI is good with any. @see RFC 8252 §7.3 */
-export const withAnyPort = (uri: RedirectUri): RedirectUri => uri.replace(loopback, '$1:*');
-
 /**
  * A redirect URI of a native client: an https page, an address that opens an app, or any port of this machine.
  *
@@ -85,7 +86,7 @@ export const withAnyPort = (uri: RedirectUri): RedirectUri => uri.replace(loopba
 export const nativeRedirectUri = v.pipe(
   redirectUri,
   v.check(
-    (uri) => !uri.startsWith('http:') || loopback.test(uri),
+    (uri) => !uri.startsWith('http:') || isOnThisMachine(uri),
     'must start with https://, unless its host is 127.0.0.1, [::1] or localhost',
   ),
   v.check((uri) => !uri.startsWith('https://*'), 'must not have a *'),

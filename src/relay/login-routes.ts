@@ -12,12 +12,13 @@ import { answering, answerOAuthErrors } from '../http/error-responder.ts';
 import { methods, refusePrefetch } from '../http/request-guards.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
+import { consentEndpoint } from '../routes/consent.ts';
+import { startLogin } from '../routes/start-login.ts';
 import { introspectionEndpoint } from '../routes/introspect.ts';
 import { deliverCallbackFailures, loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { clientRegistrationEndpoint } from '../routes/register-client.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
-import { consentEndpoint, startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { ServedPath, ServedRegistration } from './registrations.ts';
 

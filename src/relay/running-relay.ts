@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { hasSessions } from '../config/registration-config.ts';
 import { loggedAddresses, unixSocket } from '../http/client-address.ts';
 import { limits } from '../limits.ts';
-import { longestWait } from '../login/refused-exchanges.ts';
+import { longestWait } from '../login/refusal-limit.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import type { Situation } from '../observability/metrics-table.ts';
 import { limitLog } from '../observability/occasional-warnings.ts';

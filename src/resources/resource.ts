@@ -79,12 +79,13 @@ export function findResource<One extends Identified>(
  */
 export function resourceOfLogin<One extends Identified>(
   { resources }: { readonly resources: readonly One[] },
-  { opens }: { readonly opens?: string | undefined },
+  { ownResource }: { readonly ownResource?: string | undefined },
   asked: string | undefined,
 ): One | undefined {
-  if (opens === undefined && resources.length > 0) throw new RelayError('grant_invalid');
-  if (opens === undefined) return undefined;
-  if (asked !== undefined && !isSameResource(opens, asked))
+  if (ownResource === undefined && resources.length > 0) throw new RelayError('grant_invalid');
+  if (ownResource === undefined) return undefined;
+  if (asked !== undefined && !isSameResource(ownResource, asked)) {
     throw new RelayError('resource_refused');
-  return findResource(resources, opens);
+  }
+  return findResource(resources, ownResource);
 }

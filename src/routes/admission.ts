@@ -92,23 +92,29 @@ export async function admit(
   }
 }
 
+interface Renewal {
+  readonly place: Place;
+  readonly ctx: Context;
+  readonly refreshes: Refreshes;
+  /** The access token counts without a refresh token: then, it is only asked whether the person may still log in. */
+  readonly tokens: RevocableTokens;
+  readonly login: Omit<FrontEndRefresh, 'refreshToken'>;
+  /** That the call counts for, if it is known. */
+  readonly address: string | undefined;
+}
+
 /**
- * Renews the tokens of a login at the provider. Whoever may not log in any more has to log in again.
+ * Renews the tokens of a login at the provider. A person who may not log in any more has to log in again.
  *
- * @param tokens the access token counts without a refresh token: then, it is only asked whether the person may still log
- *   in
- * @param address that the call counts for, if it is known
  * @returns no tokens if there is nothing to renew; who the person is, if the login is for a resource
+ * @throws {RelayError} `access_ended`, `refresh_refused`, `access_unchecked`, or why the refresh failed
  */
-export async function renew(
-  place: Place,
-  ctx: Context,
-  refreshes: Refreshes,
-  { refreshToken, accessToken = '' }: RevocableTokens,
-  login: Omit<FrontEndRefresh, 'refreshToken'>,
-  address: string | undefined,
+export async function renewTokens(
+  renewal: Renewal,
 ): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
+  const { place, ctx, refreshes, login, address } = renewal;
   const { registration } = place;
+  const { refreshToken, accessToken = '' } = renewal.tokens;
   refreshes.count(login.login);
   const admission = admissionTo(place, ctx);
   let identity: Identity | undefined;

@@ -48,7 +48,7 @@ async function recordOfToken(
   if (looksSealed(accessToken)) throw new RelayError('token_of_relay');
   const source = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = source.name;
-  const registration = source.pinned();
+  const registration = source.current();
   // Nobody gets around the limit by hanging up during a call.
   const lookUp = (isLimited: boolean) => {
     const gone = isLimited && !ctx.res.closed ? undefined : clientGone(ctx);

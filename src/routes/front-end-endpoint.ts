@@ -44,7 +44,7 @@ export function frontEndEndpoint(
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only the front end that is named may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));
-    await serve({ ...served, registration: registration.pinned(), frontEnd, ctx, parameters });
+    await serve({ ...served, registration: registration.current(), frontEnd, ctx, parameters });
   };
 }
 
@@ -74,9 +74,9 @@ export function required(parameters: EndpointParameters, name: keyof EndpointPar
  */
 export function expectResource(
   { parameters: { resource: asked }, frontEnd }: EndpointRequest,
-  { resource }: { readonly resource?: string | undefined },
+  { providerResource }: { readonly providerResource?: string | undefined },
 ): void {
-  const isOther = asked !== undefined && asked !== resource;
+  const isOther = asked !== undefined && asked !== providerResource;
   const isOfProvider = frontEnd.kind === 'native' && frontEnd.resources.length === 0;
   if (isOfProvider && isOther) throw new RelayError('resource_refused');
 }

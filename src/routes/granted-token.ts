@@ -91,7 +91,7 @@ export function firstGrant(
   thumbprint?: string,
   login: Pick<
     RefreshTokenContent,
-    'redirectUri' | 'resource' | 'opens' | 'hasConsent' | 'address'
+    'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'
   > = {},
 ): Granted {
   const policy = refreshPolicyAt(grantee);
@@ -108,9 +108,9 @@ export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: P
 /** Ends a login for a resource: no door opens to its access tokens any more, and none is refreshed. */
 export async function endAtDoors(
   { grants, frontEnd }: Place,
-  { login, opens }: Pick<RefreshTokenContent, 'login' | 'opens'>,
+  { login, ownResource }: Pick<RefreshTokenContent, 'login' | 'ownResource'>,
 ): Promise<void> {
-  if (opens === undefined) return;
+  if (ownResource === undefined) return;
   // Also if the resource is gone: a reload may bring it back.
   const longest = Math.max(longestLifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
   await grants.endedLogins.end(login, longest * 1000);

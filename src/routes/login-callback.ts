@@ -26,7 +26,7 @@ export function loginCallback(served: Served): Handler {
     expectNoFrame(ctx);
     const query = readQuery(ctx);
     const state = single(query['state']);
-    const registration = registered.pinned();
+    const registration = registered.current();
     // An error spends nothing. It is answered even if the provider lost the state.
     const isExcused = query['error'] !== undefined && state === undefined;
     const login = isExcused ? undefined : protection?.verify(ctx, state);

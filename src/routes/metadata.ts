@@ -48,7 +48,7 @@ export function serverMetadata({ issuer, registration, frontEnds, doors }: Serve
     // The front end's own origin is there already.
     const header = 'Access-Control-Allow-Origin';
     if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
-    const scopes = [registration.pinned().provider.scope, ...resourceScopes];
+    const scopes = [registration.current().provider.scope, ...resourceScopes];
     const words = scopes.flatMap((scope) => scope?.split(' ') ?? []);
     ctx.body = {
       ...metadata,

@@ -36,11 +36,11 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     throw new RelayError('verifier_wrong');
   }
   expectResource(request, login);
-  const own = resourceOfLogin(frontEnd, login, parameters.resource);
-  ctx.state.resource = own?.name;
+  const resource = resourceOfLogin(frontEnd, login, parameters.resource);
+  ctx.state.resource = resource?.name;
   const thumbprint = await proofOf(request);
 
-  const { providerCode, codeVerifier, redirectUri, resource, opens, scope, hasConsent } = login;
+  const { providerCode, codeVerifier, redirectUri, scope } = login;
   // Not the relay's code: it may have another spelling.
   const key = keyOf(registration.audience, providerCode);
   const redeemed = await redeemedCodes.run(key, (spend) =>
@@ -59,7 +59,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const token = { ...redeemed, scope: redeemed.scope ?? scope };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   expectConsent(request, login, token);
-  const grantee = { ...request, resource: own };
+  const grantee = { ...request, resource };
   const identity = await admit(grantee, ctx, token).catch((error: unknown) => {
     // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
     const isRefusal = isFailure(error, 'access_refused');
@@ -67,8 +67,9 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   });
   // Of a document, nothing else says later from where its client sends requests.
   const ofAnybody = frontEnd.client === undefined ? {} : { redirectUri, address: login.address };
-  const kept = { resource, opens, hasConsent, ...ofAnybody };
-  return firstGrant({ ...grantee, identity }, token, thumbprint, kept);
+  const { ownResource, providerResource, hasConsent } = login;
+  const ofLogin = { ownResource, providerResource, hasConsent, ...ofAnybody };
+  return firstGrant({ ...grantee, identity }, token, thumbprint, ofLogin);
 }
 
 /** @see RFC 6749 §4.1.3 */

@@ -12,7 +12,7 @@ import {
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
 import { resourceOfLogin } from '../resources/resource.ts';
-import { renew, revokeSilently } from './admission.ts';
+import { renewTokens, revokeSilently } from './admission.ts';
 import {
   countedAddress,
   type EndpointRequest,
@@ -97,10 +97,15 @@ async function renewLogin(grantee: Refreshing, login: RefreshTokenContent) {
   const part = resource === undefined ? refreshScope(parameters.scope, granted) : undefined;
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { thumbprint, providerToken } = login;
-  const renewal = { owner: ownerOf(grantee), login: login.login, thumbprint, scope };
-  const address = countedAddress(grantee, login);
   try {
-    return await renew(grantee, ctx, grants.refreshes, providerToken, renewal, address);
+    return await renewTokens({
+      place: grantee,
+      ctx,
+      refreshes: grants.refreshes,
+      tokens: providerToken,
+      login: { owner: ownerOf(grantee), login: login.login, thumbprint, scope },
+      address: countedAddress(grantee, login),
+    });
   } catch (error) {
     if (isFailure(error, 'access_ended')) await endAtDoors(grantee, login);
     throw error;

@@ -23,7 +23,7 @@ export function revocationEndpoint(served: Served): Handler {
       registration.revokeToken(tokens, recordCall(ctx));
     const login = refreshTokens.openExpired(token, ownerOf(request));
     if (login !== undefined) {
-      const door = request.doors.find(({ resource }) => resource.url === login.opens);
+      const door = request.doors.find(({ resource }) => resource.url === login.ownResource);
       ctx.state.resource = door?.resource.name;
       await endAtDoors(request, login);
       if (login.generation !== undefined) {
@@ -64,7 +64,7 @@ async function endedByAccessToken(request: EndpointRequest, token: string): Prom
     if (opened?.audience !== frontEnd.audience) continue;
     ctx.state.resource = resource.name;
     ctx.state.person = opened.sub;
-    await endAtDoors(request, { login: opened.login, opens: resource.url });
+    await endAtDoors(request, { login: opened.login, ownResource: resource.url });
     return true;
   }
   return false;

@@ -82,9 +82,13 @@ export function createSessionRequests(
     return frontEnd;
   }
 
-  /** The registration of a session, unless its provider or client is another one by now. Throws as `pinned` does. */
+  /**
+   * The registration of a session, unless its provider or client is another one by now.
+   *
+   * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` if no provider is known
+   */
   function registrationOf({ registration, audience }: SessionContent): Registration | undefined {
-    const found = registrationsByName.get(registration)?.pinned();
+    const found = registrationsByName.get(registration)?.current();
     return found?.audience === audience ? found : undefined;
   }
 
@@ -106,7 +110,7 @@ export function createSessionRequests(
      * The session of a request, if it comes from the page of the session's front end.
      *
      * @param name the front end, if the path decides it
-     * @throws {RelayError} `session_missing`, and as `frontEndOf` and `pinned` do
+     * @throws {RelayError} `session_missing`, and as `frontEndOf` and `registrationOf` do
      */
     async open(ctx: Context, name?: string): Promise<OpenSession> {
       const frontEnd = frontEndOf(ctx, name);

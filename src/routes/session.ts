@@ -6,7 +6,7 @@ import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import type { SessionContent } from '../session/sessions.ts';
-import { renew } from './admission.ts';
+import { renewTokens } from './admission.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
 
 type Memory = Pick<GrantMemory, 'refreshes' | 'revocations'>;
@@ -33,18 +33,17 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
     const owner = [session.audience, frontEnd.name] as const;
     const login = { owner, login: session.id, scope: undefined };
     const address = open.registration.addressOf(ctx.req);
-    const { tokens: token } = await renew(open, ctx, refreshes, session, login, address).catch(
-      async (error) => {
-        const isEnded = isFailure(error, 'access_ended');
-        // Its tokens may be good for longer: not every provider revokes them.
-        if (isEnded) await sessions.end(session);
-        else if (!isFailure(error, 'refresh_refused')) throw error;
-        // A page only knows that its session is over.
-        const { detail, providerError } = error;
-        throw new RelayError('session_refused', isEnded ? { detail } : { providerError });
-      },
-    );
-    const renewed = await sessions.renew(ctx, session, token);
+    const renewal = { place: open, ctx, refreshes, tokens: session, login, address };
+    const { tokens } = await renewTokens(renewal).catch(async (error) => {
+      const isEnded = isFailure(error, 'access_ended');
+      // Its tokens may be good for longer: not every provider revokes them.
+      if (isEnded) await sessions.end(session);
+      else if (!isFailure(error, 'refresh_refused')) throw error;
+      // A page only knows that its session is over.
+      const { detail, providerError } = error;
+      throw new RelayError('session_refused', isEnded ? { detail } : { providerError });
+    });
+    const renewed = await sessions.renew(ctx, session, tokens);
     // It was logged out in the meantime.
     if (renewed === undefined) throw new RelayError('session_missing');
     ctx.body = description(requests, { ...open, session: renewed });

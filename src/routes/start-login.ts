@@ -1,22 +1,7 @@
-import type { Client } from '../clients/client.ts';
-import {
-  confirmationPage,
-  consentPage,
-  consentPolicy,
-  numberOf,
-} from '../delivery/consent-page.ts';
 import { RelayError } from '../failures/relay-error.ts';
-import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
-import { readBody } from '../http/body.ts';
-import { type Context, type Handler, inOrder, readQuery } from '../http/context.ts';
-import { answerFailures, answering } from '../http/error-responder.ts';
-import { redirect } from '../http/redirect.ts';
-import { expectNavigation } from '../http/request-guards.ts';
-import { codeChallenge } from '../login/pkce.ts';
-import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
-import { newNonce, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
-import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { type Context, type Handler, readQuery } from '../http/context.ts';
+import { answering } from '../http/error-responder.ts';
 import type { Query } from '../oauth/query.ts';
 import { narrowedScope, scopeWithin, scopeWithout } from '../oauth/scope.ts';
 import {
@@ -29,11 +14,8 @@ import {
   resourceOf,
 } from '../oauth/start-parameters.ts';
 import { findResource, type Resource } from '../resources/resource.ts';
-
-/** Where a login starts. Its provider may not be known. */
-interface Place extends Served {
-  readonly frontEnd: FrontEnd;
-}
+import { askConsent } from './consent.ts';
+import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
 /**
  * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects
@@ -102,24 +84,24 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
 }
 
 /** @param isOpen whether nobody registered the client, so that a person is asked */
-function oauthRequest(query: Query, place: Place, redirectUri: string, isOpen: boolean) {
+function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
   const { kind, client, resources } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
   const isForProvider = resources.length === 0;
-  const resource = kind === 'native' || !isForProvider ? resourceOf(query) : undefined;
-  const own = isForProvider ? undefined : findResource(resources, resource);
-  const asked =
+  const asked = kind === 'native' || !isForProvider ? resourceOf(query) : undefined;
+  const own = isForProvider ? undefined : findResource(resources, asked);
+  const forProvider =
     own === undefined ? query : { ...query, scope: scopeWithout(query['scope'], own.scope) };
   const narrow = (whole?: string) =>
-    isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole);
+    isOpen ? scopeWithin(forProvider, whole) : (narrowedScope(forProvider, whole) ?? whole);
   const { scope, ...account } = atProvider(query, place, narrow, own);
   // The provider's token stays here if the login is for a resource.
   const hasConsent = isOpen && isForProvider ? (true as const) : undefined;
   const given = { redirectUri, codeChallenge, client, scope, hasConsent };
   return {
-    oauth: { ...given, ...(own === undefined ? { resource } : { opens: own.url }) },
+    oauth: { ...given, ...(own === undefined ? { providerResource: asked } : { ownResource: own.url }) },
     ...account,
   };
 }
@@ -127,120 +109,13 @@ function oauthRequest(query: Query, place: Place, redirectUri: string, isOpen: b
 /** What a start is to ask the provider for. @param narrow gives a part of the configured scope */
 function atProvider(
   query: Query,
-  { registration, frontEnd }: Place,
+  { registration, frontEnd }: StartPlace,
   narrow: (whole?: string) => string | undefined,
   resource?: Resource,
 ) {
-  const { provider, scopeWithAccess } = registration.pinned();
+  const { provider, scopeWithAccess } = registration.current();
   const { scope: whole = provider.scope } = frontEnd;
   const scope = scopeWithAccess(narrow(whole), whole, frontEnd, resource);
   const otherAccount = query['prompt'] === 'select_account';
   return { scope, otherAccount, loginHint: loginHintOf(query) };
-}
-
-/**
- * Answers the start of a login with the question whether a client that nobody registered may log in. The question is
- * asked every time: the provider knows only the relay, and would not ask again.
- *
- * @see draft-ietf-oauth-client-id-metadata-document-02 §6, RFC 6819 §5.2.3.2
- */
-function askConsent(
-  ctx: Context,
-  { registration, frontEnd, questions, issuer }: Place,
-  client: Client,
-  start: FrontEndRequest & { readonly oauth: OAuthRequest },
-): void {
-  expectNavigation(ctx);
-  const { host: provider } = new URL(registration.pinned().provider.authorizeUrl);
-  const { state: token } = questions.start(ctx, frontEnd.name, start);
-  const { scope, redirectUri, opens } = start.oauth;
-  const action = `${issuer}/consent`;
-  showQuestion(
-    ctx,
-    consentPage({
-      client,
-      redirectUri,
-      scope: opens ?? scope,
-      learns: frontEnd.resources.find(({ url }) => url === opens)?.identity.claims,
-      provider,
-      action,
-      token,
-    }),
-  );
-}
-
-function showQuestion(ctx: Context, page: string): void {
-  ctx.set('Content-Security-Policy', consentPolicy);
-  ctx.type = 'html';
-  ctx.body = page;
-}
-
-/**
- * `POST /auth/<registration>/consent`: the answer of a person to the question whether a client that nobody registered
- * may log in. It counts once, and only in the browser that was asked.
- */
-export function consentEndpoint(served: Served): Handler {
-  const { frontEnds, questions, issuer } = served;
-  const { origin } = new URL(issuer);
-  const decide: Handler = async (ctx: Context) => {
-    expectOwnPage(ctx, origin);
-    const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
-    const { consent: token = '', decision, number } = parameters;
-    const asked = questions.verify(ctx, token);
-    if (asked === undefined) throw new RelayError('state_missing');
-    questions.checkAge(ctx, asked);
-    const frontEnd = frontEnds.ofLogin(asked);
-    if (frontEnd === undefined) throw new RelayError('front_end_gone');
-    ctx.state.frontEnd = frontEnd.name;
-    const { oauth } = asked.request;
-    // By the script of the page, or by hand.
-    const isTyped = decision === 'continue' && number === numberOf(token);
-    if (decision === 'continue' && !isTyped && oauth !== undefined) {
-      showQuestion(
-        ctx,
-        confirmationPage({
-          ...oauth,
-          scope: oauth.opens ?? oauth.scope,
-          action: `${issuer}/consent`,
-          token,
-        }),
-      );
-      return;
-    }
-    questions.end(ctx, asked);
-    await answering(frontEnd.deliveryOf(asked.request).fail, () => {
-      if (decision !== 'confirmed' && !isTyped) throw new RelayError('consent_denied');
-    });
-    redirectToProvider(ctx, { ...served, frontEnd }, asked.request);
-  };
-  return inOrder(answerFailures(frontEnds.first.answerInPlace), decide);
-}
-
-/** The page sends no referrer, so its form has the origin `null`. */
-function expectOwnPage({ req: { headers } }: Context, own: string): void {
-  const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
-  if (site !== 'same-origin') throw new RelayError('cross_site_refused');
-  if (origin !== undefined && origin !== own && origin !== 'null') {
-    throw new RelayError('origin_foreign');
-  }
-}
-
-/** Redirects to the provider, if need be after the person has consented. */
-function redirectToProvider(
-  ctx: Context,
-  { registration, frontEnd }: Place,
-  request: FrontEndRequest,
-): void {
-  const { protection } = registration;
-  const { authorizationRequestUrl, provider } = registration.pinned();
-  const { takesOAuth, asksForRefresh } = frontEnd;
-  const { oauth, state, returnTo } = request;
-  const { scope } = oauth ?? request;
-  const isPlain = oauth === undefined && takesOAuth;
-  const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
-  const url = withAccount(usual, request, provider);
-  const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo });
-  const challenge = login && provider.pkce ? codeChallenge(login.codeVerifier) : undefined;
-  const nonce = newNonce(scope);
-  redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
 }

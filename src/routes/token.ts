@@ -70,7 +70,7 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = 'refresh_token';
-    const registration = served.registration.pinned();
+    const registration = served.registration.current();
     const request = { ...served, registration, frontEnd, ctx, parameters };
     answerWithToken(ctx, await refreshLogin(request));
   };

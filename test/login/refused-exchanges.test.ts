@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
-import { createRefusedExchanges } from '../../src/login/refused-exchanges.ts';
+import { createRefusalLimit } from '../../src/login/refusal-limit.ts';
 import { counted } from '../../src/memory/kinds.ts';
 import { send } from '../harness/client/http-client.ts';
 import { serve } from '../harness/provider/serve.ts';
@@ -15,10 +15,10 @@ const home = {
 };
 
 describe('the limit of refused exchanges', () => {
-  let refused: ReturnType<typeof createRefusedExchanges>;
+  let refused: ReturnType<typeof createRefusalLimit>;
   let started: number;
   beforeEach(() => {
-    refused = createRefusedExchanges(
+    refused = createRefusalLimit(
       home,
       counted.refusedExchanges,
       'The provider refused. Start the login again',

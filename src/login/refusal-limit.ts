@@ -17,7 +17,7 @@ const refusals = ['code_refused', 'token_refused', 'token_missing', 'token_inval
  *
  * @param advice what a client reads that has reached the limit, before "in ten minutes"
  */
-export function createRefusedExchanges(
+export function createRefusalLimit(
   home: Home,
   what: Counted,
   advice = 'The provider refused too many tokens from this address. Try again',

@@ -1,0 +1,32 @@
+import type { FrontEnd } from '../front-ends/front-end.ts';
+import type { Served } from '../front-ends/front-ends.ts';
+import type { Context } from '../http/context.ts';
+import { redirect } from '../http/redirect.ts';
+import { codeChallenge } from '../login/pkce.ts';
+import type { FrontEndRequest } from '../login/state.ts';
+import { newNonce, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
+
+/** Where a login starts. Its provider may not be known. */
+export interface StartPlace extends Served {
+  readonly frontEnd: FrontEnd;
+}
+
+/** Redirects to the provider, if need be after the person has consented. */
+export function redirectToProvider(
+  ctx: Context,
+  { registration, frontEnd }: StartPlace,
+  request: FrontEndRequest,
+): void {
+  const { protection } = registration;
+  const { authorizationRequestUrl, provider } = registration.current();
+  const { takesOAuth, asksForRefresh } = frontEnd;
+  const { oauth, state, returnTo } = request;
+  const { scope } = oauth ?? request;
+  const isPlain = oauth === undefined && takesOAuth;
+  const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
+  const url = withAccount(usual, request, provider);
+  const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo });
+  const challenge = login && provider.pkce ? codeChallenge(login.codeVerifier) : undefined;
+  const nonce = newNonce(scope);
+  redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
+}

@@ -42,9 +42,12 @@ export function namesInPath(path: string): { registration?: string; below?: stri
   return registration === undefined ? {} : { registration, below };
 }
 
-/** The endpoints of sessions, which look like those of a registration. */
-export const sessionPaths: ReadonlySet<string | null> = new Set([
-  paths.session,
-  paths.sessionRefresh,
-  paths.logout,
-]);
+/** The names of endpoints below `/auth/` and `/auth/<registration>/`. No registration and no front end can have one. */
+export const endpointNames: Readonly<
+  Record<'always' | 'withSessions' | 'withResources' | 'withOpenClients', readonly string[]>
+> = {
+  always: ['callback', 'token', 'revoke'],
+  withSessions: ['session', 'logout'],
+  withResources: ['check', 'introspect'],
+  withOpenClients: ['register', 'consent'],
+};

@@ -5,9 +5,6 @@ import { type ProviderSettings, presetOf } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 
-/** Endpoints of registrations whose clients nobody registered. */
-const endpoints = ['register', 'consent'];
-
 const openToAll =
   'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
 
@@ -130,8 +127,5 @@ export function checkOpenClients({ resources, frontEnds }: Readings): void {
     }
     taken.push(...registrations);
     warnOfWiderScopes(frontEnd, frontEnds);
-  }
-  for (const { name, faultOfEntry } of taken.length > 0 ? frontEnds : []) {
-    if (endpoints.includes(name)) faultOfEntry('has the name of an endpoint: choose another name');
   }
 }

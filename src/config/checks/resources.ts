@@ -12,9 +12,6 @@ import {
 } from '../readings.ts';
 import { allowOf } from './access.ts';
 
-/** The endpoints of resources. */
-const endpoints = ['check', 'introspect'];
-
 /**
  * Checks the resources, and the front ends that log in for them.
  *
@@ -39,11 +36,6 @@ export function checkResources(
     reportUpstream(resource, resources.slice(0, index), readings);
     reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
     if (!used.has(resource.name)) resource.faultOfEntry('is used by no front end');
-  }
-  for (const { name, faultOfEntry } of resources.length > 0
-    ? [...registrations, ...frontEnds]
-    : []) {
-    if (endpoints.includes(name)) faultOfEntry('has the name of an endpoint: choose another name');
   }
 }
 

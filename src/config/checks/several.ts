@@ -1,5 +1,5 @@
 import { matches } from '../../origins/origin-pattern.ts';
-import { sessionPaths } from '../../paths.ts';
+import { endpointNames } from '../../paths.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import { presetOf } from '../provider.ts';
 import type { FrontEndReading, Readings } from '../readings.ts';
@@ -21,12 +21,9 @@ export function describeDelivery(
 /** Checks what concerns several registrations or front ends. */
 export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   const { registrations, frontEnds } = readings;
-  const sessionDelivery = describeDelivery(frontEnds, ['session']);
+  reportTakenNames(readings);
   const used = new Set(frontEnds.flatMap((one) => one.registrations));
   for (const { name, map, sourceOf, warn, faultOfEntry } of registrations) {
-    if (sessionDelivery !== undefined && sessionPaths.has(`/auth/${name}`)) {
-      faultOfEntry(`has the name of an endpoint of ${sessionDelivery}: choose another name`);
-    }
     if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
     for (const secret of ['clientSecret', 'tokenParams'] as const) {
       if (file?.isPrivate !== false || sourceOf(secret) !== 'file') continue;
@@ -39,6 +36,25 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   if (file === undefined) return;
   warnOfSharedScopes(readings);
   warnOfTokensBesideSessions(frontEnds);
+}
+
+/** Reports entries whose paths would be those of endpoints. */
+function reportTakenNames({ registrations, resources, frontEnds }: Readings): void {
+  const report = (
+    entries: readonly Pick<FrontEndReading, 'name' | 'faultOfEntry'>[],
+    taken: readonly string[],
+    of = '',
+  ) => {
+    for (const { name, faultOfEntry } of entries.filter((one) => taken.includes(one.name))) {
+      faultOfEntry(`has the name of an endpoint${of}: choose another name`);
+    }
+  };
+  const delivery = describeDelivery(frontEnds, ['session']);
+  if (delivery) report(registrations, endpointNames.withSessions, ` of ${delivery}`);
+  if (resources.length > 0) {
+    report([...registrations, ...frontEnds], endpointNames.withResources);
+  }
+  if (frontEnds.some((one) => one.clients)) report(frontEnds, endpointNames.withOpenClients);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import { limits } from '../../limits.ts';
+import { endpointNames } from '../../paths.ts';
 
 /** Where a setting applies: to the whole relay, or to a map of the file with the settings of something else. */
 export type Level =
@@ -56,7 +57,7 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     most: limits.frontEnds,
     help: 'The front ends. The name of an entry is its client_id.',
     misplaced: 'belongs to a front end: move it into an entry of front-ends',
-    takenNames: ['callback', 'token', 'revoke'],
+    takenNames: endpointNames.always,
   },
   proxy: {
     shape: 'list',

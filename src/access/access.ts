@@ -63,7 +63,7 @@ export function createAccess(
       return answer;
     };
     const { record } = await lookUpUser(accessToken, observe, signal, 'access');
-    const person = nameOf(record);
+    const person = loginNameOf(record);
     const matches = await Promise.allSettled(
       allows.map((allow) => !allow || isAllowed(allow, by.provider.access, record, ask)),
     );
@@ -120,7 +120,7 @@ const nameFields = ['login', 'username', 'preferred_username', 'email', 'name', 
 const longestName = 100;
 
 /** How a person knows the account. */
-function nameOf(record: Readonly<Record<string, unknown>>): string | undefined {
+function loginNameOf(record: Readonly<Record<string, unknown>>): string | undefined {
   const names = nameFields.map((field) => textIn(record, field));
   const name = names.find((one) => one !== undefined)?.replaceAll(/\p{C}/gu, '');
   return name && [...name].slice(0, longestName).join('');

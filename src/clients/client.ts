@@ -41,7 +41,7 @@ const redirectUris = v.pipe(
 );
 
 /** Reads the name of a client, as one short line for people. */
-export function nameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
+export function clientNameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { client_name: given } = metadata;
   if (typeof given !== 'string') return undefined;
   const line = given.slice(0, 1024).replace(invisible, ' ').replace(/\s+/g, ' ').trim();

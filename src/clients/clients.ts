@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import type { ClientLimits } from '../login/memory.ts';
+import type { AddressLimits } from '../login/memory.ts';
 import { type KeyRing, keysFromFile } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 import { documentUrl } from '../urls.ts';
@@ -29,7 +29,7 @@ export interface ClientRules {
 
 /** What the clients of a registration share with others. */
 interface Surroundings
-  extends Pick<ClientLimits, 'fetcherOf' | 'countFetch' | 'countRegistration'> {
+  extends Pick<AddressLimits, 'fetcherOf' | 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
@@ -49,9 +49,9 @@ export function createClients(
   rules: readonly ClientRules[],
   { issuer, keys, documents, fetcherOf, countFetch, countRegistration, now }: Surroundings,
 ) {
-  const open = rules.find(({ clients }) => clients !== undefined);
-  const registered = open?.clients?.registration
-    ? createClientIds(keys, open.name, issuer, now)
+  const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
+  const registered = openFrontEnd?.clients?.registration
+    ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;
   const offline = rules.flatMap(({ name, clientKeys }) =>
     clientKeys === undefined
@@ -76,7 +76,7 @@ export function createClients(
 
   /** The URL of a document that may be used here, if an identifier is one. */
   function documentAt(id: string): URL | undefined {
-    const { documents: rule } = open?.clients ?? {};
+    const { documents: rule } = openFrontEnd?.clients ?? {};
     const url = rule && documentUrl(id);
     if (!rule || !url) return undefined;
     const isAccepted = rule === 'any' || rule.hosts.includes(url.host) || rule.urls.includes(id);
@@ -85,13 +85,13 @@ export function createClients(
 
   return {
     /** Whether a request may come from any page, until its client is known. */
-    areAnywhere: open !== undefined || offline.length > 0,
-    takesDocuments: open?.clients?.documents !== undefined,
+    areAnywhere: openFrontEnd !== undefined || offline.length > 0,
+    takesDocuments: openFrontEnd?.clients?.documents !== undefined,
     takesNewClients: registered !== undefined,
     heldBy,
     /** The front end that lets in the client of a document, if an identifier is the URL of one that may be used here. */
     frontEndOfDocument: (id: string): string | undefined =>
-      documentAt(id) ? open?.name : undefined,
+      documentAt(id) ? openFrontEnd?.name : undefined,
     /**
      * The client of an identifier that holds it, or that is the URL of its document.
      *
@@ -107,10 +107,10 @@ export function createClients(
     ): Promise<FoundClient | undefined> {
       const held = heldBy(id);
       const url = held === undefined ? documentAt(id) : undefined;
-      if (open === undefined || url === undefined) return held;
+      if (openFrontEnd === undefined || url === undefined) return held;
       expectQuestion();
       const client = await documents.clientAt(url, fetcherOf(request), countFetch);
-      return { frontEnd: open.name, client };
+      return { frontEnd: openFrontEnd.name, client };
     },
     /**
      * Registers a client: what it says is in the identifier that it gets, and nothing is stored.
@@ -121,7 +121,7 @@ export function createClients(
      */
     async register(metadata: ClientMetadata, request: IncomingMessage): Promise<string> {
       await countRegistration(request);
-      const id = registered?.issue(metadata, open?.clients?.days ?? 0);
+      const id = registered?.issue(metadata, openFrontEnd?.clients?.days ?? 0);
       if (id === undefined || id.length > limits.clientIdLength) {
         throw new RelayError('client_metadata_invalid');
       }

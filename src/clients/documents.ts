@@ -7,7 +7,7 @@ import { createLasting } from '../memory/recent.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { publicLookup, reachesPublicAddress } from '../upstream/public-addresses.ts';
-import { type Client, nameOf, redirectUrisOf } from './client.ts';
+import { type Client, clientNameOf, redirectUrisOf } from './client.ts';
 
 const shortestLife = 60;
 const longestLife = 3600;
@@ -51,7 +51,12 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     if (!isObject(document) || document['client_id'] !== href || redirectUris === undefined) {
       throw new RelayError('client_document_invalid');
     }
-    const found: Client = { id: href, vouchedBy: 'host', redirectUris, name: nameOf(document) };
+    const found: Client = {
+      id: href,
+      vouchedBy: 'host',
+      redirectUris,
+      name: clientNameOf(document),
+    };
     known.set(href, found, lifeOf(headers['cache-control']) * 1000);
     return found;
   }

@@ -5,7 +5,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { expectNavigation } from '../http/request-guards.ts';
-import type { ClientLimits } from '../login/memory.ts';
+import type { AddressLimits } from '../login/memory.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';
@@ -23,7 +23,7 @@ export interface Served {
   readonly states: States;
   /** Those of its resources. */
   readonly doors: readonly Door[];
-  readonly limits: Pick<ClientLimits, 'countWrongSecret'>;
+  readonly limits: Pick<AddressLimits, 'countWrongSecret'>;
   /** Ask people before clients log in that nobody registered. */
   readonly questions: LoginProtection;
   /** The relay's name in `iss`, and the public address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */

@@ -2,7 +2,7 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import { createRecent } from '../memory/recent.ts';
-import type { Found, Left } from '../memory/shared.ts';
+import type { Found, Outcome } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRefreshCount } from './refresh-count.ts';
@@ -96,7 +96,7 @@ export class RefreshChains {
       await this.#toRevoke.mark(key, resultTime);
       const found = await lead(this.#home, kinds.refreshResults, key, {
         call: async () => ({}),
-        isAnswer: (left) => isRotation(left, newest.refreshToken),
+        isAnswer: (outcome) => isRotation(outcome, newest.refreshToken),
         // Nothing but an end to the lock.
         keep: () => ({ lifetime: 1, always: false }),
       }).catch(() => undefined);
@@ -110,10 +110,10 @@ export class RefreshChains {
 
   /** Leaves a result to the other relays. @param passed undefined: it did not pass its check yet */
   async share(key: string, ended: Ended, passed?: 'passed'): Promise<void> {
-    const left = { scope: ended.scope, response: aged(ended, this.#home.now()) };
+    const outcome = { scope: ended.scope, response: aged(ended, this.#home.now()) };
     const { shared } = this.#home;
-    if (passed) await shared?.leave(letter, key, left, resultTime);
-    else await shared?.leave(letter, key, { ...left, isUnchecked: true }, uncheckedTime);
+    if (passed) await shared?.leave(letter, key, outcome, resultTime);
+    else await shared?.leave(letter, key, { ...outcome, isUnchecked: true }, uncheckedTime);
   }
 
   /** Forgets a result that did not pass its check, at the other relays, too. */
@@ -142,7 +142,7 @@ export class RefreshChains {
   async #isOlderThanAtOthers({ refreshToken }: RefreshTokenOwner, key: string): Promise<boolean> {
     if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
     const found = await this.#home.shared?.peek(letter, key);
-    return found === 'locked' || (found !== undefined && isFinal(found.left, refreshToken));
+    return found === 'locked' || (found !== undefined && isFinal(found.outcome, refreshToken));
   }
 
   /** @returns as `#learn` does */
@@ -157,13 +157,15 @@ export class RefreshChains {
         return { scope, response: await call({ refreshToken, scope }) };
       },
       // As in one process: no other failure is repeated, and only those who wait share the rest.
-      isAnswer(left, hasWaited) {
-        const isSame = left.response !== undefined && left.scope === scope;
-        return isFinal(left, refreshToken) || (hasWaited && (left.failure !== undefined || isSame));
+      isAnswer(outcome, hasWaited) {
+        const isSame = outcome.response !== undefined && outcome.scope === scope;
+        return (
+          isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame))
+        );
       },
-      keep: (left) => ({
-        lifetime: isFinal(left, refreshToken) ? resultTime : waitersTime,
-        always: isRotation(left, refreshToken),
+      keep: (outcome) => ({
+        lifetime: isFinal(outcome, refreshToken) ? resultTime : waitersTime,
+        always: isRotation(outcome, refreshToken),
       }),
     })
       .then((found) => this.#learn(refresh, found))
@@ -185,26 +187,26 @@ export class RefreshChains {
    * @returns undefined if another relay has rotated the refresh token: follow it
    * @throws {RelayError} the failure of its call
    */
-  #learn(token: RefreshTokenOwner, { left, age, how }: Found): Ended | undefined {
-    if (left.failure !== undefined) throw new RelayError(left.failure);
-    if (left.response === undefined) return undefined;
+  #learn(token: RefreshTokenOwner, { outcome, age, how }: Found): Ended | undefined {
+    if (outcome.failure !== undefined) throw new RelayError(outcome.failure);
+    if (outcome.response === undefined) return undefined;
     // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
-    const { refreshToken = token.refreshToken } = left.response;
-    const response = { ...left.response, refreshToken };
-    const ended = { scope: left.scope, response, at: this.#home.now() - age };
+    const { refreshToken = token.refreshToken } = outcome.response;
+    const response = { ...outcome.response, refreshToken };
+    const ended = { scope: outcome.scope, response, at: this.#home.now() - age };
     this.results.rotate(token, ended, Math.max(0, resultTime - age));
-    if (left.isUnchecked) this.results.keepUnchecked(token, ended);
+    if (outcome.isUnchecked) this.results.keepUnchecked(token, ended);
     if (how === 'led') this.results.repeat(token, ended);
     return how === 'led' || refreshToken === token.refreshToken ? ended : undefined;
   }
 }
 
 /** Whether no further call would give another answer. */
-function isFinal(left: Left, refreshToken: string): boolean {
-  return left.failure === 'refresh_refused' || isRotation(left, refreshToken);
+function isFinal(outcome: Outcome, refreshToken: string): boolean {
+  return outcome.failure === 'refresh_refused' || isRotation(outcome, refreshToken);
 }
 
 /** Whether the provider has replaced the refresh token. */
-function isRotation({ response }: Left, refreshToken: string): boolean {
+function isRotation({ response }: Outcome, refreshToken: string): boolean {
   return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
 }

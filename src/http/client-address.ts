@@ -40,20 +40,20 @@ export function clientsBehind(trustedProxies: readonly string[], behindUnknownPr
      * subscriber gets. Clients without an address count as one: those behind an untrusted Unix socket, and those that
      * have hung up.
      */
-    keyOf(request: IncomingMessage): string {
+    subscriberOf(request: IncomingMessage): string {
       const address = addressOf(request);
-      return address === undefined ? '' : subscriber(address);
+      return address === undefined ? '' : networkOf(address);
     },
     /**
      * The same if the address is known to be the client's own. It may belong to a proxy if it is a loopback address, if
      * a trusted proxy names no client, or if the request comes through an untrusted Unix socket.
      */
-    ownKeyOf(request: IncomingMessage): string | undefined {
+    ownSubscriberOf(request: IncomingMessage): string | undefined {
       if (behindUnknownProxy) return undefined;
       const address = addressOf(request);
       if (address === undefined) return isUnixSocket(request.socket) ? undefined : '';
       const isProxy = ipaddr.process(address).range() === 'loopback' || trusts(address, 0);
-      return isProxy ? undefined : subscriber(address);
+      return isProxy ? undefined : networkOf(address);
     },
   };
 }
@@ -63,7 +63,7 @@ function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boole
   return remoteAddress === undefined && localAddress === undefined && !destroyed;
 }
 
-function subscriber(address: string): string {
+function networkOf(address: string): string {
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   const bytes = parsed.toByteArray();

@@ -25,10 +25,10 @@ export function rateLimit(
   trustedProxies: readonly string[],
   home: Home,
 ): Middleware {
-  const { keyOf } = clientsBehind(trustedProxies);
+  const { subscriberOf } = clientsBehind(trustedProxies);
   const count = createRequestCount(home, counted.requests);
   return async (ctx, next) => {
-    await count(keyOf(ctx.req), perMinute);
+    await count(subscriberOf(ctx.req), perMinute);
     await next();
   };
 }

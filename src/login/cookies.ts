@@ -5,7 +5,7 @@ import { cookieWriter, readCookies } from '../http/cookies.ts';
 /** Seconds until a login and its cookie expire. */
 export const loginLifetime = 600;
 
-const kept = 20;
+const mostCookies = 20;
 const mostCleared = 20;
 const finishedName = 'finished';
 const idPrefixLength = 8;
@@ -34,7 +34,7 @@ export function createLoginCookies(secure: boolean) {
     set(ctx: Context, id: Buffer, browserSecret: Buffer): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4
       const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
-      const surplus = Math.max(0, names.length + 1 - kept);
+      const surplus = Math.max(0, names.length + 1 - mostCookies);
       for (const name of names.slice(0, Math.min(surplus, mostCleared))) clear(ctx, name);
       set(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
     },
@@ -53,7 +53,7 @@ export function createLoginCookies(secure: boolean) {
     },
     /** Clears the cookie of a login and marks the login as finished. */
     finish(ctx: Context, id: Buffer): void {
-      const ids = [idPrefix(id), ...finished(ctx)].slice(0, kept);
+      const ids = [idPrefix(id), ...finished(ctx)].slice(0, mostCookies);
       set(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
       // Keep this last: curl ignores the clearing of a cookie if another one is set after it.
       clear(ctx, nameOf(id));

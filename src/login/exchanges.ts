@@ -27,14 +27,14 @@ export function createExchanges(home: Home) {
     ): Promise<TokenResponse> =>
       join(login, async () => {
         if (begun.isBegunHere(login)) finished();
-        const { left, how } = await lead(home, kinds.exchangeResults, login, {
+        const { outcome, how } = await lead(home, kinds.exchangeResults, login, {
           call: async () => ({ response: await begun.run(login, exchange) }),
-          isAnswer: (left, hasWaited) => hasWaited || left.response !== undefined,
+          isAnswer: (outcome, hasWaited) => hasWaited || outcome.response !== undefined,
           keep: () => ({ lifetime: kinds.exchangeResults.lifetime, always: true }),
         });
         if (how === 'repeated') finished();
-        if (left.response !== undefined) return left.response;
-        throw new RelayError(left.failure ?? 'state_finished');
+        if (outcome.response !== undefined) return outcome.response;
+        throw new RelayError(outcome.failure ?? 'state_finished');
       }),
   };
 }

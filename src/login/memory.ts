@@ -46,10 +46,10 @@ const tooManyNew =
   'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';
 
 /** The limits of what one client address makes the relay do. */
-export type ClientLimits = ReturnType<typeof createClientLimits>;
+export type AddressLimits = ReturnType<typeof createAddressLimits>;
 
 /** @param settings.refusedExchanges the most from one address in ten minutes; 0: what is refused has no limits */
-export function createClientLimits(
+export function createAddressLimits(
   settings: {
     readonly refusedExchanges: number;
     readonly rateLimit: number | undefined;
@@ -59,7 +59,7 @@ export function createClientLimits(
   memory: LoginMemory,
 ) {
   const { refusedExchanges: most, rateLimit, trustedProxies, behindUnknownProxy } = settings;
-  const { ownKeyOf } = clientsBehind(trustedProxies, behindUnknownProxy);
+  const { ownSubscriberOf } = clientsBehind(trustedProxies, behindUnknownProxy);
 
   async function countExchange(address: string | undefined): Promise<void> {
     if (address === undefined) return;
@@ -84,7 +84,7 @@ export function createClientLimits(
 
   /** A page of anybody can send its visitors to a start. So those have a key of their own. */
   function fetcherOf(request: IncomingMessage): string | undefined {
-    const address = ownKeyOf(request);
+    const address = ownSubscriberOf(request);
     const { 'sec-fetch-site': site = 'none' } = request.headers;
     const isOfPage = site === 'cross-site' || site === 'same-site';
     return address === undefined || !isOfPage ? address : `${address} page`;
@@ -95,7 +95,7 @@ export function createClientLimits(
    * they cost nothing. Programs have no origin.
    */
   async function countRegistration(request: IncomingMessage): Promise<void> {
-    const address = ownKeyOf(request);
+    const address = ownSubscriberOf(request);
     if (address === undefined) return;
     const { origin } = request.headers;
     await countNew(`${address} ${origin ?? ''}`);
@@ -105,7 +105,7 @@ export function createClientLimits(
 
   return {
     /** The address of a client, if it is known to be its own, and if what is refused has limits. */
-    addressOf: (request: IncomingMessage) => (most === 0 ? undefined : ownKeyOf(request)),
+    addressOf: (request: IncomingMessage) => (most === 0 ? undefined : ownSubscriberOf(request)),
     /**
      * Runs an exchange, unless this client has made too many, or the provider has refused too many of them.
      * Waits while exchanges in flight may still reach the limit of refused ones.
@@ -133,7 +133,7 @@ export function createClientLimits(
     countRefresh: countExchange,
     /** Counts a wrong secret of a server that introspects. @throws {RelayError} `rate_limited` */
     async countWrongSecret(request: IncomingMessage): Promise<void> {
-      const address = ownKeyOf(request);
+      const address = ownSubscriberOf(request);
       if (most === 0 || address === undefined) return;
       await memory.countWrongSecret(address, most, tooManySecrets);
     },

@@ -14,7 +14,7 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
-import type { ClientLimits, LoginMemory } from './memory.ts';
+import type { AddressLimits, LoginMemory } from './memory.ts';
 import type { LoginProtection } from './protection.ts';
 
 /** A registration, whichever its provider is. */
@@ -34,11 +34,11 @@ interface RegistrationSettings {
   /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;
   readonly source: ProviderSource;
-  readonly client: UpstreamClient;
+  readonly upstream: UpstreamClient;
   /** What states, codes, refresh tokens and sessions are bound to at a provider. */
   readonly audienceAt: (provider: Provider) => string;
   readonly memory: LoginMemory;
-  readonly limits: ClientLimits;
+  readonly limits: AddressLimits;
   /** Milliseconds that all questions about one person may take together. */
   readonly accessTime: number;
 }
@@ -67,10 +67,10 @@ export function createRegistration(by: RegistrationSettings) {
 
 function registrationAt(by: RegistrationSettings, provider: Provider) {
   const { name, clientId, clientSecret, redirectUri, allow } = by;
-  const { client, memory, limits, accessTime } = by;
+  const { upstream, memory, limits, accessTime } = by;
   const { goodTokens } = memory;
   const registered = { ...provider, clientId, clientSecret, redirectUri };
-  const endpoints = createProviderEndpoints(client, registered);
+  const endpoints = createProviderEndpoints(upstream, registered);
   const audience = by.audienceAt(provider);
   const access = createAccess(memory.access, endpoints, {
     provider,
@@ -99,7 +99,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
      */
     authorizationRequestUrl: authorizationRequest(by, provider),
     /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
-    expectRoom: () => client.expectRoom('token'),
+    expectRoom: () => upstream.expectRoom('token'),
     /** Who may log in. Undefined: everybody. */
     allow,
     /** Who may log in here, and at a front end or a resource. */

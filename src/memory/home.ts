@@ -2,7 +2,13 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Counted, Kind } from './kinds.ts';
 import { createLasting } from './recent.ts';
-import { type Found, memoryAway, nameOf, type SharedCall, type SharedMemory } from './shared.ts';
+import {
+  type Found,
+  memoryAway,
+  type SharedCall,
+  type SharedMemory,
+  sharedName,
+} from './shared.ts';
 
 /** Where a relay remembers earlier requests. */
 export interface Home {
@@ -23,7 +29,7 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
   const isMarkedHere = (key: string): boolean => marks.get(key) === true;
   const markAt = (key: string, lifetime: number, ...more: string[]) => {
     const milliseconds = Math.max(1, Math.ceil(lifetime));
-    return ['SET', nameOf(letter, key), '1', ...more, 'PX', `${milliseconds}`];
+    return ['SET', sharedName(letter, key), '1', ...more, 'PX', `${milliseconds}`];
   };
   if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markAt(key, left)));
   return {
@@ -34,7 +40,7 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
      */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
-      const answer = await shared.run(['PTTL', nameOf(letter, key)]);
+      const answer = await shared.run(['PTTL', sharedName(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
       const left = Number(answer?.reply ?? notThere);
       if (isKept && left > 0) marks.set(key, true, left);
@@ -55,7 +61,7 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
     },
     async unmark(key: string): Promise<void> {
       marks.delete(key);
-      await shared?.run(['DEL', nameOf(letter, key)]);
+      await shared?.run(['DEL', sharedName(letter, key)]);
     },
   };
 }
@@ -71,14 +77,14 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   const raiseAt = (key: string, list: List, lifetime: number) => {
     const [first = 0] = list;
     const words = [list.join(' '), `${first}`, `${Math.max(1, Math.ceil(lifetime))}`];
-    return ['EVAL', raise, '1', nameOf(letter, key), ...words];
+    return ['EVAL', raise, '1', sharedName(letter, key), ...words];
   };
   const higher = (one: List | undefined, other: List | undefined) =>
     (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
   shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseAt(key, value, left)));
   return {
     async get(key: string): Promise<List | undefined> {
-      const answer = await shared?.run(['GET', nameOf(letter, key)]);
+      const answer = await shared?.run(['GET', sharedName(letter, key)]);
       return higher(lists.get(key), listIn(answer?.reply));
     },
     /** @param lifetime milliseconds @returns the highest list that is known */
@@ -153,7 +159,7 @@ export async function lead(
   call: SharedCall,
 ): Promise<Found> {
   if (shared !== undefined) return await shared.lead(letter, key, call);
-  return { left: await call.call(), age: 0, how: 'led' };
+  return { outcome: await call.call(), age: 0, how: 'led' };
 }
 
 const mostCounters = 65_536;
@@ -181,7 +187,7 @@ export function createCounters({ now, shared }: Home, { name: kind, lifetime }: 
       counted.count += by;
       if (known === undefined && by > 0) counters.set(counter, counted, lifetime);
       const here = { count: counted.count, wait: counted.end - now() };
-      const name = nameOf('n', `${kind} ${counter}`);
+      const name = sharedName('n', `${kind} ${counter}`);
       const answer = await shared?.run(['EVAL', countUp, '1', name, `${by}`, `${lifetime}`]);
       const [count = 0, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
       const areNumbers = Number.isSafeInteger(count) && Number.isSafeInteger(wait);

@@ -26,7 +26,7 @@ const replace =
 const nothing = () => undefined;
 const maybeText = v.optional(v.string(), nothing);
 const maybeSeconds = v.optional(v.number(), nothing);
-const leftSchema = v.object({
+const outcomeSchema = v.object({
   scope: v.optional(v.string()),
   response: v.optional(
     v.object({
@@ -44,10 +44,10 @@ const leftSchema = v.object({
 });
 
 /** What a call has left for others: its response or its failure. */
-export type Left = Readonly<v.InferOutput<typeof leftSchema>>;
+export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
 
 const sealedSchema = v.object({
-  ...leftSchema.entries,
+  ...outcomeSchema.entries,
   /** Milliseconds for which others find it. */
   lifetime: v.number(),
   /** Milliseconds since 1970. Whoever writes to the server could put an old result back. */
@@ -58,19 +58,19 @@ type Sealed = Readonly<v.InferOutput<typeof sealedSchema>>;
 
 /** A call that one relay makes for all. */
 export interface SharedCall {
-  call(): Promise<Left>;
+  call(): Promise<Outcome>;
   /**
    * Whether what another call has left is the answer. Otherwise, the call is made.
    *
    * @param hasWaited whether this relay has asked while that call was in flight
    */
-  isAnswer(left: Left, hasWaited: boolean): boolean;
+  isAnswer(outcome: Outcome, hasWaited: boolean): boolean;
   /** Milliseconds for which others find it, and whether it counts even if the lock is no longer held. */
-  keep(left: Left): { readonly lifetime: number; readonly always: boolean };
+  keep(outcome: Outcome): { readonly lifetime: number; readonly always: boolean };
 }
 
 export interface Found {
-  readonly left: Left;
+  readonly outcome: Outcome;
   /** Milliseconds since then. */
   readonly age: number;
   /** Whether this relay has made the call itself, or has waited for another one. Otherwise, it was there before. */
@@ -104,8 +104,8 @@ export function createSharedMemory(
   ]);
 
   function open(name: string, text: unknown): Sealed | undefined {
-    const left = typeof text === 'string' ? seal?.open(text, name) : undefined;
-    if (left !== undefined && clock() <= left.leftAt + left.lifetime + clockSkew) return left;
+    const found = typeof text === 'string' ? seal?.open(text, name) : undefined;
+    if (found !== undefined && clock() <= found.leftAt + found.lifetime + clockSkew) return found;
     link.reportGarbage();
     return undefined;
   }
@@ -147,10 +147,10 @@ export function createSharedMemory(
         pause = Math.min(pause * 1.5, longestPause);
         continue;
       }
-      const left = reply === null ? undefined : open(name, reply);
-      if (left !== undefined && isAnswer(left, how === 'waited')) {
+      const outcome = reply === null ? undefined : open(name, reply);
+      if (outcome !== undefined && isAnswer(outcome, how === 'waited')) {
         observe(how);
-        return { left, age: await ageOf(name, left), how };
+        return { outcome, age: await ageOf(name, outcome), how };
       }
       if (reply !== null) {
         const taken = await link.run(replacing(name, `${reply}`, lock, lockTime));
@@ -164,8 +164,13 @@ export function createSharedMemory(
   }
 
   /** @param lock undefined: it counts whether or not this relay holds a lock */
-  async function leave(name: string, left: Left, lifetime: number, lock?: string): Promise<void> {
-    const text = seal?.seal({ ...left, lifetime, leftAt: clock() }, name);
+  async function leave(
+    name: string,
+    outcome: Outcome,
+    lifetime: number,
+    lock?: string,
+  ): Promise<void> {
+    const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
     if (text === undefined) return;
     if (lock === undefined) own.set(name, text, lifetime);
     const words = ['SET', name, text, 'PX', `${lifetime}`];
@@ -186,19 +191,19 @@ export function createSharedMemory(
     seed: () => seed,
     /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
     async peek(kind: string, key: string): Promise<Found | 'locked' | undefined> {
-      const name = nameOf(kind, key);
+      const name = sharedName(kind, key);
       const answer = await link.run(['GET', name]);
       if (answer === undefined || answer.reply === null) return undefined;
       if (isLock(answer.reply)) return 'locked';
-      const left = open(name, answer.reply);
-      return left && { left, age: await ageOf(name, left), how: 'repeated' };
+      const outcome = open(name, answer.reply);
+      return outcome && { outcome, age: await ageOf(name, outcome), how: 'repeated' };
     },
     /** Leaves something for the other relays. @param lifetime milliseconds */
-    leave: (kind: string, key: string, left: Left, lifetime: number) =>
-      leave(nameOf(kind, key), left, lifetime),
+    leave: (kind: string, key: string, outcome: Outcome, lifetime: number) =>
+      leave(sharedName(kind, key), outcome, lifetime),
     /** Takes back what was left. */
     async forget(kind: string, key: string): Promise<void> {
-      const name = nameOf(kind, key);
+      const name = sharedName(kind, key);
       own.delete(name);
       await link.run(['DEL', name]);
     },
@@ -209,21 +214,21 @@ export function createSharedMemory(
      *   of this relay failed
      */
     async lead(kind: string, key: string, shared: SharedCall): Promise<Found> {
-      const name = nameOf(kind, key);
+      const name = sharedName(kind, key);
       const lock = newLock();
       const known = await awaitTurn(name, lock, shared);
       if (known !== undefined) return known;
       held.set(name, lock);
       // Before the answer: a relay that stops then has left its result, not its lock.
-      const finish = async (left: Left) => {
-        const { lifetime, always } = shared.keep(left);
-        await leave(name, left, lifetime, always ? undefined : lock);
+      const finish = async (outcome: Outcome) => {
+        const { lifetime, always } = shared.keep(outcome);
+        await leave(name, outcome, lifetime, always ? undefined : lock);
         held.delete(name);
       };
       try {
-        const left = await shared.call();
-        await finish(left);
-        return { left, age: 0, how: 'led' };
+        const outcome = await shared.call();
+        await finish(outcome);
+        return { outcome, age: 0, how: 'led' };
       } catch (error) {
         await finish({ failure: error instanceof RelayError ? error.code : 'internal_error' });
         throw error;
@@ -240,7 +245,7 @@ function replacing(name: string, before: string, after: string, lifetime: number
  * The name of a key at the server. It says nothing of what it stands for, and each command has one: a cluster needs no
  * more.
  */
-export function nameOf(kind: string, key: string): string {
+export function sharedName(kind: string, key: string): string {
   return `login-relay:1:${kind}:${hash('sha256', key, 'base64url')}`;
 }
 

@@ -14,10 +14,10 @@ import type { SessionRequests } from '../routes/session-requests.ts';
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   requests: SessionRequests | undefined,
-  limited: readonly Middleware[],
+  rateLimits: readonly Middleware[],
 ) {
   if (requests === undefined) return undefined;
-  const { ownKeyOf } = clientsBehind(trustedProxies, behindUnknownProxy);
+  const { ownSubscriberOf } = clientsBehind(trustedProxies, behindUnknownProxy);
   const apiPaths = frontEnds.flatMap(({ name, origin, apis }) =>
     apis.map(({ url, ...api }) => ({
       path: api.path,
@@ -25,8 +25,8 @@ export function createApiPaths(
       handle: inOrder(
         answerSessionFailures,
         methods(...api.methods),
-        ...limited,
-        proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, ownKeyOf, baseUrl),
+        ...rateLimits,
+        proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, ownSubscriberOf, baseUrl),
       ),
     })),
   );

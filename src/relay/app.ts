@@ -54,18 +54,18 @@ interface Dependencies extends ServingContext {
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, logger, memory, served, observers, readiness, sessionRequests } = dependencies;
   const { frontEnds, registrationsAreNamed, rateLimit: perMinute } = config;
-  const limited =
+  const rateLimits =
     perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
   const logins = createLoginRoutes(served, {
     baseUrl: config.baseUrl,
-    limited,
+    rateLimits,
     watchStarts: watchStarts(dependencies),
   });
-  const apiPaths = createApiPaths(config, sessionRequests, limited);
+  const apiPaths = createApiPaths(config, sessionRequests, rateLimits);
   const readers = createReaders(dependencies, logins, apiPaths);
   const routes = new Map(
     Object.entries({
-      ...commonRoutes(dependencies, limited),
+      ...commonRoutes(dependencies, rateLimits),
       ...(logins.startOfCms && { [paths.cmsLogin]: logins.startOfCms }),
       ...resourceRoutes(served),
     }),
@@ -138,7 +138,7 @@ function watchStarts({ config: { baseUrl, frontEnds }, logger }: Dependencies): 
 /** The routes that belong to no registration, by path. */
 function commonRoutes(
   { config, memory: { grants }, served, readiness, sessionRequests: requests }: Dependencies,
-  limited: readonly Handler[],
+  rateLimits: readonly Handler[],
 ): Readonly<Record<string, Route>> {
   const reading = (action: Action, ...handlers: Handler[]): Route => ({
     action,
@@ -146,14 +146,18 @@ function commonRoutes(
   });
   const ofSession = (action: Action, method: Handler, endpoint: Handler): Route => ({
     action,
-    handle: inOrder(answerSessionFailures, method, ...limited, endpoint),
+    handle: inOrder(answerSessionFailures, method, ...rateLimits, endpoint),
   });
   const isForeign = foreignPages(config);
   const findRegistration = config.registrationsAreNamed
     ? registrationsOfLookups(served, new URL(config.baseUrl))
     : () => served[0].registration;
   return {
-    [paths.user]: reading('user', ...limited, currentUser(findRegistration, requests, isForeign)),
+    [paths.user]: reading(
+      'user',
+      ...rateLimits,
+      currentUser(findRegistration, requests, isForeign),
+    ),
     [paths.alive]: reading('probe', alive),
     [paths.ready]: reading('probe', ready(readiness)),
     ...Object.fromEntries(

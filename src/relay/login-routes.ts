@@ -13,19 +13,19 @@ import { methods, refusePrefetch } from '../http/request-guards.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
 import { consentEndpoint } from '../routes/consent.ts';
-import { startLogin } from '../routes/start-login.ts';
 import { introspectionEndpoint } from '../routes/introspect.ts';
 import { deliverCallbackFailures, loginCallback } from '../routes/login-callback.ts';
 import { metadataPaths, serverMetadata } from '../routes/metadata.ts';
 import { clientRegistrationEndpoint } from '../routes/register-client.ts';
 import { revocationEndpoint } from '../routes/revoke.ts';
+import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { ServedPath, ServedRegistration } from './registrations.ts';
 
 /** What the routes of every registration need. */
 interface LoginDependencies {
   readonly baseUrl: string;
-  readonly limited: readonly Handler[];
+  readonly rateLimits: readonly Handler[];
   /** Warns of logins that start under another host name than the base URL's, or from another page. */
   readonly watchStarts: Handler;
 }
@@ -112,7 +112,7 @@ function routesOf(served: ServedPath, dependencies: LoginDependencies) {
     methods('GET'),
     deliverCallbackFailures(served),
     refusePrefetch,
-    ...dependencies.limited,
+    ...dependencies.rateLimits,
     loginCallback(served),
   );
   const { firstCms } = frontEnds;
@@ -140,7 +140,7 @@ function routesOf(served: ServedPath, dependencies: LoginDependencies) {
 function startOf(
   served: ServedPath,
   frontEnds: FrontEnds,
-  { watchStarts, limited }: LoginDependencies,
+  { watchStarts, rateLimits }: LoginDependencies,
 ): Route {
   const start = inOrder(
     methods('GET'),
@@ -149,7 +149,7 @@ function startOf(
     startLogin(served, frontEnds),
   );
   const endpoint = cmsTokenEndpoint(served, frontEnds);
-  const refresh = inOrder(answerOAuthErrors, methods('GET', 'POST'), ...limited, endpoint);
+  const refresh = inOrder(answerOAuthErrors, methods('GET', 'POST'), ...rateLimits, endpoint);
   return {
     action: 'start',
     handle(ctx: Context, next) {
@@ -165,12 +165,12 @@ type Routes = Readonly<Record<string, Route>>;
 function oauthEndpoints(
   served: ServedPath,
   path: string,
-  { baseUrl, limited }: LoginDependencies,
+  { baseUrl, rateLimits }: LoginDependencies,
 ): Routes {
   const { clients } = served.frontEnds;
   const ofPrograms = (action: Action, endpoint: Handler): Route => ({
     action,
-    handle: inOrder(answerOAuthErrors, methods('POST'), ...limited, endpoint),
+    handle: inOrder(answerOAuthErrors, methods('POST'), ...rateLimits, endpoint),
   });
   const handle = inOrder(methods('GET', 'HEAD'), serverMetadata(served));
   const describe: Route = { action: 'metadata', handle };
@@ -190,7 +190,7 @@ function oauthEndpoints(
     ...((clients?.takesNewClients || clients?.takesDocuments) && {
       [`${path}/consent`]: {
         action: 'consent',
-        handle: inOrder(methods('POST'), ...limited, consentEndpoint(served)),
+        handle: inOrder(methods('POST'), ...rateLimits, consentEndpoint(served)),
       },
     }),
     ...Object.fromEntries([...metadataPaths(baseUrl, path)].map((one) => [one, describe])),

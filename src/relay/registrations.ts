@@ -18,7 +18,7 @@ import {
 import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { createGrants, type Grants } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
-import { createClientLimits } from '../login/memory.ts';
+import { createAddressLimits } from '../login/memory.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
@@ -63,16 +63,16 @@ export interface ServingContext {
  */
 export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
   const { config } = context;
-  const client = createUpstreamClient({
+  const upstream = createUpstreamClient({
     timeout: config.providerTimeout,
     concurrentCalls: limits.providerCalls,
     proxy: config.proxy,
   });
   const [keys, source] = await Promise.all([
     keysOf(config.keySecrets, registered.clientSecret),
-    providerSource(registered, client, context),
+    providerSource(registered, upstream, context),
   ]);
-  const shared = { ...context, registered, client, keys, source };
+  const shared = { ...context, registered, upstream, keys, source };
   const [first, ...others] = mapped(registered.paths, (path) => servePath(path, shared));
   return {
     ...first,
@@ -80,11 +80,11 @@ export async function serveRegistration(registered: RegistrationConfig, context:
     others,
     source,
     /** The number of calls to the provider in flight. */
-    callsInFlight: client.inFlight,
+    callsInFlight: upstream.inFlight,
     /** Stops discovery and closes the connections to the provider. */
     close(): void {
       source.close();
-      client.close();
+      upstream.close();
     },
   };
 }
@@ -92,7 +92,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
 /** What the paths of a registration share. */
 interface PathContext extends ServingContext {
   readonly registered: RegistrationConfig;
-  readonly client: UpstreamClient;
+  readonly upstream: UpstreamClient;
   readonly keys: Keys;
   readonly source: ProviderSource;
 }
@@ -102,7 +102,7 @@ function servePath(
   { word, redirectUri }: RegistrationConfig['paths'][number],
   { config, logger, now, memory, sessions, documents, ...shared }: PathContext,
 ) {
-  const { registered, client, keys, source } = shared;
+  const { registered, upstream, keys, source } = shared;
   const audienceAt = (provider: Provider) => audienceOf(registered, provider);
   const audience = derivedFrom(source, audienceAt);
   const states = createStates(keys.state, audience, redirectUri);
@@ -121,9 +121,9 @@ function servePath(
     now,
   );
   const users = frontEndsOf(config, registered);
-  const clientLimits = createClientLimits(config, memory.logins);
+  const addressLimits = createAddressLimits(config, memory.logins);
   const clients = createClients(users, {
-    ...clientLimits,
+    ...addressLimits,
     ...{ issuer, keys: keys.client, documents, now },
   });
   const ofFrontEnds: FrontEndContext = {
@@ -153,10 +153,10 @@ function servePath(
       redirectUri,
       protection,
       source,
-      client,
+      upstream,
       audienceAt,
       memory: memory.logins,
-      limits: clientLimits,
+      limits: addressLimits,
       accessTime: config.providerTimeout,
     }),
     frontEnds: createFrontEnds(frontEnds, clients),
@@ -164,7 +164,7 @@ function servePath(
     questions,
     states,
     grants,
-    limits: clientLimits,
+    limits: addressLimits,
     doors: doorsOf(resources, users, grants, now),
     /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */
     issuer,
@@ -194,7 +194,7 @@ function doorsOf(
 
 async function providerSource(
   { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
-  client: UpstreamClient,
+  upstream: UpstreamClient,
   { config: { registrations }, logger, memory: { providers } }: ServingContext,
 ): Promise<ProviderSource> {
   if ('known' in settings) return knownProvider(settings.known);
@@ -207,7 +207,7 @@ async function providerSource(
   const key = JSON.stringify(settings.discovered);
   return discoveredProvider(
     async () => {
-      const provider = await discoverProvider(client, discovery);
+      const provider = await discoverProvider(upstream, discovery);
       providers.set(key, provider, Number.POSITIVE_INFINITY);
       return provider;
     },

@@ -39,27 +39,31 @@ function checkOf(door: Door): Route {
   };
 }
 
-interface Place {
+/** The metadata of one resource. */
+interface Metadata {
   readonly url: URL;
   readonly handle: Handler;
 }
 
 /** @param found the resources with this path, at different hosts */
-function metadataOf(found: readonly Place[]): Route {
+function metadataOf(found: readonly Metadata[]): Route {
   return {
     action: 'resource-metadata',
     handle: inOrder(
       methods('GET', 'HEAD'),
-      (ctx, next) => placeOf(ctx, found)?.handle(ctx, next) ?? next(),
+      (ctx, next) => metadataFor(ctx, found)?.handle(ctx, next) ?? next(),
     ),
   };
 }
 
-/** The only place, or that of the host which a request names: with a port that proxies remove, or with one of no need. */
-function placeOf({ host, hostname }: Context, places: readonly Place[]): Place | undefined {
-  if (places.length === 1) return places[0];
+/** The only metadata, or those of the host which a request names: with a port that proxies remove, or with one of no need. */
+function metadataFor(
+  { host, hostname }: Context,
+  found: readonly Metadata[],
+): Metadata | undefined {
+  if (found.length === 1) return found[0];
   return (
-    places.find(({ url }) => url.host === host.toLowerCase()) ??
-    places.find(({ url }) => url.hostname === hostname.toLowerCase())
+    found.find(({ url }) => url.host === host.toLowerCase()) ??
+    found.find(({ url }) => url.hostname === hostname.toLowerCase())
   );
 }

@@ -12,8 +12,8 @@ import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 
-/** Where a person logs in. */
-interface Place {
+/** Where a person logs in, and what for. */
+interface Destination {
   readonly registration: Registration;
   readonly frontEnd: { readonly name: string; readonly allow: Allow | undefined };
   /** What the login is for. Undefined: the provider's API. */
@@ -30,7 +30,7 @@ type Tokens = RevocableTokens & { readonly accessToken: string };
  *   `RelayError`: `access_refused`, `access_unchecked`, `identity_unknown`, or `token_invalid` if the provider does not
  *   know the access token
  */
-function admissionTo({ registration, frontEnd, resource }: Place, ctx: Context) {
+function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Context) {
   const allows = registration.allowsAt(frontEnd, resource);
   const question = resource?.identity;
   const isForAll = allows.every((allow) => allow === undefined);
@@ -79,7 +79,7 @@ function failUnknown(error: unknown): never {
  * @returns who the person is, if the login is for a resource
  */
 export async function admit(
-  place: Place,
+  place: Destination,
   ctx: Context,
   tokens: Tokens,
 ): Promise<Identity | undefined> {
@@ -93,7 +93,7 @@ export async function admit(
 }
 
 interface Renewal {
-  readonly place: Place;
+  readonly place: Destination;
   readonly ctx: Context;
   readonly refreshes: Refreshes;
   /** The access token counts without a refresh token: then, it is only asked whether the person may still log in. */

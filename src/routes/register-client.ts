@@ -1,4 +1,4 @@
-import { nameOf, redirectUrisOf } from '../clients/client.ts';
+import { clientNameOf, redirectUrisOf } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
@@ -23,7 +23,7 @@ export function clientRegistrationEndpoint(
     const { origin } = ctx.req.headers;
     const isOwn = matchesAny(originsOf({ origin: undefined, redirectUris }));
     if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
-    const client = { redirectUris, name: nameOf(metadata) };
+    const client = { redirectUris, name: clientNameOf(metadata) };
     ctx.body = {
       client_id: await clients.register(client, ctx.req),
       client_name: client.name,

@@ -27,7 +27,7 @@ function requestFrom(peer: Peer | string, forwardedFor?: string): IncomingMessag
 describe('the address of a client', () => {
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48'];
   const addressOf = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
-    clientsBehind(trusted).keyOf(requestFrom(peer, forwardedFor));
+    clientsBehind(trusted).subscriberOf(requestFrom(peer, forwardedFor));
 
   it('is that of its connection if no proxy is trusted, whatever X-Forwarded-For claims', () => {
     expect(addressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
@@ -107,7 +107,7 @@ describe('the address of a client', () => {
 
 describe('an address that is known to be the client’s own', () => {
   const ownAddressOf = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
-    clientsBehind(trusted).ownKeyOf(requestFrom(peer, forwardedFor));
+    clientsBehind(trusted).ownSubscriberOf(requestFrom(peer, forwardedFor));
 
   it('is that of a connection from another machine', () => {
     expect(ownAddressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');

@@ -45,7 +45,7 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
     taken: readonly string[],
     of = '',
   ) => {
-    for (const { name, faultOfEntry } of entries.filter((one) => taken.includes(one.name))) {
+    for (const { faultOfEntry } of entries.filter((one) => taken.includes(one.name))) {
       faultOfEntry(`has the name of an endpoint${of}: choose another name`);
     }
   };

@@ -9,7 +9,7 @@ import type { Given } from '../sources.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
 /** The settings of one map of a file, or of what flags and variables describe: not yet checked by their schemas. */
-export interface FileSettings<At extends Level = Level> extends Place {
+export interface FileSettings<At extends Level = Level> extends MapPlace {
   readonly level: At;
   /** The file that has it. Undefined: flags and variables give its settings. */
   readonly path?: string;
@@ -27,7 +27,7 @@ export interface FileSettings<At extends Level = Level> extends Place {
 }
 
 /** Which map of a file it is. */
-interface Place {
+interface MapPlace {
   readonly level: Level;
   /** The name of an entry of `providers` or `front-ends`: a word of a path. No other entry of the map has it. */
   readonly name?: string;
@@ -47,7 +47,11 @@ export interface Source {
 }
 
 /** Reads the settings of one map, and of the maps that it holds. Those with faults have no texts. */
-export function readSettings(pairs: readonly Pair[], place: Place, source: Source): FileSettings {
+export function readSettings(
+  pairs: readonly Pair[],
+  place: MapPlace,
+  source: Source,
+): FileSettings {
   const values: Record<string, readonly string[]> = {};
   const positions: Record<string, Position> = {};
   let inside: FileSettings['inside'] = {};
@@ -146,7 +150,7 @@ function withPreset(name: string, settings: FileSettings): FileSettings {
  *
  * @returns the setting that it may stand for
  */
-function reportUnknown({ key, position }: Pair, { level, prefix }: Place, source: Source) {
+function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, source: Source) {
   const { holds = [] } = levels[level];
   const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...holds]);
   const owner = (Object.keys(levels) as Level[]).find((one) =>

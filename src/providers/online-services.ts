@@ -1,8 +1,8 @@
 import { openidAccess } from './identity-servers.ts';
 import type { Preset } from './provider.ts';
 
-/** Where people have accounts of their own. */
-export const accounts: readonly Preset[] = [
+/** Services where people have accounts of their own. */
+export const onlineServices: readonly Preset[] = [
   {
     name: 'google',
     title: 'Google',

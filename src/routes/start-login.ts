@@ -101,7 +101,10 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   const hasConsent = isOpen && isForProvider ? (true as const) : undefined;
   const given = { redirectUri, codeChallenge, client, scope, hasConsent };
   return {
-    oauth: { ...given, ...(own === undefined ? { providerResource: asked } : { ownResource: own.url }) },
+    oauth: {
+      ...given,
+      ...(own === undefined ? { providerResource: asked } : { ownResource: own.url }),
+    },
     ...account,
   };
 }

@@ -50,7 +50,6 @@ export const limits = {
   resourceTokenLength: 6 * 1024,
   /** What a resource is told of a person, as JSON in UTF-8: it fits into such a token. */
   identitySize: 4000,
-  /** A DPoP proof. */
   proofLength: 4096,
 
   // Clients that nobody registered

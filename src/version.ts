@@ -1,6 +1,5 @@
 import manifest from '../package.json' with { type: 'json' };
 
-/** The version of this relay. */
 export const version = manifest.version;
 
 /** How the relay names itself to other servers. @see RFC 9110 §10.1.5 */

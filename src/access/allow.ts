@@ -55,7 +55,6 @@ export function answerTo(
 
 const cannot = (why: string): AccessAnswer => ({ kind: 'cannot', why });
 
-/** What a rule names, for people. */
 const ruleTitles = {
   users: ['the user', 'the users'],
   organizations: ['the organization', 'the organizations'],

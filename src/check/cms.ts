@@ -10,7 +10,6 @@ export function cmsConfigs(config: Config) {
       registrationsOf(config, frontEnd).map((registration) => ({
         frontEnd: frontEnd.name,
         registration: registration.name,
-        /** The lines of `backend:`, in YAML. */
         backend: backendLines(config, registration, frontEnd),
       })),
     );

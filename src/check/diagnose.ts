@@ -22,10 +22,8 @@ import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
-/** The file of the packaged service. */
 const packagedFile = '/etc/login-relay/config.yaml';
 
-/** The result of `login-relay check`. */
 export interface CheckReport {
   /** The configuration in effect, as a configuration file; null if it has faults. */
   readonly configuration: string | null;

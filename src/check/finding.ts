@@ -9,7 +9,6 @@ export interface Finding {
   readonly fix: string | null;
 }
 
-/** Makes the findings on one subject. */
 export type Findings = ReturnType<typeof findingsOn>;
 
 /** Makes the findings on one subject, such as `token endpoint`. */

@@ -10,7 +10,6 @@ import type { DemoFlags } from './commands/demo.ts';
 import { helpLayout, optionsHelp } from './help.ts';
 import { print } from './print.ts';
 
-/** What each flag was given, in order. */
 type Flags = OptionSources['flags'];
 
 const examples = `
@@ -98,7 +97,6 @@ function addConfiguredCommands(
   });
 }
 
-/** Commands for those who begin. */
 function addTrials(program: Command): void {
   add(program, 'demo', 'Try it on this machine, with a provider and a front end.')
     .option(

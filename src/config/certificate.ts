@@ -43,7 +43,6 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
-/** Undefined if it throws. */
 function attempt<Result>(make: () => Result): Result | undefined {
   try {
     return make();

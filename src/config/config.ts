@@ -131,7 +131,6 @@ function configOf(
     /** Proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: settings.trustedProxies ?? [],
     behindUnknownProxy: rules.isBehindUnknownProxy(relay),
-    /** The address of the metrics port. */
     metrics: port === undefined ? undefined : { host, port },
     /** How to reach the memory that relays share. Undefined: each one remembers alone. */
     memory: found.memory,

@@ -64,8 +64,7 @@ function placeOf(map: FileSettings, name: string) {
   const position = positions[name] ?? map.position;
   const path = prefix + key;
   const ofName = `the name of ${describeMap(map)}`;
-  if (inFile === null)
-    return name === 'pathName' ? { position, path: ofName, described: ofName } : undefined;
+  if (inFile === null) return { position, path: ofName, described: ofName };
   return { position, path, described: `${describePlace(file, position)} ${path}` };
 }
 

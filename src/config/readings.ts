@@ -9,16 +9,12 @@ import { type CompleteValues, settingNames } from './settings/settings.ts';
 /** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
 export type Readings = ReturnType<typeof createReadings>;
 
-/** The settings of the whole relay. */
 export type RelayReading = Readings['relay'];
 
-/** The settings of a registration. */
 export type RegistrationReading = Readings['registrations'][number];
 
-/** The settings of a front end. */
 export type FrontEndReading = Readings['frontEnds'][number];
 
-/** The settings of a resource. */
 export type ResourceReading = Readings['resources'][number];
 
 /**
@@ -93,11 +89,9 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       allow: allow?.map(read)[0],
       /** The settings of each entry of its `proxy`. */
       apis: proxy.map(read),
-      /** The settings of its `clients`. */
       clients: clients?.map(read)[0],
       /** The names of the registrations that it may use: by default, all. */
       registrations: named,
-      /** Those of them that are configured. */
       usable: registrations.filter(({ name }) => named.includes(name)),
       /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
       clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
@@ -115,7 +109,6 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
   return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
 }
 
-/** Reads which of the registrations a front end may use. */
 function namesIn({ values, fault }: Reading<'front-ends'>, registrations: readonly string[]) {
   const report = (message: string) => fault('providers', message);
   const named = values.providers?.map(

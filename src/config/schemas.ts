@@ -95,19 +95,16 @@ function wholeNumberOf(seconds: number, min: number, max: number) {
   );
 }
 
-/** One of the words given. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return v.pipe(v.picklist(words, `must be one of: ${words.join(', ')}`), typed({ enum: words }));
 }
 
-/** `true` or `false`. */
 export const trueOrFalse = v.pipe(
   v.picklist(['true', 'false'], 'must be one of: true, false'),
   v.transform((word) => word === 'true'),
   typed({ type: 'boolean' }),
 );
 
-/** `on` or `off`. */
 export const onOrOff = v.pipe(
   oneOf(['on', 'off']),
   v.transform((word) => word === 'on'),
@@ -151,7 +148,6 @@ const ofSegment = 'must be 1 to 64 letters, digits, hyphens or underscores';
 /** One segment of a path that needs no percent-encoding. */
 export const pathSegment = text(/^[A-Za-z0-9_-]{1,64}$/, ofSegment);
 
-/** A host name or address to listen on. */
 export const listenHost = textOrNumber(
   /^[A-Za-z0-9.:_-]{1,253}$/,
   'must be a host name or an IP address',
@@ -176,7 +172,6 @@ function isNetwork(entry: string): boolean {
   return family > 0 && isPrefix && rest.length === 0;
 }
 
-/** A path to a file. */
 export const filePath = textOrNumber(/^[^\0]+$/, 'must be a path to a file');
 
 /** Redirect URIs with spaces between them. */
@@ -195,7 +190,6 @@ export const names = v.pipe(
   v.transform((given) => given.split(' ')),
 );
 
-/** The address of a shared memory. */
 export const sharedMemory = v.pipe(
   v.string(),
   v.check(

@@ -4,7 +4,6 @@ import { type OptionName, options } from './settings/settings.ts';
 
 /** The flags and the variables as given, unchecked. */
 export interface OptionSources {
-  /** The values of each flag, in order. */
   readonly flags: Readonly<Partial<Record<OptionName, readonly string[]>>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

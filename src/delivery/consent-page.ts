@@ -10,7 +10,6 @@ interface Question {
   readonly scope?: string | undefined;
   /** What it learns of the person besides id and name. Undefined: what the scope says. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
-  /** The host of the provider. */
   readonly provider: string;
   /** Where the answer is sent to. */
   readonly action: string;

@@ -41,7 +41,6 @@ export async function openPort(port: number, purpose: string) {
   };
 }
 
-/** What the demo shows. */
 export interface DemoOptions {
   /** The relay's port; the others follow. 0 takes any free ports (default: the first free ones from 8000 on). */
   readonly port: number | undefined;

@@ -20,7 +20,6 @@ import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirec
 import type { Resource } from '../resources/resource.ts';
 import type { Sessions } from '../session/sessions.ts';
 
-/** What a front end is configured with. */
 export interface FrontEndSettings {
   /** Its `client_id` towards the relay. */
   readonly name: string;

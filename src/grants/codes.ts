@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
+import { loginTerms } from '../login/state.ts';
 import { createOnce, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import type { KeyRing } from '../sealing/keys.ts';
@@ -21,14 +22,7 @@ const sealed = v.object({
   providerCode: v.string(),
   /** The relay's own verifier at the provider, if the login uses PKCE there. */
   codeVerifier: v.optional(v.string()),
-  /** The URL of the relay's resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
-  ownResource: v.optional(v.string()),
-  /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
-  providerResource: v.optional(v.string()),
-  /** What the provider was asked for. */
-  scope: v.optional(v.string()),
-  /** Whether the person was asked, and has seen this scope. */
-  hasConsent: v.optional(v.literal(true)),
+  ...loginTerms,
   /** The address of the callback, if it is known and a page of anybody can send this code. */
   address: v.optional(v.string()),
 });

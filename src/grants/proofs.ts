@@ -61,7 +61,6 @@ export function createNonces(keys: KeyRing, now: Clock) {
       .update(`${Math.floor(now() / slotLength) - age}`)
       .digest('base64url');
   return {
-    /** The nonce for the next proofs. */
     current: () => nonceOf(keys[0], 0),
     /** Whether the nonce is of this slot or the one before. */
     accepts(nonce: string): boolean {

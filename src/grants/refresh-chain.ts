@@ -25,7 +25,6 @@ const waitersTime = 1_000;
 /** Calls for one login in ten minutes: other scopes and short tokens need one each. */
 const mostCalls = 60;
 
-/** A refresh for a front end. */
 export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
 
 export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;

@@ -26,7 +26,6 @@ export interface RefreshTokenOwner {
 /** The answer to a refresh, with the refresh token that is valid from now on. */
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
-/** The result of a refresh, and when it ended. */
 export interface Ended {
   readonly scope: string | undefined;
   readonly response: Refreshed;

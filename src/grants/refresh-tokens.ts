@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import { limits } from '../limits.ts';
+import { loginTerms } from '../login/state.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
@@ -13,18 +14,12 @@ const content = v.object({
   login: v.string(),
   /** The thumbprint of the key that the front end must prove. Without it, the token is unbound. */
   thumbprint: v.optional(v.string()),
-  scope: v.optional(v.string()),
+  ...loginTerms,
   loggedInAt: v.number(),
   /** When the token expires, in seconds since 1970. */
   endsAt: v.number(),
   /** The redirect URI of the login, if nothing else says from where its client sends requests. */
   redirectUri: v.optional(v.string()),
-  /** The URL of the relay's resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
-  ownResource: v.optional(v.string()),
-  /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
-  providerResource: v.optional(v.string()),
-  /** Whether the person was asked, and has seen this scope. */
-  hasConsent: v.optional(v.literal(true)),
   /** The address of the callback, if it is known and a page of anybody can send this token. */
   address: v.optional(v.string()),
   /** Its place among those of its login. Without it, the relay does not replace the token. */
@@ -86,7 +81,6 @@ export interface RefreshPolicy {
   readonly lifetime: number;
 }
 
-/** The policy at one provider. */
 interface ProviderRefreshPolicy extends RefreshPolicy {
   /** Whether refresh tokens hold the access token too: the provider revokes nothing else. */
   readonly keepsAccessToken: boolean;

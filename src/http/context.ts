@@ -36,7 +36,6 @@ export interface RequestState {
   frontEnd?: string | undefined;
   /** The resource that a token is for. */
   resource?: string | undefined;
-  /** The id of the person. */
   person?: string | undefined;
   failure?: FailureCode;
   /** Where an unexpected error was thrown: stack frames, without its message. */

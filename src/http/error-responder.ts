@@ -19,7 +19,6 @@ export function answerWith(ctx: Context, failure: RelayError, body: string | obj
   ctx.body = body;
 }
 
-/** An error with its answer. */
 class AnsweredError {
   readonly error: unknown;
   readonly answer: AnswerFailure;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Handler } from './context.ts';
 
-/** The headers of every response. */
 export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

@@ -3,6 +3,18 @@ import { unlessFailed } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 
+/** What a login is for: from its state through its code to its refresh tokens. */
+export const loginTerms = {
+  /** The URL of the relay's resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
+  ownResource: v.optional(v.string()),
+  /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
+  providerResource: v.optional(v.string()),
+  /** What the provider is asked for, or has granted. */
+  scope: v.optional(v.string()),
+  /** Whether the person was asked, and has seen this scope. */
+  hasConsent: v.optional(v.literal(true)),
+};
+
 const oauthRequest = v.object({
   /** One of the front end's redirect URIs. */
   redirectUri: v.string(),
@@ -10,14 +22,7 @@ const oauthRequest = v.object({
   codeChallenge: v.string(),
   /** What `keyOfClient` gives of a client that has no entry of its own. */
   client: v.optional(v.string()),
-  /** The URL of the relay's resource that the login is for. Undefined: the provider's API. @see RFC 8707 §2 */
-  ownResource: v.optional(v.string()),
-  /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
-  providerResource: v.optional(v.string()),
-  /** What the provider is asked for. */
-  scope: v.optional(v.string()),
-  /** Whether the person was asked, and has seen this scope. */
-  hasConsent: v.optional(v.literal(true)),
+  ...loginTerms,
 });
 
 const frontEndRequest = v.object({

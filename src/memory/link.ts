@@ -11,7 +11,6 @@ const patience = 2_000;
  */
 const settleTime = 500;
 const probePause = 100;
-/** A key that no relay uses. */
 const probeName = 'login-relay:1:probe';
 
 export type LinkFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
@@ -26,7 +25,6 @@ export interface LinkObserver {
   back(seconds: number): void;
 }
 
-/** A server that may be away. */
 export type ServerLink = ReturnType<typeof createLink>;
 
 /** Connects, and goes on trying for as long as the relay runs. */

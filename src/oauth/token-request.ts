@@ -14,7 +14,6 @@ export interface CodeGrant {
   readonly codeVerifier: string | undefined;
 }
 
-/** A refresh token, and the requested scope. */
 export interface RefreshGrant {
   readonly refreshToken: string;
   /** Words of the granted scope (default: all of them). */

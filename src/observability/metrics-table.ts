@@ -4,7 +4,6 @@ import type { LinkFailure } from '../memory/link.ts';
 import type { Leadership } from '../memory/shared.ts';
 import { version } from '../version.ts';
 
-/** The values of gauges. */
 export interface Situation {
   readonly callsInFlight: number;
   readonly ready: boolean;

@@ -55,7 +55,6 @@ const appUri = v.pipe(
   v.transform((url): RedirectUri => url?.href ?? ''),
 );
 
-/** Characters that a redirect URI may have. */
 export const maxRedirectUriLength = 512;
 
 /** A page of a front end, or an address that opens an app. */

@@ -22,7 +22,6 @@ interface TokenResponseDialect {
   readonly nestedIn?: string;
 }
 
-/** A token, by the name of its kind in RFC 7009. */
 export type TokenKind = 'access_token' | 'refresh_token';
 
 /** How a provider revokes tokens. */
@@ -33,7 +32,6 @@ export interface Revocation {
   readonly takes?: TokenKind;
 }
 
-/** The form of a revocation request. */
 export type RevocationRequest =
   /** a form, with client authentication as at the token endpoint. @see RFC 7009 §2.1 */
   | 'rfc7009'
@@ -46,7 +44,6 @@ export type RevocationRequest =
   /** GitHub's: a DELETE with the credentials in the Authorization header, and the token in JSON */
   | 'github';
 
-/** The rules of who may log in. */
 export const accessRules = [
   'users',
   'organizations',
@@ -95,7 +92,6 @@ export interface PersonValues extends AccessSource {
   readonly ignoresCase?: true;
 }
 
-/** How a provider answers a rule. */
 export type AccessAnswer =
   | Membership
   | PersonValues
@@ -126,7 +122,6 @@ export interface Provider {
   /** What a login adds to its authorization request to get a refresh token. */
   readonly refreshRequest?:
     | {
-        /** Words of the scope. */
         readonly scope?: string;
         /** Parameters; configured ones of the same name replace them. */
         readonly parameters?: ExtraParameters;
@@ -174,7 +169,6 @@ export interface Placeholder {
  * calling program, the relay's `{version}` and its public address as `{baseUrl}`.
  */
 export interface Preset extends Provider {
-  /** The name that `--provider` takes. */
   readonly name: string;
   readonly title: string;
   /** The provider's own documentation of its endpoints. */

@@ -107,7 +107,6 @@ const giteaAt = (host: string) =>
     access: giteaAccess,
   }) as const;
 
-/** Hosts of source code. */
 export const sourceCodeHosts: readonly Preset[] = [
   github,
   {

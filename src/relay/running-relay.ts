@@ -12,7 +12,6 @@ import { listen, type PassedSocket } from '../server/server.ts';
 import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
 import { createRelay } from './relay.ts';
 
-/** A relay that listens. */
 export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
 
 /**

@@ -7,7 +7,6 @@ import { createSeal } from '../sealing/sealed.ts';
 import type { Resource } from './resource.ts';
 
 const content = v.object({
-  /** The name of the front end that got the token. */
   frontEnd: v.string(),
   /** What `keyOfClient` gives of its client, if that has no entry of its own. */
   client: v.optional(v.string()),

@@ -19,7 +19,6 @@ export interface Api {
   readonly methods: readonly StreamedRequest['method'][];
   /** Further request headers that reach the API, in lower case. */
   readonly requestHeaders: readonly string[];
-  /** The name of the front end. */
   readonly frontEnd: string;
   /** The name of the registration whose access tokens the API takes. */
   readonly registration: string;

@@ -2,7 +2,6 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import type { ProviderSource } from '../upstream/provider-source.ts';
 
-/** The provider of the registration with this name. */
 export interface AwaitedProvider extends Pick<ProviderSource, 'missing'> {
   readonly name: string;
 }

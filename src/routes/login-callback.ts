@@ -47,7 +47,6 @@ export function loginCallback(served: Served): Handler {
   };
 }
 
-/** A callback of a login. */
 interface Callback extends Place {
   readonly ctx: Context;
   readonly query: Query;

@@ -9,7 +9,6 @@ import type { Query } from '../oauth/query.ts';
 import type { SessionContent, Sessions } from '../session/sessions.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 
-/** A front end that has sessions. */
 interface SessionFrontEnd {
   readonly name: string;
   readonly origin: string | undefined;

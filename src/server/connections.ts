@@ -9,7 +9,6 @@ interface Connection {
   bytesBefore: number;
 }
 
-/** The connections of a server, up to a limit. */
 export type Connections = ReturnType<typeof limitConnections>;
 
 /**

@@ -14,7 +14,6 @@ const idleSweep = 100;
 // The number of connections that can wait during a restart. The system may lower it.
 const backlog = 65_535;
 
-/** A port to open. */
 export interface Port {
   readonly host: string;
   /** 0 takes any free port. */
@@ -38,7 +37,6 @@ export interface ServerObserver {
   limitHit(limit: CountedLimit): void;
 }
 
-/** A server that listens. */
 export type ListeningServer = Awaited<ReturnType<typeof listen>>;
 
 /**

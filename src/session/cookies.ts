@@ -4,7 +4,6 @@ import { cookieWriter, readCookies } from '../http/cookies.ts';
 
 /** Characters in a piece. With the longest name, browsers still accept the cookie: 4096 bytes. */
 export const pieceLength = 3800;
-/** What the names of the pieces end with. */
 const endings = ['', '.1', '.2'];
 
 /** The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`. */

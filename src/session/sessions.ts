@@ -17,7 +17,6 @@ const content = v.object({
   accessToken: v.string(),
   tokenType: v.optional(v.string()),
   scope: v.optional(v.string()),
-  /** When the access token ends, if it is known. */
   accessTokenEndsAt: v.optional(v.number()),
   /** Without one, the session ends with its access token. */
   refreshToken: v.optional(v.string()),

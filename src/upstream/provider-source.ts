@@ -21,7 +21,6 @@ export interface ProviderSource {
 /** Why there is no provider: nothing is known of it yet, or no login could work there. */
 type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
-/** The result of one attempt at discovery. */
 export type DiscoveryAttempt =
   | { readonly outcome: 'discovered' }
   | {

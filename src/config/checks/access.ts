@@ -11,7 +11,6 @@ const openToAll =
 /** What can have rules of its own. */
 type Owner = Pick<FrontEndReading, 'allow' | 'registrations'>;
 
-/** Rules of names that cannot have a colon. */
 const withoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
 
 /** Who may log in; undefined: everybody. */

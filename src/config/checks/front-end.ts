@@ -60,7 +60,6 @@ export function frontEndConfig(reading: FrontEndReading) {
         : redirectUris.map((uri) => (kind === 'native' ? v.parse(nativeRedirectUri, uri) : uri)),
     tokenDelivery,
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
-    /** The names of the registrations that it may use. */
     registrations,
     scope: values.scope,
     /** The names of the resources that its logins are for. Empty: the API of the provider. */

@@ -26,7 +26,6 @@ export interface FileSettings<At extends Level = Level> extends MapPlace {
   readonly inside: { readonly [At in Level]?: readonly FileSettings<At>[] };
 }
 
-/** Which map of a file it is. */
 interface MapPlace {
   readonly level: Level;
   /** The name of an entry of `providers` or `front-ends`: a word of a path. No other entry of the map has it. */

@@ -35,7 +35,6 @@ export function readConfigFile(sources: OptionSources, readFile: ReadFile, fault
   }
   const parsed = parseConfigFile(file.text, path, faults);
   if (parsed === undefined) throw new ConfigError(faults.inOrder());
-  /** Whether only its owner can read it. */
   const isPrivate = !file.readableByGroup && !file.readableByOthers;
   return { ...parsed, isPrivate };
 }

@@ -37,7 +37,6 @@ const providerHost = v.pipe(
   ),
 );
 
-/** A tenant or realm. */
 const tenant = schemas.textOrNumber(
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
   'must be letters, digits, dots, hyphens or underscores',
@@ -45,7 +44,6 @@ const tenant = schemas.textOrNumber(
 
 const presetNames = presets.map(({ name }) => name);
 
-/** The name of a preset. */
 const presetName = v.pipe(
   v.picklist(presetNames, ({ input }) => {
     const close = suggestion(`${input}`, presetNames);

@@ -95,7 +95,6 @@ export interface Setting {
   /** The argument, as help shows it. A setting without an argument is a switch. */
   readonly argument?: string;
   readonly help: string;
-  /** The value if nothing gives it. */
   readonly default?: string;
   /** What happens without a value, in words, if there is no fixed `default` and it is not just `none`. */
   readonly otherwise?: string;

@@ -48,7 +48,6 @@ const settings = {
 
 type Settings = typeof settings;
 
-/** The name of a setting of a level. */
 export type NameAt<At extends Level> = keyof Settings[At] & string;
 
 type Output<Row> = Row extends { readonly schema: infer Schema extends Setting['schema'] }
@@ -89,7 +88,6 @@ export function rowAt(level: Level, name: string): Setting | Option {
   return row;
 }
 
-/** A setting as a file gives it. */
 export interface FileSetting extends Setting {
   readonly name: string;
 }

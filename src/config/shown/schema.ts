@@ -2,7 +2,6 @@ import { typedValue, valueTypeOf } from '../schemas.ts';
 import { type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings } from '../settings/settings.ts';
 
-/** A JSON Schema, or a part of one. */
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**

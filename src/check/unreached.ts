@@ -3,73 +3,62 @@ import type { CheckContext } from './context.ts';
 export type Unreached = ReturnType<typeof explainCall>;
 
 /**
- * The codes are outcomes of calls, reasons of failed discoveries, and error codes.
+ * By outcomes of calls, reasons of failed discoveries, and error codes.
  *
  * @see https://nodejs.org/api/errors.html and https://nodejs.org/api/tls.html
  */
-const reasons: readonly (readonly [codes: string, message: string, fix: string])[] = [
-  [
-    'provider_timeout timeout',
+const reasons: Readonly<Record<string, readonly [message: string, fix: string]>> = {
+  'provider_timeout timeout': [
     'no answer came in time',
     'check host, network and proxy; --provider-timeout allows more time',
   ],
-  [
-    'provider_answer_unusable too_large',
+  'provider_answer_unusable too_large': [
     'the answer is larger than 1 MiB',
     'check the address: an endpoint answers in a few kilobytes',
   ],
-  [
-    'ENOTFOUND EAI_AGAIN',
+  'ENOTFOUND EAI_AGAIN': [
     'the host name cannot be resolved',
     'check the host name, and the name servers of this machine',
   ],
-  [
-    'ECONNREFUSED',
+  ECONNREFUSED: [
     'nothing listens at the address',
     'check host and port; if this machine needs a proxy, set HTTPS_PROXY',
   ],
-  [
-    'ECONNRESET',
+  ECONNRESET: [
     'the connection was cut before an answer came',
     'check the port; a server with TLS needs https:// instead of http://',
   ],
-  [
-    'ENETUNREACH EHOSTUNREACH ETIMEDOUT',
+  'ENETUNREACH EHOSTUNREACH ETIMEDOUT': [
     'there is no network route to the host',
     'check the network and firewall; if this machine needs a proxy, set HTTPS_PROXY',
   ],
-  [
-    'EPROTO ERR_SSL_WRONG_VERSION_NUMBER',
+  'EPROTO ERR_SSL_WRONG_VERSION_NUMBER': [
     'the port does not speak TLS',
     'check the port; a server without TLS needs http:// instead of https://',
   ],
-  ['HPE_INVALID_CONSTANT', 'the port does not speak HTTP', 'check the port'],
-  [
-    'CERT_HAS_EXPIRED',
+  HPE_INVALID_CONSTANT: ['the port does not speak HTTP', 'check the port'],
+  CERT_HAS_EXPIRED: [
     'the certificate has expired, if the clock of this machine is right',
     'check the clock; otherwise the certificate has to be renewed',
   ],
-  [
-    'CERT_NOT_YET_VALID',
+  CERT_NOT_YET_VALID: [
     'the certificate is not valid yet, if the clock of this machine is right',
     'check the clock',
   ],
-  [
-    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ERR_TLS_CERT_ALTNAME_INVALID: [
     'the certificate is for another host name',
     'check the host name; somebody else may be answering for it',
   ],
-  [
-    'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'the certificate is self-signed, or signed by an authority that is unknown here',
-    'for a private authority, set NODE_EXTRA_CA_CERTS to its certificate file; otherwise check the host',
-  ],
-  [
-    'ERR_PROXY_TUNNEL',
+  'DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    [
+      'the certificate is self-signed, or signed by an authority that is unknown here',
+      'for a private authority, set NODE_EXTRA_CA_CERTS to its certificate file; otherwise check the host',
+    ],
+  ERR_PROXY_TUNNEL: [
     'the proxy does not let the connection through',
     'check HTTPS_PROXY, its user and password, and what it allows; or name the host in NO_PROXY',
   ],
-];
+};
 
 /**
  * Explains a call that got no answer.
@@ -83,9 +72,8 @@ export function explainCall(
   error: string | undefined,
   { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
 ) {
-  const [, message, fix] = reasonOf(outcome) ??
+  const [message, fix] = reasonOf(outcome) ??
     reasonOf(error) ?? [
-      '',
       `the connection failed (${error ?? 'for an unknown reason'})`,
       'check the address and the network',
     ];
@@ -99,4 +87,5 @@ export function explainCall(
   };
 }
 
-const reasonOf = (code = '') => reasons.find(([codes]) => codes.split(' ').includes(code));
+const reasonOf = (code = '') =>
+  Object.entries(reasons).find(([codes]) => codes.split(' ').includes(code))?.[1];

@@ -96,7 +96,6 @@ describe('the JSON Schema of the configuration file', () => {
   it('is named for editors by every file of the documentation', () => {
     const titles = [
       ...['One page', 'A team with previews', "A page that uses the provider's API"],
-      'A page with an API of its own',
     ];
     expect([...documentedFiles.keys()]).to.deep.equal(titles);
     for (const file of documentedFiles.values()) {

@@ -44,6 +44,19 @@ function names(cell: string | undefined): string[] {
   return [...(cell ?? '').matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
 }
 
+const metricsTable = '| metric and its labels | meaning |';
+
+function metricIn(cell: string) {
+  const [, name = '', labels] = /^`(\w+)(?:\{([\w,]+)\})?`$/.exec(cell) ?? [];
+  return { name, labels: labels?.split(',') ?? [] };
+}
+
+/** As the manual says. */
+function typeOf(name: string) {
+  if (name.endsWith('_total')) return 'counter';
+  return name.endsWith('_seconds') ? 'histogram' : 'gauge';
+}
+
 const { it: itWithSystemd } = needsPrograms('systemd-socket-activate');
 
 describe('the operations manual', () => {
@@ -103,28 +116,26 @@ describe('the operations manual', () => {
   });
 
   it('documents every metric of the relay with its type and labels, and no other', () => {
-    const rows = tableUnder('| metric | type | labels | meaning |');
-    const documented = rows.map(([name, type]) => `${names(name)[0]} ${type}`);
     const exported = [...metrics.matchAll(/^# TYPE (\w+ \w+)$/gm)]
       .map(([, metric = '']) => metric)
       .filter((metric) => !/^login_relay_(?:process|nodejs)_/.test(metric));
-    expect(documented).to.have.members(exported);
-    for (const [name, , labels] of rows) {
-      const series = new RegExp(`^${names(name)[0]}(?:_bucket)?\\{(.*)\\} `, 'gm');
+    const documented = tableUnder(metricsTable).map(([metric = '']) => metricIn(metric));
+    expect(documented.map(({ name }) => `${name} ${typeOf(name)}`)).to.have.members(exported);
+    for (const { name, labels } of documented) {
+      const series = new RegExp(`^${name}(?:_bucket)?\\{(.*)\\} `, 'gm');
       const used = [...metrics.matchAll(series)].flatMap(([, text = '']) =>
         [...text.matchAll(/(\w+)="/g)].map(([, label]) => label),
       );
       const expected = new Set(used.filter((label) => label !== 'le'));
-      expect([...expected], name).to.have.members(names(labels));
+      expect([...expected], name).to.have.members(labels);
     }
   });
 
   it('explains every limit that is counted', () => {
     const limits = [...metrics.matchAll(/^login_relay_limits_hit_total\{limit="(\w+)"\}/gm)];
-    const [row = []] = tableUnder('| metric | type | labels | meaning |').filter(([name]) =>
-      name?.includes('limits_hit'),
-    );
-    expect(names(row[3])).to.have.members(limits.map(([, limit]) => limit));
+    const [, meaning] =
+      tableUnder(metricsTable).find(([name]) => name?.includes('limits_hit')) ?? [];
+    expect(names(meaning)).to.have.members(limits.map(([, limit]) => limit));
   });
 
   it('explains every outcome that a login may have', () => {

@@ -94,9 +94,7 @@ const wrong: Readonly<Record<string, string>> = {
 
 describe('the JSON Schema of the configuration file', () => {
   it('is named for editors by every file of the documentation', () => {
-    const titles = [
-      ...['One page', 'A team with previews', "A page that uses the provider's API"],
-    ];
+    const titles = ['One page', 'A team with previews', "A page that uses the provider's API"];
     expect([...documentedFiles.keys()]).to.deep.equal(titles);
     for (const file of documentedFiles.values()) {
       expect(file).to.match(/^# yaml-language-server: \$schema=\.\/config\.schema\.json\n/);

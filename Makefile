@@ -111,7 +111,7 @@ $(newcomers): test-newcomer-%: $(call nested,test/slow/newcomer/machines)
 # make test.
 test-binary: binary
 	@LOGIN_RELAY=$(CURDIR)/dist/login-relay $(mocha) --parallel --jobs 2 \
-	  'test/{cli,config,operations,server}/*.blackbox.test.ts' test/contract/start-login.blackbox.test.ts \
+	  'test/{cli,operations,server}/*.blackbox.test.ts' test/contract/start-login.blackbox.test.ts \
 	  'test/slow/operations/*.blackbox.test.ts' 'test/slow/executable/*.executable.ts'
 
 # Logs in with every browser engine. To select some: ENGINES="Chromium Firefox WebKitGTK".

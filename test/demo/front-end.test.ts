@@ -25,29 +25,6 @@ describe('demo front end', () => {
     await port.close();
   });
 
-  it('is one page with the relay’s address, never cached, without a referrer', async () => {
-    const response = await fetch(`${port.url}/?access_token=x&state=y`);
-    expect(response.status).to.equal(200);
-    expect(Object.fromEntries(response.headers)).to.include({
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    });
-    expect(await response.text()).to.contain(
-      '<meta name="login-relay" content="https://relay.example/?a=&quot;&amp;b">',
-    );
-  });
-
-  it('may run only its own scripts and the relay’s client, and connect only to both', async () => {
-    const policy = (await fetch(port.url)).headers.get('content-security-policy')?.split('; ');
-    expect(policy).to.include.members([
-      ...["default-src 'none'", "script-src 'self' https://relay.example"],
-      ...["connect-src 'self' https://relay.example", 'img-src data:'],
-      ...["frame-ancestors 'none'", "base-uri 'none'"],
-    ]);
-  });
-
   for (const { path, guide } of Object.values(deliveries)) {
     it(`names at ${path} a document that exists`, async () => {
       const page = await (await fetch(port.url + path)).text();

@@ -36,13 +36,6 @@ describe('the steps that the demo shows', () => {
     expect(got).to.have.length(1);
   });
 
-  it('begin anew with each login', () => {
-    observe(start);
-    observe(lookup);
-    observe(start);
-    expect(requests(follow().got[0])).to.deep.equal(['GET /auth/provider']);
-  });
-
   it('of a resource are shown at its own page, not at that of the last login', () => {
     observe(start);
     observe({ action: 'check', route: '/auth/check/notes', resource: 'notes' });
@@ -54,34 +47,5 @@ describe('the steps that the demo shows', () => {
   it('are 30 at most', () => {
     for (let count = 0; count < 40; count += 1) observe(lookup);
     expect(requests(follow().got[0])).to.have.length(30);
-  });
-
-  it('leave out preflights, probes, scripts and unknown addresses', () => {
-    observe({ method: 'OPTIONS', action: 'token', route: null, status: 204 });
-    for (const action of ['probe', 'client', undefined] as const) observe({ action });
-    expect(parsed(follow().got[0])).to.deep.equal([]);
-  });
-
-  it('say what happened, for which front end, and what the provider answered', () => {
-    const provider = { endpoint: 'user', outcome: 'answered', status: 401, durationMs: 1 } as const;
-    observe({ ...start, route: '/auth/provider/:frontEnd' });
-    observe({ ...lookup, status: 401, outcome: 'token_invalid', provider });
-    expect(parsed(follow().got[0])).to.deep.equal([
-      {
-        request: 'GET /auth/provider/app',
-        status: 307,
-        effect: 'on to the provider',
-        frontEnd: 'app',
-        failed: false,
-      },
-      {
-        request: 'GET /api/user',
-        status: 401,
-        effect: 'The access token is invalid: the provider did not accept it. Log in again.',
-        call: 'provider’s user endpoint: 401',
-        frontEnd: 'app',
-        failed: true,
-      },
-    ]);
   });
 });

@@ -118,17 +118,6 @@ describe('the Kubernetes manifests', () => {
     expect(JSON.stringify(manifests)).to.not.match(/secretKeyRef|secretRef/);
   });
 
-  it('give the relay no privileges and no writable files', () => {
-    expect(pod.securityContext).to.include({ runAsNonRoot: true, runAsUser: 65532 });
-    expect(pod.securityContext?.seccompProfile?.type).to.equal('RuntimeDefault');
-    expect(pod.automountServiceAccountToken).to.equal(false);
-    expect(container.securityContext).to.deep.equal({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    });
-  });
-
   it('give a pod time to finish its requests in flight', () => {
     const wait = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(wait).to.be.above(0);

@@ -88,11 +88,9 @@ class OAuthPage {
     return await this.finishLogin(landing, pending);
   }
 
-  async refresh({ refresh_token: token = '' }: Tokens, scope?: string): Promise<Tokens> {
-    const more = scope === undefined ? {} : { additionalParameters: { scope } };
-    const options = { ...this.#options, ...more };
+  async refresh({ refresh_token: token = '' }: Tokens): Promise<Tokens> {
     return await withNonce(async () => {
-      const response = await oauth.refreshTokenGrantRequest(...this.#ends, token, options);
+      const response = await oauth.refreshTokenGrantRequest(...this.#ends, token, this.#options);
       return await oauth.processRefreshTokenResponse(this.server, client, response);
     });
   }
@@ -169,12 +167,6 @@ describe('oauth4webapi, at a provider that rotates refresh tokens', () => {
     expect(await page.lookUp(third)).to.equal(200);
   });
 
-  it('refreshes with the scope from the token response', async () => {
-    const tokens = await page.logIn(target, provider);
-    const refreshed = await page.refresh(tokens, tokens.scope ?? '');
-    expect(await page.lookUp(refreshed)).to.equal(200);
-  });
-
   it('revokes a refresh token', async () => {
     const tokens = await page.logIn(target, provider);
     await page.revoke(tokens.refresh_token ?? '');
@@ -188,40 +180,4 @@ describe('oauth4webapi, at a provider that rotates refresh tokens', () => {
     await page.revoke('unknown');
     expect(await page.lookUp(tokens)).to.equal(401);
   });
-});
-
-describe('oauth4webapi, before any code is redeemed,', () => {
-  const startRelay = useRelays();
-  let provider: LoginProvider;
-  let relay: Relay;
-  let page: OAuthPage;
-  const target = () => relay;
-
-  before('start the provider and the relay', async () => {
-    provider = await certifiedProvider();
-    relay = await startRelay({ client: provider.client, flags: provider.flags });
-    page = await OAuthPage.open(target);
-  });
-  after(() => provider.close());
-
-  it('finds no refresh tokens in the metadata of a relay without a key file', async () => {
-    expect(page.server.grant_types_supported).to.deep.equal(['authorization_code']);
-    expect(await page.logIn(target, provider)).not.to.have.property('refresh_token');
-  });
-
-  for (const [change, alter] of Object.entries({
-    'of another issuer': (landing: URL) => landing.searchParams.set('iss', `${baseUrl}/auth/x`),
-    'without an issuer': (landing: URL) => landing.searchParams.delete('iss'),
-    'with the state of another login': (landing: URL) => landing.searchParams.set('state', 'other'),
-  })) {
-    it(`refuses a response ${change}, and sends no token request`, async () => {
-      const pending = await page.startLogin();
-      const landing = await provider.logIn(new FakeBrowser(target), pending.url);
-      alter(landing);
-      const before = provider.tokenCalls();
-      const error = await thrownBy(page.finishLogin(landing, pending));
-      expect(error).to.be.instanceOf(oauth.OperationProcessingError);
-      expect(provider.tokenCalls()).to.equal(before);
-    });
-  }
 });

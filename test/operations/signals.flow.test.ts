@@ -1,5 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { expectLogin, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectError, expectToken, expectUser } from '../harness/expect/expectations.ts';
 import { metadata, openIdPath } from '../harness/provider/metadata.ts';
 import { json, type Reply } from '../harness/provider/provider-behaviours.ts';
@@ -165,6 +168,28 @@ describe('a reload', () => {
       expect(warning['msg']).to.contain('--tls-cert').and.contain('not for the host');
     } finally {
       await underTest.stop();
+    }
+  });
+
+  it('does not replace a key file that is gone: a new key would log everybody out', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'login-relay-'));
+    const path = join(directory, 'key');
+    const underTest = await startRelay({ 'key-file': path });
+    try {
+      const browser = new FakeBrowser(() => underTest);
+      const login = await browser.start();
+      const key = await readFile(path, 'utf8');
+      await rm(path);
+      const { msg, faults } = await underTest.reload();
+      expect(msg).to.equal('not reloaded: the relay keeps its configuration');
+      expect(faults).to.deep.equal(['--key-file (KEY_FILE) names a file that does not exist']);
+      expect(await readdir(directory)).to.deep.equal([]);
+      expectLogin(underTest, await browser.finish(login), login);
+      await writeFile(path, key, { mode: 0o600 });
+      expect(await underTest.reload()).to.include({ msg: 'reloaded: no file has changed' });
+    } finally {
+      await underTest.stop();
+      await rm(directory, { recursive: true });
     }
   });
 });

@@ -95,18 +95,6 @@ describe('the provider client', () => {
     expect(requests).to.equal(1);
   });
 
-  it('does not retry a call after the first byte of a response', async () => {
-    let requests = 0;
-    listener = (request, response) => {
-      requests += 1;
-      if (requests === 1) response.end('a');
-      else request.socket.write('H', () => request.socket.destroy());
-    };
-    await call();
-    expect((await call()).outcome).to.equal('provider_unreachable');
-    expect(requests).to.equal(2);
-  });
-
   it('does not retry a call that timed out', async () => {
     // Long enough for the first call on a busy machine.
     const hasty = createUpstreamClient({ timeout: 2_000, concurrentCalls: 2 });
@@ -116,16 +104,6 @@ describe('the provider client', () => {
     await call(hasty);
     expect((await call(hasty)).outcome).to.equal('provider_timeout');
     expect(requests).to.equal(2);
-    hasty.close();
-  });
-
-  it('keeps the deadline if the response arrives slowly', async () => {
-    const hasty = createUpstreamClient({ timeout: 150, concurrentCalls: 2 });
-    listener = (_, response) => {
-      const drip = setInterval(() => response.write('a'), 20);
-      response.on('close', () => clearInterval(drip));
-    };
-    expect((await call(hasty)).outcome).to.equal('provider_timeout');
     hasty.close();
   });
 
@@ -178,12 +156,6 @@ describe('the provider client', () => {
     await Promise.all(calls);
     listener = answerA;
     expect((await call()).outcome).to.equal('200 a');
-  });
-
-  it('follows no redirect', async () => {
-    listener = (_, response) => response.writeHead(302, { location: url() }).end();
-    expect((await call()).outcome).to.equal('302 ');
-    expect(requests).to.equal(1);
   });
 
   it('tells its observer the outcome of each call', async () => {

@@ -18,10 +18,7 @@ import {
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
-import { discord, discordUser } from '../../providers/fakes/discord.ts';
 import { github, githubUser } from '../../providers/fakes/github.ts';
-import { gitlab, gitlabUser } from '../../providers/fakes/gitlab.ts';
-import { google, googleUser } from '../../providers/fakes/google.ts';
 import { slack, slackUser } from '../../providers/fakes/slack.ts';
 
 interface Example {
@@ -48,32 +45,6 @@ const examples: readonly Example[] = [
     lookup: 'https://api.github.com/user',
     refusesWith200: true,
     issuer: 'https://github.com/login/oauth',
-  },
-  {
-    preset: 'gitlab',
-    documented: gitlab,
-    user: gitlabUser,
-    authorize: 'https://gitlab.com/oauth/authorize',
-    token: 'https://gitlab.com/oauth/token',
-    lookup: 'https://gitlab.com/api/v4/user',
-  },
-  {
-    preset: 'discord',
-    documented: discord,
-    user: discordUser,
-    authorize: 'https://discord.com/oauth2/authorize',
-    token: 'https://discord.com/api/oauth2/token',
-    lookup: 'https://discord.com/api/v10/users/@me',
-    issuer: 'https://discord.com',
-  },
-  {
-    preset: 'google',
-    documented: google,
-    user: googleUser,
-    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
-    token: 'https://oauth2.googleapis.com/token',
-    lookup: 'https://openidconnect.googleapis.com/v1/userinfo',
-    issuer: 'https://accounts.google.com',
   },
   {
     preset: 'slack',

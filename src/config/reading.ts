@@ -87,7 +87,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);
     },
-    /** Reports what only the relay may be able to read. Undefined: that is a fault. */
+    /** Notes what this user cannot read, but the relay may. Where the relay itself reads, it is a fault: undefined. */
     unread(name: Name, message: string, fix: string, asFault = message): Unseen | undefined {
       if (unseen === undefined) return report(name, asFault);
       const one = { message: `${describe(map, name)} ${message}`, fix };

@@ -6,11 +6,7 @@ const time = 600_000;
 const mostLogins = 16_384;
 const detail = 'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
 
-/**
- * Counts by login, for ten minutes.
- *
- * @param most of one login
- */
+/** Counts the refreshes of each login, and lets `most` pass in ten minutes. */
 export function createRefreshCount(most: number, now: Clock) {
   const counts = createLasting<{ readonly count: number; readonly end: number }>(mostLogins, now);
   /** @throws {RelayError} `rate_limited` */

@@ -27,11 +27,15 @@ export interface LinkObserver {
 
 export type ServerLink = ReturnType<typeof createLink>;
 
-/** Connects, and goes on trying for as long as the relay runs. */
+/**
+ * Connects, and goes on trying for as long as the relay runs. The server is there or away. When it goes away (`lose`), it
+ * is probed until it answers (`comeBack`). Then it gets what this relay knows, before anybody uses it.
+ */
 export function createLink(connection: Connection, observer: LinkObserver) {
   const commandsOnReturn: (() => string[][])[] = [];
   let back = Promise.withResolvers<void>();
   let isOver = false;
+  /** Whether commands may be run. */
   let isThere = false;
   /** Whether operators know of the server: it was there, or was reported as away. */
   let isReported = false;
@@ -40,6 +44,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   let losses = 0;
   let reason = 'unknown';
 
+  /** @returns undefined after a failure, which is the `reason` then */
   async function ask(words: readonly string[]): Promise<Reply | undefined> {
     const begun = performance.now();
     const answer = await inTime(connection.run(words));

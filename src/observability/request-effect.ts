@@ -57,7 +57,7 @@ export function effectOf(request: Described): string | undefined {
   return effect?.(request);
 }
 
-/** Only a preflight that is refused gets as far as a route. */
+/** A preflight that is let through is answered before its route is known. One with a route was refused. */
 function preflightEffect({ action, route }: Described): string {
   const preflight = 'a preflight of the browser';
   if (typeof route !== 'string') return preflight;

@@ -80,7 +80,7 @@ export function complete(words: readonly string[], program: Command): string {
     .join('');
 }
 
-/** Candidates that may not begin with what was typed. */
+/** The lines of all words that may come after those before, whatever the typed part of the word is. */
 function offer(program: Command, before: readonly string[], current: string): readonly string[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);

@@ -75,6 +75,7 @@ export function frontEndConfig(reading: FrontEndReading) {
   };
 }
 
+/** Checks an origin with a `*`, which stands for a family of origins. */
 function reportFamily(reading: FrontEndReading, origin: OriginPattern): void {
   const { relay, values, describe, fault, forbid, warn } = reading;
   if (values.tokenDelivery && values.tokenDelivery !== 'code') {

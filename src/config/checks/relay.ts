@@ -67,6 +67,7 @@ export function reportPlainHttp({ relay, registrations, resources, frontEnds }: 
   }
 }
 
+/** The settings that are an address on plain http beyond this machine. A `*` in it does not matter. */
 function plainAddresses<At extends Level>({ level, values }: Reading<At>): readonly NameAt<At>[] {
   return namesAt(level).filter((name) => {
     if (!rowAt(level, name).isAddress) return false;

@@ -21,9 +21,8 @@ type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof causesOf>;
 type Readings = ReadonlyMap<ClientAuthentication, Refusal | Finding>;
 
 /**
- * Sends a token request with a made-up code, in the configured form and then in the others until the
- * provider accepts the client. The credentials never travel in a query unless that is configured:
- * queries end up in logs.
+ * Sends a token request with a made-up code, in the configured form and then in the others until the provider accepts
+ * the client. The credentials never travel in a query unless that is configured: queries end up in logs.
  */
 export async function checkTokenEndpoint(context: ProviderContext): Promise<Finding> {
   const { registration, provider } = context;

@@ -10,9 +10,8 @@ import { newFiles, readTextFile } from '../text-files.ts';
 import type { ServiceManager } from './systemd.ts';
 
 /**
- * Makes a function that reads the configuration as it is at the moment. Only its first reading creates
- * files: a key file that is missing later was removed by mistake, or is being replaced. A new key would
- * log everybody out.
+ * Makes a function that reads the configuration as it is at the moment. Only its first reading creates files: a key
+ * file that is missing later was removed by mistake, or is being replaced. A new key would log everybody out.
  *
  * @returns the function. It also returns how the files differ from the previous reading; it throws {@link ConfigError},
  *   and then forgets what it has read

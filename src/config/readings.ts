@@ -122,11 +122,7 @@ export function completeValues<At extends Level>({ values }: Reading<At>): Compl
   return values as CompleteValues<At>;
 }
 
-/**
- * Asserts that a value is there, after all faults were reported.
- *
- * @throws {Error} if a fault was not reported
- */
+/** Asserts that a value is there, after all faults were reported. @throws {Error} if a fault was not reported */
 export function checked<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('a value is missing, but no fault was reported');
   return value;

@@ -30,8 +30,7 @@ const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? []
 /**
  * Reads what the command line says about a page of the user's own.
  *
- * @throws {ConfigError} unless it is a page of this machine: at the demo anybody can log in under any
- *   name
+ * @throws {ConfigError} unless it is a page of this machine: at the demo anybody can log in under any name
  */
 export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string }) {
   const { origin: address, tokenDelivery: delivery } = flags;

@@ -8,8 +8,7 @@ import type { OwnPage } from './own-page.ts';
 export type OpenPort = Awaited<ReturnType<typeof openPort>>;
 
 /**
- * Opens a port on loopback before its server exists: each server of the demo needs the addresses of
- * the others.
+ * Opens a port on loopback before its server exists: each server of the demo needs the addresses of the others.
  *
  * @param port 0 takes any free port
  * @param purpose what the port is for, as the error names it: `the relay`

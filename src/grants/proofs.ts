@@ -50,11 +50,7 @@ const slotLength = 300_000;
 /** Says when a proof was made at the earliest, so that none can be signed in advance. */
 export type Nonces = ReturnType<typeof createNonces>;
 
-/**
- * Nonces are stateless: relays with the same keys have the same ones.
- *
- * @see RFC 9449 §8
- */
+/** Nonces are stateless: relays with the same keys have the same ones. @see RFC 9449 §8 */
 export function createNonces(keys: KeyRing, now: Clock) {
   const nonceOf = (key: Buffer, age: number) =>
     createHmac('sha256', key)
@@ -112,11 +108,7 @@ export function createProofs(home: Home) {
   };
 }
 
-/**
- * Verifies the signature of a proof with the key that it shows.
- *
- * @throws {RelayError} `proof_invalid`
- */
+/** Verifies the signature of a proof with the key that it shows. @throws {RelayError} `proof_invalid` */
 async function authenticate(proof: string, now: number) {
   if (proof.length > limits.proofLength) throw new RelayError('proof_invalid');
   try {

@@ -40,11 +40,7 @@ export type RefreshTokenContent = v.InferOutput<typeof content>;
 /** Whose a refresh token is: the audiences of its registration and its front end. */
 export type Owner = readonly [registration: string, frontEnd: string];
 
-/**
- * The refresh tokens that a registration issues to front ends. A token holds its login, sealed.
- *
- * @see RFC 6749 §1.5
- */
+/** The refresh tokens that a registration issues to front ends. A token holds its login, sealed. @see RFC 6749 §1.5 */
 export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
   /** The same as `open`, for a revocation: expired tokens too, because the provider's may be valid for longer. */
@@ -141,11 +137,7 @@ export function timeLeft(
   return Math.max(endsAt, loggedInAt + (policy?.lifetime ?? 0)) * 1000 - now();
 }
 
-/**
- * The content of the refresh token after a refresh.
- *
- * @param login the content of the earlier refresh token
- */
+/** The content of the refresh token after a refresh. @param login the content of the earlier refresh token */
 export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   login: RefreshTokenContent,

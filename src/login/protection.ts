@@ -78,11 +78,7 @@ export function createLoginProtection(
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
       return { ...login, codeVerifier };
     },
-    /**
-     * Ends a login that is too old, or from the future.
-     *
-     * @throws {RelayError} `state_expired` or `state_premature`
-     */
+    /** Ends a login that is too old, or from the future. @throws {RelayError} `state_expired` or `state_premature` */
     checkAge(ctx: Context, { id, issuedAt }: Login): void {
       const age = seconds() - issuedAt;
       if (age <= loginLifetime && age >= -clockSkew) return;

@@ -53,9 +53,8 @@ export function createRefusalLimit(
 
   return {
     /**
-     * Runs an exchange for a client. If the exchanges in flight for its address may still reach the limit,
-     * it waits for one of them to end. A burst of made-up codes cannot pass the limit, and a burst of
-     * honest logins does not fail.
+     * Runs an exchange for a client. If the exchanges in flight for its address may still reach the limit, it waits for
+     * one of them to end. A burst of made-up codes cannot pass the limit, and a burst of honest logins does not fail.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
      */

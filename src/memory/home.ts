@@ -103,11 +103,7 @@ function listIn(reply: unknown): readonly number[] | undefined {
   return isList ? reply.split(' ').map(Number) : undefined;
 }
 
-/**
- * Does work once.
- *
- * @param again what happens instead if the work was begun before
- */
+/** Does work once. @param again what happens instead if the work was begun before */
 export function createOnce<Again>(
   home: Home,
   kind: Kind & { readonly lifetime: number },

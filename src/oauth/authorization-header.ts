@@ -7,12 +7,10 @@ export function isCredential(token: string): boolean {
 }
 
 /**
- * Reads the access token from an Authorization header: its second part, separated by spaces. The
- * scheme is not checked.
+ * Reads the access token from an Authorization header: its second part, separated by spaces. The scheme is not checked.
  *
  * @param values every Authorization header of the request
- * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or
- *   `token_malformed`
+ * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or `token_malformed`
  * @see RFC 6750 §2.1
  */
 export function parseBearerToken(values: readonly string[]): string {

@@ -10,11 +10,7 @@ import {
 } from './metadata.ts';
 import { protocolParameters } from './parameters.ts';
 
-/**
- * What metadata says of the provider.
- *
- * @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used
- */
+/** What metadata says of the provider. @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used */
 export function providerOf(
   metadata: Metadata,
   kind: MetadataKind,

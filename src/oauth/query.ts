@@ -36,11 +36,7 @@ export function expectFewParameters(query: string): void {
   if (length > limits.parameters) throw new RelayError('parameters_too_many');
 }
 
-/**
- * The value of a parameter, if it is there.
- *
- * @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1
- */
+/** The value of a parameter, if it is there. @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1 */
 export function single(value: Query[string]): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   throw new RelayError('parameter_repeated');

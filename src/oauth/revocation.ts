@@ -21,8 +21,7 @@ export interface RevocableTokens {
 const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
 
 /**
- * Builds the revocation of a login: of its refresh token, which ends the access token too, or else of its
- * access token.
+ * Builds the revocation of a login: of its refresh token, which ends the access token too, or else of its access token.
  *
  * @see RFC 7009 §2.1
  */

@@ -88,10 +88,9 @@ const namesOthers = /\bcode\b|expired/i;
 /**
  * Why a token response holds no token.
  *
- * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`,
- *   or else `token_refused` for an error status and `token_missing` for a 200. For a refresh token,
- *   `client_refused`, `token_endpoint_failed`, `scope_refused`, `token_missing` for a 200 without an
- *   error, and else `refresh_refused`
+ * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`, or else
+ *   `token_refused` for an error status and `token_missing` for a 200. For a refresh token, `client_refused`,
+ *   `token_endpoint_failed`, `scope_refused`, `token_missing` for a 200 without an error, and else `refresh_refused`
  * @see RFC 6749 §5.2
  */
 export function tokenError(

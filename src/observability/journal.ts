@@ -7,11 +7,7 @@ const informational = 6;
 /** pino's level numbers, for lines that are written without a logger. */
 export const errorLevel = 50;
 
-/**
- * Whether a file descriptor leads to systemd's journal.
- *
- * @see systemd.exec(5)
- */
+/** Whether a file descriptor leads to systemd's journal. @see systemd.exec(5) */
 export function isReadByJournal(descriptor: number, journalStream: string | undefined): boolean {
   if (!journalStream) return false;
   const { dev, ino } = fstatSync(descriptor, { bigint: true });

@@ -13,8 +13,7 @@ const gatheringTime = 10;
 /**
  * Creates the logger of a process.
  *
- * @param settings.format `json`: one object a line; `pretty`: for people. Default: `pretty` on a
- *   terminal, else `json`
+ * @param settings.format `json`: one object a line; `pretty`: for people. Default: `pretty` on a terminal, else `json`
  * @param settings.journalStream the variable `JOURNAL_STREAM`: lines for the journal carry their priority
  */
 export async function createLogger(settings: {

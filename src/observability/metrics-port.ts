@@ -13,11 +13,7 @@ type ServedMetrics = Pick<Metrics, 'contentType' | 'text'>;
 
 const noObserver = { unreadableRequest() {}, limitHit() {} };
 
-/**
- * Opens the port that answers `GET /metrics`.
- *
- * @throws {ListenError} if the port cannot be opened
- */
+/** Opens the port that answers `GET /metrics`. @throws {ListenError} if the port cannot be opened */
 export async function openMetricsPort(
   metrics: ServedMetrics | undefined,
   where: Port | undefined,

@@ -1,8 +1,4 @@
-/**
- * How Decap CMS and Sveltia CMS use a provider.
- *
- * @see https://decapcms.org/docs/backends-overview/
- */
+/** How Decap CMS and Sveltia CMS use a provider. @see https://decapcms.org/docs/backends-overview/ */
 export interface CmsBackend {
   /** Its `backend.name` in the CMS's configuration. The messages of a login carry it. */
   readonly name: 'github' | 'gitlab' | 'bitbucket';

@@ -8,9 +8,7 @@ import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
 
-/**
- * Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number.
- */
+/** Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number. */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   requests: SessionRequests | undefined,

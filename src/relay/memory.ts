@@ -29,9 +29,7 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
   };
 }
 
-/**
- * Opens the memory that relays share, if there is one, and waits for it a moment.
- */
+/** Opens the memory that relays share, if there is one, and waits for it a moment. */
 export async function openSharedMemory(
   config: Config,
   logger: Logger,

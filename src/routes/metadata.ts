@@ -16,8 +16,7 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
 }
 
 /**
- * `GET /.well-known/oauth-authorization-server/auth/<registration>`: describes the relay to OAuth
- * clients on any page.
+ * `GET /.well-known/oauth-authorization-server/auth/<registration>`: describes the relay to OAuth clients on any page.
  *
  * @see RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1
  */

@@ -21,11 +21,7 @@ export function keysFromFile([current, ...previous]: readonly [Secret, ...Secret
   return keysFrom([current.reveal(), ...previous.map((one) => one.reveal())]);
 }
 
-/**
- * Derives the keys of a relay.
- *
- * @param keyFile its lines. Without a key file, the client secret takes its place
- */
+/** Derives the keys of a relay. @param keyFile its lines. Without a key file, the client secret takes its place */
 export async function keysOf(
   keyFile: readonly [Secret, ...Secret[]] | undefined,
   clientSecret: Secret,

@@ -2,9 +2,7 @@ import { inspect } from 'node:util';
 
 const mask = '[secret]';
 
-/**
- * A secret value. Logging, serialising or concatenating it gives a mask.
- */
+/** A secret value. Logging, serialising or concatenating it gives a mask. */
 export class Secret {
   readonly #value: string;
 

@@ -14,11 +14,7 @@ export interface Call {
   readonly download?: PassThrough;
   /** Bytes that the body of the response may have. */
   readonly mostBytes: number;
-  /**
-   * Starts the clock of an attempt.
-   *
-   * @param isClientsTurn whether the attempt waits for the client
-   */
+  /** Starts the clock of an attempt. @param isClientsTurn whether the attempt waits for the client */
   wait(isClientsTurn: () => boolean, giveUp: (code: FailureCode) => void): Patience;
   /** Called before the first byte of the request is written. */
   onSending(): void;

@@ -130,11 +130,7 @@ export function createUpstreamClient(by: {
   };
 }
 
-/**
- * Starts the record of a call.
- *
- * @param leave gives the room of the call back
- */
+/** Starts the record of a call. @param leave gives the room of the call back */
 function startCall(
   endpoint: Endpoint,
   leave: () => void,

@@ -48,9 +48,8 @@ export function createConnectionPool(
       return isReset && request.socket?.bytesRead === bytesBefore;
     },
     /**
-     * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection
-     * that sends unsolicited bytes. A busy event loop would reuse it first and take the bytes for the
-     * response.
+     * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection that sends
+     * unsolicited bytes. A busy event loop would reuse it first and take the bytes for the response.
      */
     async settled(): Promise<void> {
       const idle = [pooled.http, pooled.https].some(

@@ -15,11 +15,7 @@ export interface Patience {
 /** How long a transfer may take, which depends on its client. */
 export type TransferPatience = ReturnType<typeof waitWithin>;
 
-/**
- * Waits until a moment, whatever arrives.
- *
- * @param deadline milliseconds, on the clock of `performance`
- */
+/** Waits until a moment, whatever arrives. @param deadline milliseconds, on the clock of `performance` */
 export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void): Patience {
   const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()), 'provider_timeout');
   return { renew: () => {}, stop: () => clearTimeout(timer) };

@@ -39,9 +39,8 @@ export function knownProvider(provider: Provider): ProviderSource {
 }
 
 /**
- * A provider that is discovered in the background. Failed attempts are repeated with growing pauses of
- * up to a minute. After a success, discovery runs once an hour. The last result stays valid while the
- * issuer is down.
+ * A provider that is discovered in the background. Failed attempts are repeated with growing pauses of up to a minute.
+ * After a success, discovery runs once an hour. The last result stays valid while the issuer is down.
  *
  * @param observe called after every attempt
  * @param last what an earlier source for the same provider has discovered

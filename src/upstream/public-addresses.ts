@@ -34,11 +34,7 @@ function parsedAddress(address: string) {
 
 const isHere = (address: string) => parsedAddress(address)?.range() === 'loopback';
 
-/**
- * Whether a URL may be called, as far as its text says.
- *
- * @param mayBeHere whether this machine is allowed, too
- */
+/** Whether a URL may be called, as far as its text says. @param mayBeHere whether this machine is allowed, too */
 export function reachesPublicAddress({ hostname }: URL, mayBeHere: boolean): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 || isPublicAddress(host) || (mayBeHere && isHere(host));

@@ -38,11 +38,7 @@ const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly share
   { of: ['api'], share: 1 / 2 },
 ];
 
-/**
- * The room for calls.
- *
- * @param most calls that may be in flight; further ones are refused, never queued
- */
+/** The room for calls. @param most calls that may be in flight; further ones are refused, never queued */
 export function createRoom(most: number) {
   const counted = parts.map(({ of, share }) => ({ of, most: Math.ceil(most * share), now: 0 }));
   const countersOf = (endpoint: Endpoint) =>

@@ -31,9 +31,8 @@ const answerSchema = v.pipe(
 );
 
 /**
- * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of
- * containers and timers. It prints what makes the relay unready,
- * where logins cannot start, and whether the shared memory is away.
+ * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of containers and timers. It
+ * prints what makes the relay unready, where logins cannot start, and whether the shared memory is away.
  *
  * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
  * @throws {ConfigError} if port, host or the configuration file have faults

@@ -168,11 +168,7 @@ function reportUnansweredClaims(
   }
 }
 
-/**
- * Checks that each login of a front end is for a resource, if one is.
- *
- * @returns the names of its resources
- */
+/** Checks that each login of a front end is for a resource, if one is. @returns the names of its resources */
 function checkFrontEndResources(
   { values, registrations, describe, fault }: FrontEndReading,
   resources: readonly ResourceReading[],

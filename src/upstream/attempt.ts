@@ -72,9 +72,8 @@ export class Attempt {
 
   #send({ method, body }: Call['request']): void {
     if (typeof body === 'object') this.#sendStreamed(body.content);
-    // got ends the request one tick after the body. If the response has already arrived, got
-    // destroys the socket. So end it here. got itself ends those that cannot have a body.
-    // An empty chunk would cost a second write.
+    // got ends the request one tick after the body. If the response has already arrived, got destroys the socket. So
+    // end it here. got itself ends those that cannot have a body. An empty chunk would cost a second write.
     else if (mayHaveBody(method)) this.#stream.end(body || undefined);
   }
 

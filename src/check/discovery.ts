@@ -34,10 +34,7 @@ export async function describedProviders(config: Config): Promise<ReadonlyMap<st
   return new Map((await Promise.all(described).finally(client.close)).flat());
 }
 
-async function discover(
-  client: UpstreamClient,
-  { provider, ...credentials }: RegistrationConfig,
-): Promise<Provider | DiscoveryError> {
+async function discover(client: UpstreamClient, { provider, ...credentials }: RegistrationConfig) {
   if ('known' in provider) return provider.known;
   try {
     const { clientId, clientSecret: given } = credentials;

@@ -22,11 +22,7 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
   return [...others, ...foundOfApis];
 }
 
-async function checkPage(
-  context: CheckContext,
-  url: string,
-  { ok, warning }: Findings,
-): Promise<Finding> {
+async function checkPage(context: CheckContext, url: string, { ok, warning }: Findings) {
   const { frontEnd, describe } = context;
   const answer = await get(context, url, { accept: 'text/html' });
   if ('fix' in answer) {

@@ -164,12 +164,7 @@ export function createSharedMemory(
   }
 
   /** @param lock undefined: it counts whether or not this relay holds a lock */
-  async function leave(
-    name: string,
-    outcome: Outcome,
-    lifetime: number,
-    lock?: string,
-  ): Promise<void> {
+  async function leave(name: string, outcome: Outcome, lifetime: number, lock?: string) {
     const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
     if (text === undefined) return;
     if (lock === undefined) own.set(name, text, lifetime);

@@ -94,11 +94,7 @@ interface Found {
 }
 
 /** Goes on at a registration. */
-function enter(
-  { state }: Context,
-  { registration, frontEnds }: ServedPath,
-  goOn: () => unknown,
-): Promise<unknown> {
+function enter({ state }: Context, { registration, frontEnds }: ServedPath, goOn: () => unknown) {
   state.registration = registration.name;
   return answering(frontEnds.first.answerFailure, goOn);
 }

@@ -10,7 +10,7 @@ import { type RequestRecord, requestLog } from '../observability/request-log.ts'
 import { createReadiness } from '../routes/health.ts';
 import { createSessionRequests } from '../routes/session-requests.ts';
 import { keysOf } from '../sealing/keys.ts';
-import { createSessions, type Sessions } from '../session/sessions.ts';
+import { createSessions } from '../session/sessions.ts';
 import { isLoopback } from '../urls.ts';
 import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
@@ -77,11 +77,7 @@ export async function createRelay(
 }
 
 /** @returns undefined if no front end has sessions */
-async function createRelaySessions(
-  config: Config,
-  logouts: Marks,
-  now: Clock,
-): Promise<Sessions | undefined> {
+async function createRelaySessions(config: Config, logouts: Marks, now: Clock) {
   const users = config.frontEnds.filter(hasSessions);
   if (users.length === 0) return undefined;
   const settings = {

@@ -57,10 +57,7 @@ function metadataOf(found: readonly Metadata[]): Route {
 }
 
 /** The only metadata, or those of the host which a request names: with a port that proxies remove, or with one of no need. */
-function metadataFor(
-  { host, hostname }: Context,
-  found: readonly Metadata[],
-): Metadata | undefined {
+function metadataFor({ host, hostname }: Context, found: readonly Metadata[]) {
   if (found.length === 1) return found[0];
   return (
     found.find(({ url }) => url.host === host.toLowerCase()) ??

@@ -119,10 +119,7 @@ function longestCall({ frontEnds, providerTimeout }: Config): number {
   return hasApis ? Math.max(ofLogins, limits.apiCallTime) : ofLogins;
 }
 
-function warnOfUnixSocket(
-  { rateLimit, refusedExchanges, trustedProxies }: Config,
-  logger: Logger,
-): void {
+function warnOfUnixSocket({ rateLimit, refusedExchanges, trustedProxies }: Config, logger: Logger) {
   const counts = rateLimit !== undefined || refusedExchanges > 0;
   if (!counts || trustedProxies.includes(unixSocket)) return;
   logger.warn(

@@ -82,11 +82,7 @@ async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<Token
 }
 
 /** @param spend called before the code is sent */
-async function exchange(
-  callback: Callback,
-  grant: CodeGrant,
-  spend: () => void,
-): Promise<TokenResponse> {
+async function exchange(callback: Callback, grant: CodeGrant, spend: () => void) {
   const { ctx, registration, frontEnd } = callback;
   const token = await registration.limitExchange(registration.addressOf(ctx.req), async () => {
     registration.expectRoom();

@@ -55,10 +55,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
 }
 
 /** The login of the refresh token in a request, for a front end that has proved its key. */
-async function openLogin(
-  request: EndpointRequest,
-  policy: RefreshPolicy,
-): Promise<RefreshTokenContent> {
+async function openLogin(request: EndpointRequest, policy: RefreshPolicy) {
   const { grants, parameters, now } = request;
   const token = required(parameters, 'refresh_token');
   const login = grants.refreshTokens.open(token, ownerOf(request));
@@ -77,10 +74,7 @@ async function openLogin(
 type Refreshing = Grantee & EndpointRequest;
 
 /** What the login is for, which has not ended at its doors. */
-async function granteeOf(
-  request: EndpointRequest,
-  login: RefreshTokenContent,
-): Promise<Refreshing> {
+async function granteeOf(request: EndpointRequest, login: RefreshTokenContent) {
   const { ctx, frontEnd, grants, parameters } = request;
   const resource = resourceOfLogin(frontEnd, login, parameters.resource);
   ctx.state.resource = resource?.name;

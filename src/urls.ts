@@ -41,6 +41,12 @@ function namesItsHost(text: string): boolean {
   return hostname?.startsWith('[') || written?.toLowerCase() === hostname;
 }
 
+/** Why a URL cannot be used: a parameter of its query is one that the relay adds. */
+export function whyTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
+  const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
+  return taken && `must not have ${taken} in its query: the relay adds it`;
+}
+
 const linkLocal = new BlockList();
 linkLocal.addSubnet('169.254.0.0', 16);
 linkLocal.addSubnet('fe80::', 10, 'ipv6');

@@ -2,6 +2,7 @@ import type { MetadataContext } from '../oauth/metadata.ts';
 import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
+import { whyTaken } from '../urls.ts';
 import { version } from '../version.ts';
 import type { RegistrationReading } from './readings.ts';
 import { options, type ValuesAt } from './settings/settings.ts';
@@ -196,10 +197,4 @@ function warnOfTwoProviders({ values, sourceOf, describe, warn }: RegistrationRe
       `is that of ${values.provider} by default, but other endpoints are configured: set it too, or set ${describe('provider')} explicitly`,
     );
   }
-}
-
-/** Why a URL cannot be used: a parameter of its query is one that the relay adds. */
-export function whyTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
-  const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
-  return taken && `must not have ${taken} in its query: the relay adds it`;
 }

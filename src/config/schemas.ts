@@ -66,6 +66,25 @@ function numberFrom(type: 'integer' | 'number', pattern: RegExp, min: number, ma
   );
 }
 
+export function withoutQuery(schema: v.GenericSchema<string, URL>) {
+  return v.pipe(
+    schema,
+    v.check(({ href }) => !href.includes('?'), 'must not have a query'),
+  );
+}
+
+/** A URL as it was given: others compare it as a text. */
+export function toTheLetter(schema: v.GenericSchema<string, URL>) {
+  const faultOf = (url: string) => v.safeParse(schema, url, { abortPipeEarly: true }).issues?.[0];
+  return v.pipe(
+    v.string(),
+    v.check(
+      (url) => faultOf(url) === undefined,
+      ({ input }) => faultOf(input)?.message ?? '',
+    ),
+  );
+}
+
 /** A whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
   return numberFrom('integer', /^\d{1,9}$/, min, max);

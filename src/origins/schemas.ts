@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { httpUrl } from '../urls.ts';
+import { httpUrl, whyTaken } from '../urls.ts';
 import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
 import {
@@ -71,11 +71,9 @@ export const redirectUri = v.pipe(
 /** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
 const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
-/** The parameter in the query of a redirect URI that the relay adds itself, if there is one. */
-export function takenParameter(uri: RedirectUri): string | undefined {
-  const query = new URL(examplePage(uri)).searchParams;
-  return responseParameters.find((parameter) => query.has(parameter));
-}
+/** What is wrong with the query of a redirect URI, if anything. */
+export const queryFault = (uri: RedirectUri): string | undefined =>
+  whyTaken(new URL(examplePage(uri)), responseParameters);
 
 /**
  * A redirect URI of a native client: an https page, an address that opens an app, or any port of this machine.
@@ -90,8 +88,8 @@ export const nativeRedirectUri = v.pipe(
   ),
   v.check((uri) => !uri.startsWith('https://*'), 'must not have a *'),
   v.check(
-    (uri) => takenParameter(uri) === undefined,
-    ({ input }) => `must not have ${takenParameter(input)} in its query: the relay adds it`,
+    (uri) => queryFault(uri) === undefined,
+    ({ input }) => queryFault(input) ?? '',
   ),
   v.transform(withAnyPort),
 );

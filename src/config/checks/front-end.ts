@@ -2,11 +2,10 @@ import * as v from 'valibot';
 import { isSameSite } from '../../origins/domains.ts';
 import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
 import { originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
-import { maxRedirectUriLength, nativeRedirectUri, takenParameter } from '../../origins/schemas.ts';
+import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
 import { overlap } from '../../paths.ts';
-import { isLoopback } from '../../urls.ts';
+import { isLoopback, whyTaken } from '../../urls.ts';
 import { didYouMean, numbered, suggestion } from '../fault.ts';
-import { whyTaken } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 import { allowOf } from './access.ts';
@@ -131,8 +130,8 @@ function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): s
   if (origin && originOf(uri) !== origin) {
     faults.push(`must be inside ${describe('origin')}${isFamily(origin) ? ', with its *' : ''}`);
   }
-  const taken = takenParameter(uri);
-  if (taken) faults.push(`must not have ${taken} in its query: the relay adds it`);
+  const ofQuery = queryFault(uri);
+  if (ofQuery) faults.push(ofQuery);
   return faults;
 }
 

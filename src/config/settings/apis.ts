@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { mayReachApi } from '../../api-proxy/headers.ts';
 import { overlap, ownPaths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
-import { oneOf, pathSegment, text } from '../schemas.ts';
+import { oneOf, pathSegment, text, withoutQuery } from '../schemas.ts';
 import { fileRows } from './setting.ts';
 
 const longestPath = 128;
@@ -22,8 +22,7 @@ const path = v.pipe(
 
 /** The URL that takes its place. */
 const url = v.pipe(
-  providerUrl,
-  v.check(({ href }) => !href.includes('?'), 'must not have a query'),
+  withoutQuery(providerUrl),
   v.check(
     ({ pathname }) => pathname.endsWith('/'),
     'must end with a slash: add one. The rest of the path of a request comes after it',

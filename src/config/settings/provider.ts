@@ -14,16 +14,8 @@ const tokenRequests = oneOf(['query', 'body', 'basic', 'basic-raw']);
 const timeout = schemas.seconds(0.1, 300);
 const byPreset = "the preset's or the issuer's";
 
-/** An issuer identifier, kept to the letter: it is compared as a string. @see RFC 8414 §2 */
-const issuer = v.pipe(
-  v.string(),
-  v.check(
-    (value) => v.is(providerUrl, value),
-    ({ input }) =>
-      v.safeParse(providerUrl, input, { abortPipeEarly: true }).issues?.[0].message ?? '',
-  ),
-  v.check((value) => !value.includes('?'), 'must not have a query'),
-);
+/** @see RFC 8414 §2 */
+const issuer = schemas.toTheLetter(schemas.withoutQuery(providerUrl));
 
 /** The host of a provider, with an optional port and path. */
 const providerHost = v.pipe(

@@ -5,23 +5,13 @@ import { httpUrl, providerUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
 import { fileRows } from './setting.ts';
 
-/** The identifier of a resource, kept to the letter: clients compare it as a text. @see RFC 8707 §2 */
+/** The identifier of a resource. @see RFC 8707 §2 */
 const identifier = v.pipe(
-  v.string(),
-  v.check(
-    (text) => v.is(httpUrl, text),
-    ({ input }) => v.safeParse(httpUrl, input, { abortPipeEarly: true }).issues?.[0].message ?? '',
-  ),
-  v.check((text) => !text.includes('?'), 'must not have a query'),
+  schemas.toTheLetter(schemas.withoutQuery(httpUrl)),
   v.check(
     (text) => /^[^/]*\/\/[^/]*(\/[\w.~/-]*)?$/.test(text),
     'must have a path of letters, digits, hyphens, underscores, dots and tildes',
   ),
-);
-
-const upstream = v.pipe(
-  providerUrl,
-  v.check(({ href }) => !href.includes('?'), 'must not have a query'),
 );
 
 /** Names of claims with spaces between them. */
@@ -61,7 +51,7 @@ export const resourceRows = {
     otherwise: 'no introspection, only the check for proxies',
     secret: true,
   }),
-  upstream: row('upstream', upstream, {
+  upstream: row('upstream', schemas.withoutQuery(providerUrl), {
     help: 'address of a server that knows nothing of logins, such as http://127.0.0.1:9000/mcp: the relay itself stands in front of it at url',
     otherwise: 'requests to url do not pass the relay',
   }),

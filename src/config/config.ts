@@ -87,11 +87,11 @@ function check(readings: Readings, file: ReadConfigFile) {
   const providers = registrations.map(readProvider);
   checkAllow(readings, providers);
   const keyFile = readKeyFile(relay);
-  const hasKeyFile = keyFile.path !== undefined;
-  checkResources(readings, providers, hasKeyFile);
+  checkResources(readings, providers);
   const stateChecks = registrations.map((one) => readStateCheck(one, readings));
-  rules.checkSessions(readings, hasKeyFile);
-  const memory = readSharedMemory(relay, hasKeyFile);
+  rules.warnWithoutSessions(readings);
+  if (keyFile.path === undefined) rules.reportMissingKey(readings);
+  const memory = readSharedMemory(relay);
   rules.checkMetrics(relay);
   rules.reportPlainHttp(readings);
   reportCmses(readings);

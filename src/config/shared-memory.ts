@@ -5,16 +5,13 @@ import type { RelayReading } from './readings.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
 /** Reads how to reach the memory that relays share. */
-export function readSharedMemory(reading: RelayReading, hasKeyFile: boolean) {
+export function readSharedMemory(reading: RelayReading) {
   const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;
   if (address === undefined) {
     const dependent = ['sharedMemoryPasswordFile', 'sharedMemoryCa', 'sessionCheck'] as const;
     warnOfUnused(dependent, ` without ${describe('sharedMemory')}`);
     return undefined;
-  }
-  if (!hasKeyFile) {
-    fault('keyFile', `is required with ${describe('sharedMemory')}: relays read what others leave`);
   }
   const { tls, nodes = [] } = parseAddress(address) ?? {};
   const isNear = nodes.every(({ host }) =>

@@ -77,16 +77,22 @@ function plainAddresses<At extends Level>({ level, values }: Reading<At>): reado
   });
 }
 
-/** Checks what sessions need of the relay. */
-export function checkSessions({ relay, frontEnds }: Readings, hasKeyFile: boolean): void {
-  const { baseUrl, fault, warnOfUnused } = relay;
-  const sessionDelivery = describeDelivery(frontEnds, ['session']);
-  if (sessionDelivery === undefined) {
-    warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
-  } else if (!hasKeyFile && !isLoopback(new URL(baseUrl))) {
-    fault(
-      'keyFile',
-      `is required with ${sessionDelivery}: otherwise anyone who knows the client secret could decrypt sessions`,
-    );
+export function warnWithoutSessions({ relay, frontEnds }: Readings): void {
+  if (describeDelivery(frontEnds, ['session']) !== undefined) return;
+  relay.warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
+}
+
+/** Reports what needs a key file, if there is none. Refresh tokens only need a warning: there are none then. */
+export function reportMissingKey({ relay, resources, frontEnds }: Readings): void {
+  const report = (what: string, why: string) =>
+    relay.fault('keyFile', `is required with ${what}: ${why}`);
+  const otherwise = 'otherwise anyone who knows the client secret could';
+  const session = describeDelivery(frontEnds, ['session']);
+  if (resources.length > 0) report('resources', `${otherwise} make their tokens`);
+  if (session && !isLoopback(new URL(relay.baseUrl))) {
+    report(session, `${otherwise} decrypt sessions`);
+  }
+  if (relay.values.sharedMemory !== undefined) {
+    report(relay.describe('sharedMemory'), 'relays read what others leave');
   }
 }

@@ -20,15 +20,8 @@ import { allowOf } from './access.ts';
 export function checkResources(
   readings: Readings,
   providers: readonly (ProviderSettings | undefined)[],
-  hasKeyFile: boolean,
 ): void {
-  const { relay, registrations, resources, frontEnds } = readings;
-  if (resources.length > 0 && !hasKeyFile) {
-    relay.fault(
-      'keyFile',
-      'is required with resources: otherwise anyone who knows the client secret could make their tokens',
-    );
-  }
+  const { registrations, resources, frontEnds } = readings;
   const names = registrations.map(({ name }) => name);
   const used = new Set(frontEnds.flatMap((one) => checkFrontEndResources(one, resources)));
   for (const [index, resource] of resources.entries()) {

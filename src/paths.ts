@@ -26,6 +26,9 @@ export function overlap(one: string, other: string): boolean {
   return below?.startsWith(above ?? '') === true;
 }
 
+/** Where people look who know only the host. */
+export const homePath = '/';
+
 /** Where logins at a registration start. Its other endpoints are below. */
 export function registrationPath(name: string): string {
   return `/auth/${name}`;

@@ -13,6 +13,8 @@ import { dirname } from 'node:path';
 /** A small text file, and whether users other than its owner may read it. */
 export interface TextFile {
   readonly text: string;
+  /** What the text is made of. A file may be none. */
+  readonly bytes?: Buffer;
   readonly readableByGroup?: boolean;
   readonly readableByOthers: boolean;
 }
@@ -22,10 +24,11 @@ export type ReadFile = (path: string) => TextFile;
 
 /** Reads a whole text file. @throws an error with Node's `code` */
 export function readTextFile(path: string): TextFile {
-  const text = readFileSync(path, 'utf8');
+  const bytes = readFileSync(path);
   const { mode } = statSync(path);
   return {
-    text,
+    text: bytes.toString(),
+    bytes,
     readableByGroup: (mode & constants.S_IRGRP) !== 0,
     readableByOthers: (mode & constants.S_IROTH) !== 0,
   };

@@ -143,6 +143,10 @@ function addOutputs(program: Command): void {
       const { systemd } = await import('./commands/systemd.ts');
       await systemd(files.find((file) => wanted[file]) ?? 'service');
     });
+  add(program, 'pages', "Print the texts of the relay's pages.").action(async () => {
+    const { textsOfPages } = await import('./commands/pages.ts');
+    await print(textsOfPages());
+  });
   const shells = ['bash', 'zsh', 'fish'] satisfies Shell[];
   add(program, 'completion', 'Print the completion script of a shell.')
     .addArgument(new Argument('<shell>').choices(shells))

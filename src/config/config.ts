@@ -10,6 +10,7 @@ import { readStateCheck, warnOfMissingKey, warnWithoutState } from './checks/sta
 import { placedTexts } from './fault.ts';
 import { type ReadConfigFile, readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
+import { readPages } from './pages.ts';
 import { readProvider } from './provider.ts';
 import type { Shared } from './reading.ts';
 import {
@@ -93,10 +94,11 @@ function check(readings: Readings, file: ReadConfigFile) {
   if (keyFile.path === undefined) rules.reportMissingKey(readings);
   const memory = readSharedMemory(relay);
   rules.checkMetrics(relay);
+  const pages = readPages(readings);
   rules.reportPlainHttp(readings);
   reportCmses(readings);
   checkSeveral(readings, file);
-  return { clientSecrets, certificate, providers, keyFile, stateChecks, memory };
+  return { clientSecrets, certificate, providers, keyFile, stateChecks, memory, pages };
 }
 
 /**
@@ -153,6 +155,7 @@ function configOf(
     })),
     /** Whether a file names the registrations. Otherwise, no request needs to name one. */
     registrationsAreNamed: registrations[0].map.path !== undefined,
+    pages: found.pages,
     resources: resources.map(resourceConfig),
     frontEnds: mapped(frontEnds, frontEndConfig),
   };

@@ -97,8 +97,13 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
     };
   });
+  const pages = file?.inside.pages?.map((map) => ({
+    ...read(map),
+    /** The operator's own texts. */
+    texts: map.inside.texts?.map(read)[0],
+  }))[0];
   for (const name of settingNames) for (const { reportForm } of all) reportForm(name);
-  return { relay, registrations, resources, frontEnds };
+  return { relay, registrations, resources, frontEnds, pages };
 }
 
 /** The relay's public address, without a final slash. */

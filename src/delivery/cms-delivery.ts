@@ -3,8 +3,9 @@ import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { answerWith } from '../http/error-responder.ts';
 import type { Delivery } from './delivery.ts';
-import { failureHeading, whatHappened } from './failure-page.ts';
-import { html, htmlPage, pagePolicy } from './html.ts';
+import { html } from './html.ts';
+import { headingOfFailure } from './page-texts.ts';
+import type { Pages } from './pages.ts';
 
 /**
  * The delivery to Decap CMS and Sveltia CMS: exchanges the code, and answers with the page in their popup, which
@@ -14,28 +15,31 @@ import { html, htmlPage, pagePolicy } from './html.ts';
  * @param origin of its admin page: no other page gets a message
  * @see https://decapcms.org/docs/external-oauth-clients/
  */
-export function cmsDelivery(backend: string, origin: string): Delivery {
+export function cmsDelivery(backend: string, origin: string, pages: Pages): Delivery {
+  const { text } = pages;
+  const policy = pages.policy({ script });
+
   /** The page in the popup. It hands over the result of a login, and says so if it cannot. */
   function page(ctx: Context, content: object, failure?: RelayError): string {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
     const messages = asciiJson({ origin, greeting: `authorizing:${backend}`, result });
-    const heading = failure ? failureHeading(failure.code) : 'Back to the CMS';
-    const handedOver = failure ? 'The CMS shows this, too.' : 'You are logged in there.';
-    const main = html`<h1>${heading}</h1>
-${failure && whatHappened(failure)}
-<p data-note id="waiting">Waiting for the CMS…</p>
-<p data-note id="handed-over" hidden>${handedOver} You can close this window.</p>
-<p data-note id="no-opener" hidden>${noOpener}</p>
-<p data-note id="no-answer" hidden>${noAnswer(origin)}</p>
-<noscript><p>This page needs JavaScript.</p></noscript>
-<small>Request ID: ${ctx.state.requestId}</small>`;
+    const heading = failure ? headingOfFailure(failure.code) : 'cms_heading';
+    const main = html`<h1>${text(heading)}</h1>
+${failure && pages.whatHappened(failure)}
+<p data-note id="waiting">${text('cms_waiting')}</p>
+<p data-note id="handed-over" hidden>${text(failure ? 'cms_failed' : 'cms_logged_in')}</p>
+<p data-note id="no-opener" hidden>${text('cms_no_opener')}</p>
+<p data-note id="no-answer" hidden>${text('cms_no_answer', { origin })}</p>
+<noscript><p>${text('needs_scripts')}</p></noscript>
+${failure && pages.whomToAsk}
+<small>${text('request_id', { id: ctx.state.requestId })}</small>`;
     const scripts = html`<script type="application/json" id="messages">${{ markup: messages }}</script>
 <script>${{ markup: script }}</script>
 `;
-    ctx.set('Content-Security-Policy', popupPolicy);
+    ctx.set('Content-Security-Policy', policy);
     ctx.type = 'html';
-    return htmlPage(heading, main, scripts);
+    return pages.page(heading, main, scripts);
   }
 
   return {
@@ -97,12 +101,3 @@ const script = `
   cms.postMessage(greeting, origin);
 })();
 `;
-
-/** The Content-Security-Policy of the popup. */
-const popupPolicy = pagePolicy({ script });
-
-const noOpener =
-  'This window has lost the page that opened it, so the CMS gets no answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page or the provider sends Cross-Origin-Opener-Policy: same-origin, which separates the two windows.';
-
-const noAnswer = (origin: string) =>
-  `The CMS does not answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page is not at ${origin}, where the relay expects it, or base_url in its config.yml is not the origin of this window.`;

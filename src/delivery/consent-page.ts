@@ -1,14 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Client } from '../clients/client.ts';
-import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
+import { type Content, html, type Markup } from './html.ts';
+import type { Label } from './page-texts.ts';
+import type { Pages } from './pages.ts';
 
 /** What a person is asked. */
 interface Question {
   readonly client: Client;
   readonly redirectUri: string;
-  /** Undefined: the provider decides. */
+  /** The resource that the login is for. Undefined: the API of the provider. */
+  readonly resource?: string | undefined;
+  /** What is asked for at the API of the provider. Undefined: the provider decides. */
   readonly scope?: string | undefined;
-  /** What it learns of the person besides id and name. Undefined: what the scope says. */
+  /** What it learns of the person besides id and name, at a resource. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
   readonly provider: string;
   /** Where the answer is sent to. */
@@ -80,34 +84,33 @@ const script = `
 `;
 
 /** The Content-Security-Policy of both pages. Only the first one has the script. */
-export const consentPolicy = pagePolicy({ script, sendsForms: true });
+export function consentPolicy(pages: Pages): string {
+  return pages.policy({ script, sendsForms: true });
+}
 
 /** The page that asks a person whether a client that nobody registered may log in. */
-export function consentPage({
-  client: { id, vouchedBy, name },
-  redirectUri,
-  scope,
-  learns,
-  provider,
-  action,
-  token,
-}: Question): string {
-  const title = 'Let a program log in as you?';
-  const program =
-    vouchedBy === 'host' ? new URL(id).host : 'It registered itself. Nobody checked it.';
-  const main = html`<h1>${title}</h1>
-<p>Continue only if you have just started this yourself, and know the program.</p>
-<dl>
-<dt>Program<dd>${program}
-${name && html`<dt>It calls itself<dd><bdi>${name}</bdi>`}
-<dt>The login goes to<dd>${destinationOf(redirectUri)}
-<dt>Account at<dd>${provider}
-<dt>It asks for<dd>${scope ?? everyone}
-${learns && html`<dt>It learns<dd>${['who you are', ...learns.map((one) => learned[one])].join(', ')}`}
+export function consentPage(pages: Pages, question: Question): string {
+  const { text } = pages;
+  const { client, redirectUri, provider, action, token } = question;
+  const { id, vouchedBy, name } = client;
+  // The document is at this host, which has a certificate. Anybody can choose a name.
+  const host = vouchedBy === 'host' ? new URL(id).host : undefined;
+  const called = name && html`<bdi>${name}</bdi>`;
+  const main = html`<h1>${text('consent_heading')}</h1>
+<dl data-lead>
+<dt>${text('consent_program')}<dd>${host ?? called ?? text('consent_nameless')}
+${host && called && html`<span>${called}</span>`}
+<dt>${text('consent_destination')}<dd>${destinationOf(pages, redirectUri)}
 </dl>
-${answers(action, token)}
-<p id="too-early" role="status" hidden>This page has just appeared. Read it, move the pointer or press a key, and press Continue again after a second.</p>`;
-  return htmlPage(title, main, html`<script>${{ markup: script }}</script>\n`);
+${host === undefined && called ? html`<p>${text('consent_unchecked')}</p>` : undefined}
+<dl>
+<dt>${text('consent_account')}<dd>${provider}
+${asked(pages, question)}
+</dl>
+<p>${text('consent_advice')}</p>
+${answers(pages, action, token)}
+<p id="too-early" role="status" hidden>${text('consent_too_early')}</p>`;
+  return pages.page('consent_heading', main, html`<script>${{ markup: script }}</script>\n`);
 }
 
 /** What a person types who runs no scripts. Another page cannot know the token. */
@@ -120,39 +123,73 @@ export function numberOf(token: string): string {
  * The page that asks once more, if the browser runs no scripts. A page of anybody can switch them off, by the sandbox of
  * a frame that opens this window. So presses alone do not answer.
  */
-export function confirmationPage({
-  redirectUri,
-  scope,
-  action,
-  token,
-}: Omit<Question, 'client' | 'provider'>): string {
-  const title = 'Are you sure?';
+export function confirmationPage(
+  pages: Pages,
+  question: Omit<Question, 'client' | 'provider'>,
+): string {
+  const { text } = pages;
+  const { redirectUri, action, token } = question;
   const number = numberOf(token);
-  const typed = html`<p><label>If you have just started this login yourself, type the number ${number}: <input name="number" inputmode="numeric" autocomplete="off" size="4" pattern="${number}" required></label></p>`;
-  const main = html`<h1>${title}</h1>
-<p>You are asked once more, because your browser runs no scripts here.</p>
+  const typed = html`<p><label>${text('consent_again_number', { number })} <input name="number" inputmode="numeric" autocomplete="off" size="4" pattern="${number}" required></label></p>`;
+  const main = html`<h1>${text('consent_again_heading')}</h1>
+<p>${text('consent_again_about')}</p>
 <dl>
-<dt>The login goes to<dd>${destinationOf(redirectUri)}
-<dt>It asks for<dd>${scope ?? everyone}
+<dt>${text('consent_destination')}<dd>${destinationOf(pages, redirectUri)}
+${asked(pages, question)}
 </dl>
-${answers(action, token, typed)}`;
-  return htmlPage(title, main);
+${answers(pages, action, token, typed)}`;
+  return pages.page('consent_again_heading', main);
 }
 
-const learned = { email: 'your e-mail address', groups: 'your groups' };
-const everyone = 'what the provider gives to everyone';
+/** What the program gets, in words. */
+function asked(
+  { text }: Pages,
+  { resource, scope, learns = [] }: Pick<Question, 'resource' | 'scope' | 'learns'>,
+): Markup {
+  if (resource !== undefined) {
+    const words = [text('scope_identity'), ...learns.map((one) => text(`scope_${one}`))];
+    return html`<dt>${text('consent_resource')}<dd>${resource.replace(/^https:\/\//, '')}
+<dt>${text('consent_learns')}<dd><ul>${words.map((one) => html`<li>${one}`)}</ul>`;
+  }
+  const items = scope?.split(' ').map((word) => {
+    const label = meanings.get(word);
+    return label ? html`<li>${text(label)} <code>${word}</code>` : html`<li>${word}`;
+  });
+  return html`<dt>${text('consent_scope')}<dd>${items ? html`<ul>${items}</ul>` : text('scope_everyone')}`;
+}
 
-function answers(action: string, token: string, before?: Markup): Markup {
+/** What scopes mean that have one meaning at every provider that knows them. */
+const meanings: ReadonlyMap<string, Label> = new Map([
+  ['openid', 'scope_identity'],
+  ['identify', 'scope_profile'],
+  ['profile', 'scope_profile'],
+  ['read:user', 'scope_profile'],
+  ['read_user', 'scope_profile'],
+  ['User.Read', 'scope_profile'],
+  ['email', 'scope_email'],
+  ['user:email', 'scope_email'],
+  ['groups', 'scope_groups'],
+  ['guilds', 'scope_groups'],
+  ['read:org', 'scope_groups'],
+  ['read:organization', 'scope_groups'],
+  ['offline_access', 'scope_lasting'],
+  ['read_api', 'scope_read'],
+  ['api', 'scope_write'],
+  ['repo', 'scope_repositories'],
+  ['public_repo', 'scope_public'],
+]);
+
+function answers({ text }: Pages, action: string, token: string, before?: Markup): Markup {
   return html`<form method="post" action="${action}">
 <input type="hidden" name="consent" value="${token}">
-${before}<button name="decision" value="continue">Continue</button>
-<button name="decision" value="cancel" formnovalidate>Cancel</button>
+${before}<button name="decision" value="continue">${text('consent_continue')}</button>
+<button name="decision" value="cancel" formnovalidate>${text('consent_cancel')}</button>
 </form>`;
 }
 
-function destinationOf(redirectUri: string): string {
+function destinationOf({ text }: Pages, redirectUri: string): Content {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === 'https:') return host;
-  if (protocol === 'http:') return `a program on this device (${hostname})`;
-  return `an app on this device (${protocol.slice(0, -1)})`;
+  if (protocol === 'http:') return text('consent_this_device', { host: hostname });
+  return text('consent_this_app', { scheme: protocol.slice(0, -1) });
 }

@@ -1,54 +1,80 @@
-import { type FailureCode, type RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { type FailureCode, unlessFailed } from '../failures/relay-error.ts';
 import { type Action, type Context, claimedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import type { FrontEndRequest, States } from '../login/state.ts';
 import { optional, type Query, withParameters } from '../oauth/query.ts';
 import { frontEndState, isOAuthRequest, pageToReturnTo } from '../oauth/start-parameters.ts';
-import { html, htmlPage, type Markup, pagePolicy } from './html.ts';
+import { html, type Markup } from './html.ts';
+import { headingOfFailure } from './page-texts.ts';
+import type { Pages } from './pages.ts';
 
-/** The addresses that the failure page links to. */
+/** The addresses that the failure page links to, and how it looks. */
 interface Targets {
   /** The public address that starts the front end's login, if a link can start it. */
   readonly loginUrl: string | undefined;
   readonly origin: string | undefined;
   readonly states: States;
   readonly frontendUrl: string | undefined;
+  readonly pages: Pages;
 }
+
+/** What fails again until an operator or a developer has repaired it, so that no button offers a login. */
+const lasting: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  ...(['not_found', 'page_unknown', 'client_unknown', 'redirect_uri_unknown'] as const),
+  ...(['client_unauthorized', 'oauth_off', 'cms_backend_wrong', 'client_refused'] as const),
+  ...(['redirect_uri_refused', 'user_record_signed', 'provider_unsupported'] as const),
+  ...(['session_too_large', 'host_unusable', 'bad_request'] as const),
+]);
 
 /**
  * Answers failures with a page for people, and with JSON for programs. People are the navigations that
  * accept HTML, except on the routes that programs call: the user lookup and health.
  */
 export function failurePage(targets: Targets): AnswerFailure {
-  const { origin, frontendUrl } = targets;
-  const back = frontendUrl && html`<a href="${frontendUrl}">Back to ${origin}</a>`;
+  const { pages } = targets;
+  const back = linkBack(targets, 'back_to');
   return (ctx, failure) => {
     const { code } = failure;
-    const mayBePage = isOfPeople(ctx.state.action);
-    if (mayBePage) ctx.vary('Accept, Sec-Fetch-Mode');
-    if (!mayBePage || !isNavigation(ctx)) {
+    if (!isOfPeople(ctx.state.action) || !isShownToPerson(ctx)) {
       answerJson(ctx, failure);
       return;
     }
-    const again = loginAgainUrl(ctx, code, targets);
-    const words = code === 'access_refused' ? 'Log in with another account' : 'Log in again';
-    const login = again && html`<a href="${again}">${words}</a>`;
+    const again = lasting.has(code) ? undefined : loginAgainUrl(ctx, code, targets);
+    const words = code === 'access_refused' ? 'log_in_otherwise' : 'log_in_again';
+    const login = again && html`<a href="${again}">${pages.text(words)}</a>`;
     // Otherwise the links would lead to another front end than the one that is gone.
     const hasLinks = code !== 'front_end_gone' && (login || back);
-    const heading = failureHeading(code);
-    const main = html`<h1>${heading}</h1>
-${whatHappened(failure)}
-${hasLinks ? html`<nav>${[login, back]}</nav>` : undefined}
-<small>Request ID: ${ctx.state.requestId}</small>`;
-    ctx.set('Content-Security-Policy', pagePolicy());
-    answerWith(ctx, failure, htmlPage(heading, main));
+    const heading = headingOfFailure(code);
+    const main = html`<h1>${pages.text(heading)}</h1>
+${pages.whatHappened(failure)}
+${hasLinks ? html`<nav${login && html` data-login`}>${[login, back]}</nav>` : undefined}
+${pages.whomToAsk}
+<small>${pages.text('request_id', { id: ctx.state.requestId })}</small>`;
+    ctx.set('Content-Security-Policy', pages.policy());
+    answerWith(ctx, failure, pages.page(heading, main));
     ctx.type = 'html';
   };
 }
 
+/** A link to the page of a front end, if it has one. */
+export function linkBack(
+  { frontendUrl, pages }: Pick<Targets, 'frontendUrl' | 'pages'>,
+  words: 'back_to' | 'home_go',
+): Markup | undefined {
+  if (frontendUrl === undefined) return undefined;
+  const site = new URL(frontendUrl).host;
+  return html`<a href="${frontendUrl}">${pages.text(words, { site })}</a>`;
+}
+
 /** Whether people open such an address. Those that the relay does not have may be misspelt. */
 function isOfPeople(action: Action | undefined): boolean {
-  return action === undefined || ['start', 'callback', 'consent'].includes(action);
+  return action === undefined || ['home', 'start', 'callback', 'consent'].includes(action);
+}
+
+/** The same of this request, whose answer depends on what it accepts. */
+export function isShownToPerson(ctx: Context): boolean {
+  ctx.vary('Accept, Sec-Fetch-Mode');
+  return isNavigation(ctx);
 }
 
 // Browsers send less than 300 characters. Each media range takes time.
@@ -60,29 +86,10 @@ const longestAccept = 1024;
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */
-function isNavigation(ctx: Context): boolean {
+export function isNavigation(ctx: Context): boolean {
   const mode = ctx.get('Sec-Fetch-Mode');
   const isShort = ctx.get('Accept').length <= longestAccept;
   return isShort && (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
-}
-
-/** The heading of pages that show a failure. */
-export function failureHeading(code: FailureCode): string {
-  return headings[code] ?? 'Login failed';
-}
-
-const headings: Readonly<Partial<Record<FailureCode, string>>> = {
-  access_denied: 'Login cancelled',
-  access_refused: 'No access',
-  state_finished: 'Login already finished',
-  state_expired: 'Login expired',
-  not_found: 'Page not found',
-};
-
-/** Says to a person who they are, if the failure is about that, and what happened. */
-export function whatHappened({ person, detail }: RelayError): Markup {
-  return html`${person && html`<p>You are logged in as <b>${person}</b>.</p>`}
-<p>${detail}</p>`;
 }
 
 /**

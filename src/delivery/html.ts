@@ -7,7 +7,7 @@ export interface Markup {
 }
 
 /** What a page may contain. Of a list, each item is on a line of its own; undefined is nothing. */
-type Content = string | Markup | undefined | readonly Content[];
+export type Content = string | Markup | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -40,11 +40,12 @@ export const commonStyle = `
   :root { --ground: #121715; --sheet: #1a211e; --ink: #ebeee7; --soft: #a7b1a9; --line: #303a35; --accent: #84d8bc; --strong: #a3e5cf; --on-accent: #08281f }
 }
 * { box-sizing: border-box; margin: 0 }
-body { min-height: 100svh; padding: clamp(1.5rem, 16svh, 9rem) 1.25rem 1.5rem; background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
-main { padding: clamp(1.5rem, 7vw, 2.5rem); background: var(--sheet); border: 1px solid var(--line); border-radius: 1rem }
+body { min-height: 100svh; padding: 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
+main { padding: clamp(1.25rem, 6vw, 2.5rem); background: var(--sheet); border: 1px solid var(--line); border-radius: 1rem }
 h1 { font: 500 clamp(1.75rem, 7vw, 2.25rem)/1.15 var(--serif); text-wrap: balance }
 a { color: var(--accent); text-underline-offset: 0.2em }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+@media (min-width: 40rem) { body { padding-top: clamp(1.5rem, 14svh, 9rem) } }
 `;
 
 /** The sheet of {@link htmlPage}. */
@@ -52,17 +53,22 @@ export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }
 main { width: min(100%, 28rem) }
 p { margin-top: 1rem }
+header { margin-bottom: 1.25rem; display: flex; align-items: center; gap: 0.75rem; color: var(--soft); font-weight: 600 }
+header img { max-width: 8rem; height: 2.5rem; object-fit: contain }
 nav { margin-top: 1.75rem; display: flex; flex-wrap: wrap; align-items: center; gap: 1rem 1.5rem }
-a:first-child { padding: 0.75rem 1.5rem; border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-decoration: none }
-a:first-child:hover { background: var(--strong) }
-dl { margin-top: 1.5rem; display: grid; gap: 0.125rem }
+nav[data-login] a:first-child { padding: 0.75rem 1.25rem; border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-align: center; text-decoration: none; text-wrap: balance }
+nav[data-login] a:first-child:hover { background: var(--strong) }
+@media (max-width: 30rem) { nav[data-login] a:first-child { flex-basis: 100% } }
+dl { margin-top: 1.25rem; display: grid; gap: 0.125rem }
 dt { color: var(--soft); font-size: 0.875rem }
-dd { margin-bottom: 0.75rem; font-weight: 600 }
+dd { margin-bottom: 0.5rem; font-weight: 600 }
+dd code, dd span { color: var(--soft); font-size: 0.875rem; font-weight: 400 }
+dl[data-lead] dd { font-size: 1.25rem; line-height: 1.3 }
+ul { padding: 0; list-style: none }
 form p { flex-basis: 100% }
-form { margin-top: 1rem; display: flex; flex-wrap: wrap; gap: 1rem }
-button { padding: 0.75rem 1.5rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; cursor: pointer }
-button:first-of-type { background: var(--accent); color: var(--on-accent) }
-button:first-of-type:hover { background: var(--strong) }
+form { margin-top: 1.25rem; display: flex; flex-wrap: wrap; gap: 0.75rem }
+button { flex: 1 1 7rem; padding: 0.75rem 1.25rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; cursor: pointer }
+button:hover { color: var(--strong); border-color: var(--strong) }
 small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem }
 `;
 
@@ -71,21 +77,25 @@ small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1
  *
  * @param allowed.sheet the only style sheet
  * @param allowed.script the only script that may run
+ * @param allowed.hasImages whether the page holds images, as `data:` URLs. A script in one does not run
  * @param allowed.sendsForms whether the page has a form. Browsers apply `form-action` to the redirects that follow, and
  *   nobody knows where the provider redirects to
  */
 export function pagePolicy({
   sheet = pageStyle,
   script,
+  hasImages = false,
   sendsForms = false,
 }: {
   readonly sheet?: string;
   readonly script?: string;
+  readonly hasImages?: boolean;
   readonly sendsForms?: boolean;
 } = {}): string {
   return [
     securityHeaders['Content-Security-Policy'],
     `style-src ${sourceOf(sheet)}`,
+    ...(hasImages ? ['img-src data:'] : []),
     ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`]),
     "base-uri 'none'",
     ...(sendsForms ? [] : ["form-action 'none'"]),
@@ -97,16 +107,27 @@ function sourceOf(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`;
 }
 
-/** A page for people, in the style of all pages. @param scripts elements after the content */
-export function htmlPage(title: string, main: Markup, scripts?: Markup, sheet = pageStyle): string {
+/** A page for people, in the style of all pages. @param parts.scripts elements after the content */
+export function htmlPage(
+  title: Content,
+  main: Markup,
+  parts: {
+    readonly scripts?: Markup | undefined;
+    readonly sheet?: string;
+    readonly lang?: string;
+    /** Above the content. */
+    readonly header?: Markup | undefined;
+  } = {},
+): string {
+  const { scripts, sheet = pageStyle, lang = 'en', header } = parts;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${lang}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <style>${{ markup: sheet }}</style>
 <main>
-${main}
+${header}${main}
 </main>
 ${scripts}</html>
 `.markup;

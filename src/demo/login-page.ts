@@ -9,6 +9,8 @@ main > p:first-child { margin: 0 }
 label { font-weight: 600 }
 input { width: 100%; padding: 0.65rem 0.75rem; font: inherit; color: inherit; background: transparent; border: 1px solid var(--soft); border-radius: 0.375rem }
 form p { margin: 0 }
+button[value=login] { background: var(--accent); color: var(--on-accent) }
+button[value=login]:hover { background: var(--strong) }
 .alarm { color: var(--alarm) }
 .alarm:empty { display: none }
 `;
@@ -47,5 +49,5 @@ export function loginPage(clientName: string, browser: string, problem = ''): st
 <button name="action" value="login">Log in</button>
 <button name="action" value="cancel" formnovalidate>Cancel</button>
 </form>`;
-  return htmlPage('Log in – Demo provider', main, undefined, sheet);
+  return htmlPage('Log in – Demo provider', main, { sheet });
 }

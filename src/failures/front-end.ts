@@ -11,6 +11,8 @@ export const frontEndFailures = {
   }),
   front_end_gone:
     'The front end or the provider of this login is no longer configured here. Start the login again.',
+  page_unknown:
+    'The page that started this login is at another address than the front ends of this relay.',
   redirect_uri_unknown:
     'The redirect_uri is missing, given more than once, or not configured for this front end.',
   request_invalid:

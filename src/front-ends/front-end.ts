@@ -9,6 +9,7 @@ import {
   sessionDelivery,
 } from '../delivery/delivery.ts';
 import { failurePage } from '../delivery/failure-page.ts';
+import type { Pages } from '../delivery/pages.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
@@ -60,6 +61,7 @@ export interface FrontEndContext {
   /** The name of the provider's backend in the configuration of a CMS. Undefined: no CMS can use it. */
   readonly cmsBackend: string | undefined;
   readonly isOnlyOne: boolean;
+  readonly pages: Pages;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
@@ -108,7 +110,7 @@ function frontEndOf(
   reportScope: ReturnType<typeof scopeReport>,
 ) {
   const { name, origin, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = settings;
-  const { registration, issuer, states } = context;
+  const { registration, issuer, states, pages } = context;
   const isCms = tokenDelivery === 'cms';
   const needsPkce = tokenDelivery === 'code';
   const takesOAuth = ['query', 'fragment', 'code'].includes(tokenDelivery);
@@ -122,6 +124,7 @@ function frontEndOf(
     // Without PKCE, or without the window of a CMS, a login that a link starts would fail.
     loginUrl: isCms || needsPkce ? undefined : start,
     states,
+    pages,
   });
 
   /** The delivery of a login that must not reach the front end: it fails in place, before a code is exchanged. */
@@ -141,7 +144,7 @@ function frontEndOf(
   }
 
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
-    if (cmsBackend && origin) return cmsDelivery(cmsBackend, origin);
+    if (cmsBackend && origin) return cmsDelivery(cmsBackend, origin, pages);
     if (isCms || needsPkce || url === undefined) return inPlace('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;

@@ -6,6 +6,7 @@ import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
 
 /** What a request is for. Its route says it, once. */
 export type Action =
+  | 'home'
   | 'start'
   | 'callback'
   | 'consent'

@@ -29,10 +29,11 @@ import {
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { matchesAny, patternsThatAllow } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
-import { namesInPath, paths } from '../paths.ts';
+import { homePath, namesInPath, paths } from '../paths.ts';
 import { clientFiles } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
+import { home } from '../routes/home.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
 import { originOfPage, type SessionRequests } from '../routes/session-requests.ts';
 import { createApiPaths } from './api-paths.ts';
@@ -137,7 +138,7 @@ function watchStarts({ config: { baseUrl, frontEnds }, logger }: Dependencies): 
 
 /** The routes that belong to no registration, by path. */
 function commonRoutes(
-  { config, memory: { grants }, served, readiness, sessionRequests: requests }: Dependencies,
+  { config, pages, memory: { grants }, ...others }: Dependencies,
   rateLimits: readonly Handler[],
 ): Readonly<Record<string, Route>> {
   const reading = (action: Action, ...handlers: Handler[]): Route => ({
@@ -148,6 +149,8 @@ function commonRoutes(
     action,
     handle: inOrder(answerSessionFailures, method, ...rateLimits, endpoint),
   });
+  const { served, readiness, sessionRequests: requests } = others;
+  const [{ frontendUrl }, second] = config.frontEnds;
   const isForeign = foreignPages(config);
   const findRegistration = config.registrationsAreNamed
     ? registrationsOfLookups(served, new URL(config.baseUrl))
@@ -158,6 +161,7 @@ function commonRoutes(
       ...rateLimits,
       currentUser(findRegistration, requests, isForeign),
     ),
+    [homePath]: reading('home', home(pages, readiness, second ? undefined : frontendUrl)),
     [paths.alive]: reading('probe', alive),
     [paths.ready]: reading('probe', ready(readiness)),
     ...Object.fromEntries(

@@ -10,6 +10,7 @@ import {
   refreshPolicyOf,
   resourcesOf,
 } from '../config/registration-config.ts';
+import type { Pages } from '../delivery/pages.ts';
 import {
   audienceOfFrontEnd,
   createFrontEnd,
@@ -55,6 +56,7 @@ export interface ServingContext {
   readonly sessions: Sessions | undefined;
   /** Those of clients that nobody registered. */
   readonly documents: Documents;
+  readonly pages: Pages;
 }
 
 /**
@@ -100,7 +102,7 @@ interface PathContext extends ServingContext {
 /** A login stays at the path where it began: the provider compares the redirect URI, and front ends the issuer. */
 function servePath(
   { word, redirectUri }: RegistrationConfig['paths'][number],
-  { config, logger, now, memory, sessions, documents, ...shared }: PathContext,
+  { config, logger, now, memory, sessions, documents, pages, ...shared }: PathContext,
 ) {
   const { registered, upstream, keys, source } = shared;
   const audienceAt = (provider: Provider) => audienceOf(registered, provider);
@@ -135,6 +137,7 @@ function servePath(
     sessions,
     cmsBackend: 'known' in provider ? provider.known.cms?.name : undefined,
     isOnlyOne: users.length === 1,
+    pages,
     logger,
   };
   const resources = resourcesOf(config, registered);
@@ -169,6 +172,7 @@ function servePath(
     /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */
     issuer,
     now,
+    pages,
   };
 }
 

@@ -4,6 +4,7 @@ import { createDocuments } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { hasSessions } from '../config/registration-config.ts';
+import { createPages } from '../delivery/pages.ts';
 import { audienceOfFrontEnd } from '../front-ends/front-end.ts';
 import type { Marks } from '../memory/home.ts';
 import { type RequestRecord, requestLog } from '../observability/request-log.ts';
@@ -39,7 +40,8 @@ export async function createRelay(
   const { documentsHere = isLoopback(new URL(baseUrl)) } = surroundings;
   const sessions = await createRelaySessions(config, memory.logouts, now);
   const documents = createDocuments(documentsHere, now, resolve);
-  const context: ServingContext = { config, logger, now, memory, sessions, documents };
+  const pages = createPages(config.pages);
+  const context: ServingContext = { config, logger, now, memory, sessions, documents, pages };
   const serve = (registered: RegistrationConfig) => serveRegistration(registered, context);
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);

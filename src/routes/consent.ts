@@ -5,6 +5,7 @@ import {
   consentPolicy,
   numberOf,
 } from '../delivery/consent-page.ts';
+import type { Pages } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
@@ -23,7 +24,7 @@ import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
  */
 export function askConsent(
   ctx: Context,
-  { registration, frontEnd, questions, issuer }: StartPlace,
+  { registration, frontEnd, questions, issuer, pages }: StartPlace,
   client: Client,
   start: FrontEndRequest & { readonly oauth: OAuthRequest },
 ): void {
@@ -34,10 +35,12 @@ export function askConsent(
   const action = `${issuer}/consent`;
   showQuestion(
     ctx,
-    consentPage({
+    pages,
+    consentPage(pages, {
       client,
       redirectUri,
-      scope: ownResource ?? scope,
+      scope,
+      resource: ownResource,
       learns: frontEnd.resources.find(({ url }) => url === ownResource)?.identity.claims,
       provider,
       action,
@@ -46,8 +49,8 @@ export function askConsent(
   );
 }
 
-function showQuestion(ctx: Context, page: string): void {
-  ctx.set('Content-Security-Policy', consentPolicy);
+function showQuestion(ctx: Context, pages: Pages, page: string): void {
+  ctx.set('Content-Security-Policy', consentPolicy(pages));
   ctx.type = 'html';
   ctx.body = page;
 }
@@ -57,7 +60,7 @@ function showQuestion(ctx: Context, page: string): void {
  * may log in. It counts once, and only in the browser that was asked.
  */
 export function consentEndpoint(served: Served): Handler {
-  const { frontEnds, questions, issuer } = served;
+  const { frontEnds, questions, issuer, pages } = served;
   const { origin } = new URL(issuer);
   const decide: Handler = async (ctx: Context) => {
     expectOwnPage(ctx, origin);
@@ -75,9 +78,11 @@ export function consentEndpoint(served: Served): Handler {
     if (decision === 'continue' && !isTyped && oauth !== undefined) {
       showQuestion(
         ctx,
-        confirmationPage({
-          ...oauth,
-          scope: oauth.ownResource ?? oauth.scope,
+        pages,
+        confirmationPage(pages, {
+          redirectUri: oauth.redirectUri,
+          scope: oauth.scope,
+          resource: oauth.ownResource,
           action: `${issuer}/consent`,
           token,
         }),

@@ -1,3 +1,4 @@
+import { isNavigation } from '../delivery/failure-page.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
@@ -14,6 +15,7 @@ import {
   resourceOf,
 } from '../oauth/start-parameters.ts';
 import { findResource, type Resource } from '../resources/resource.ts';
+import { isLoopback } from '../urls.ts';
 import { askConsent } from './consent.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
@@ -45,6 +47,7 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const { provider: backend = cmsBackend } = query;
   const isCms = cmsBackend !== undefined;
   await answering(answerInPlace, () => {
+    expectKnownPage(ctx, served);
     // The window of a CMS listens only to messages with the name of its backend.
     if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');
   });
@@ -57,6 +60,21 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
     const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
     redirectToProvider(ctx, place, { state, returnTo, ...atProvider(query, place, narrow) });
   });
+}
+
+/**
+ * Stops a login that would end at another port of this machine than the one where its page is.
+ *
+ * @throws {RelayError} `page_unknown`
+ */
+function expectKnownPage(ctx: Context, { frontEnds, issuer }: Served): void {
+  const page = URL.parse(ctx.get('Referer'));
+  if (page === null || !frontEnds.areHere || !isLoopback(page) || !isNavigation(ctx)) return;
+  const { origin } = page;
+  if (frontEnds.hasOrigin(origin) || origin === new URL(issuer).origin) return;
+  const known = [...frontEnds.origins].join(', ');
+  const detail = `This login was started by a page at ${origin}, but it would end at ${known}: the relay knows no other page. Open that one, or give the relay the origin ${origin}.`;
+  throw new RelayError('page_unknown', { detail });
 }
 
 /** A start by an OAuth request. @see RFC 6749 §4.1.1 */

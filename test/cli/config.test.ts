@@ -166,6 +166,8 @@ describe('the schema of the file', () => {
     proxy: frontEnd.proxy.items.properties,
     allow: frontEnd.allow.properties,
     clients: frontEnd.clients.properties,
+    pages: schema.properties.pages.properties,
+    texts: schema.properties.pages.properties.texts.properties,
   };
 
   it('has every setting once where the file has it, with a description', () => {
@@ -179,6 +181,8 @@ describe('the schema of the file', () => {
       'relay providers',
       'relay resources',
       'relay front-ends',
+      'relay pages',
+      'pages texts',
       'providers allow',
       'resources allow',
       'front-ends proxy',

@@ -228,7 +228,7 @@ describe('a client that registers itself', () => {
       ['write', 'write'],
     ]) {
       const { text, token, browser } = await ask({ client_id, scope });
-      expect(text).to.contain(`<dd>${granted}\n`);
+      expect(text).to.contain(`<ul>${granted?.replaceAll(/(\w+) ?/g, '<li>$1\n').trim()}</ul>`);
       const request = locationOf(await decide({ browser, token }));
       expect(request.searchParams.get('scope')).to.equal(granted);
     }
@@ -369,9 +369,9 @@ describe('the consent of a person', () => {
   it('shows who asks for what, with a short name that does nothing', async () => {
     const client_id = await clientId({ client_name: hostile });
     const { page, text } = await ask({ client_id });
-    expect(text).to.contain('It registered itself');
+    expect(text).to.contain('Nobody checked who made it.');
     expect(text).to.contain('a program on this device (127.0.0.1)');
-    expect(text).to.contain('<dd>read write');
+    expect(text).to.contain('<li>read\n<li>write');
     expect(text).to.contain('&lt;b&gt;Git Hub&lt;/b&gt;');
     expect(text).not.to.match(/[\u202a-\u202e\u2066-\u2069\u200b\0]/);
     expect(/<bdi>(.*)<\/bdi>/.exec(text)?.[1]?.replace(/&\w+;|&#39;/g, '.')).to.have.lengthOf(41);

@@ -108,7 +108,7 @@ const tricks: Record<string, [text: string, ...faults: string[]]> = {
     'front-ends: { a: { redirect-uri: https://a.example } }',
     '1:20 front-ends.a.redirect-uri is unknown: did you mean redirect-uris?',
   ],
-  'an unknown word': ['colour: red', '1:1 colour is unknown'],
+  'an unknown word': ['weather: red', '1:1 weather is unknown'],
   'a close key with a control character': [
     '"port\\u0007": 1',
     '1:1 a key is unknown: did you mean port?',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import Koa from 'koa';
 import { failurePage } from '../../src/delivery/failure-page.ts';
+import { createPages } from '../../src/delivery/pages.ts';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import type { RequestState } from '../../src/http/context.ts';
 import { answerJson, errorResponder } from '../../src/http/error-responder.ts';
@@ -36,7 +37,7 @@ describe('an unexpected error', () => {
 
   it('is answered as a page, without its message', async () => {
     const targets = {
-      loginRoute: '/auth/provider',
+      pages: createPages(),
       loginUrl: 'https://relay.example/auth/provider',
       origin: 'https://app.example',
       frontendUrl: 'https://app.example/',

@@ -126,7 +126,7 @@ describe('the start of a login with an OAuth request', () => {
       expect(shown).to.match(/client_id|redirect_uri/);
       expect(shown).not.to.include('pages of this front end');
       // A login of the contract would put a token into the address, but this page expects a code.
-      expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
+      expect(links).to.deep.equal({ [`Back to ${new URL(frontendOrigin).host}`]: redirectUri });
     });
   }
 
@@ -193,7 +193,9 @@ describe('a relay with --token-delivery code', () => {
     for (const path of [loginPath, callbackPath, lost, callback({ error: 'access_denied' })]) {
       const page = await underTest().send({ path, headers: navigation });
       const { links } = expectFailurePage(page, 400);
-      expect(links, path).to.deep.equal({ [`Back to ${frontendOrigin}`]: `${frontendOrigin}/` });
+      expect(links, path).to.deep.equal({
+        [`Back to ${new URL(frontendOrigin).host}`]: `${frontendOrigin}/`,
+      });
     }
   });
 

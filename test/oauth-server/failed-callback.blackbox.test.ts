@@ -87,7 +87,7 @@ describe('the callback of an OAuth login', () => {
         // The page expects a code, so a login of the contract would not reach it.
         const { links, detail } = expectFailurePage(answer, 400);
         expect(detail).to.equal(new RelayError('redirect_uri_unknown').detail);
-        expect(links).to.deep.equal({ [`Back to ${frontendOrigin}`]: redirectUri });
+        expect(links).to.deep.equal({ [`Back to ${new URL(frontendOrigin).host}`]: redirectUri });
       }
     }
   });

@@ -33,7 +33,7 @@ const neverACode: readonly string[] = [
   ...ofPrograms,
   ...ofResources,
   ...['client_unauthorized', 'redirect_uri_unknown', 'pkce_required'],
-  ...['cms_backend_wrong', 'front_end_gone', 'prefetch_refused'],
+  ...['cms_backend_wrong', 'front_end_gone', 'prefetch_refused', 'page_unknown'],
   // The answer has only a detail: /api/user, and what no route has seen.
   ...['provider_unknown', 'credentials_missing', 'credentials_malformed'],
   'credentials_repeated',

@@ -105,7 +105,7 @@ describe('a relay with several CMSes', () => {
   it('leads a person with a wrong backend back to the CMS, not to another front end', async () => {
     const browser = browserAt('code');
     const page = expectFailurePage(await browser.open('/auth/code?site_id=x&provider=gitlab'), 400);
-    const links = { 'Back to https://blog.example': 'https://blog.example/admin/' };
+    const links = { 'Back to blog.example': 'https://blog.example/admin/' };
     expect(page.links).to.deep.equal(links);
   });
 

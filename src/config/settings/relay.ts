@@ -127,7 +127,7 @@ export const observabilityRows = group('Logs and metrics', {
 export const configFileRows = group('Configuration file', {
   config: relay('--config <path>', 'LOGIN_RELAY_CONFIG', filePath, {
     usual: 13,
-    help: 'YAML file with providers and front ends, and any other setting under its flag without dashes; flags and variables beat it',
+    help: 'YAML file with providers, front ends and any other setting; flags and variables beat it',
     inFile: null,
   }),
 });

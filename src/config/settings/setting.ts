@@ -10,7 +10,9 @@ export type Level =
   | 'front-ends'
   | 'proxy'
   | 'allow'
-  | 'clients';
+  | 'clients'
+  | 'pages'
+  | 'texts';
 
 /** What a key with the name of a level can hold, besides the settings of the level. Parser, schema and print of the file use it. */
 interface LevelInFile {
@@ -39,7 +41,7 @@ const named = {
 
 export const levels: Readonly<Record<Level, LevelInFile>> = {
   relay: {
-    holds: ['providers', 'resources', 'front-ends'],
+    holds: ['providers', 'resources', 'front-ends', 'pages'],
     help: 'login-relay configuration',
     otherShape: 'is not a map of settings, such as port: 8000',
     misplaced: 'belongs to the whole relay: move it to the top of the file, without indentation',
@@ -78,6 +80,17 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     help: 'The programs that may log in here without an entry of their own.',
     otherShape: 'is not a map, such as registration: true',
     misplaced: 'belongs to clients that nobody registered: move it into clients, in a front end',
+  },
+  pages: {
+    holds: ['texts'],
+    help: "How the relay's own pages look and speak.",
+    otherShape: 'is not a map, such as name: Example',
+    misplaced: 'belongs to the pages of the relay: move it into pages',
+  },
+  texts: {
+    help: 'Texts in place of those that login-relay pages prints, by their keys.',
+    otherShape: 'is not a map of texts by the keys that login-relay pages prints',
+    misplaced: 'is a text of a page: move it into texts, in pages',
   },
   resources: {
     holds: ['allow'],

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import { allowRows, clientRows } from './access.ts';
 import { apiRows } from './apis.ts';
 import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
+import { pageRows, textRows } from './pages.ts';
 import { protectionRows, providerRows, requiredProviderRows } from './provider.ts';
 import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } from './relay.ts';
 import { resourceRows } from './resources.ts';
@@ -44,6 +45,8 @@ const settings = {
   proxy: apiRows,
   allow: allowRows,
   clients: clientRows,
+  pages: pageRows,
+  texts: textRows,
 } as const satisfies Record<Level, Record<string, Setting>>;
 
 type Settings = typeof settings;

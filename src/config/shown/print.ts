@@ -71,7 +71,7 @@ export function migratedFile(readings: Readings): string {
 
 /** @param commentOf the lines after an entry */
 function fileOf(
-  { relay, registrations, resources, frontEnds }: Readings,
+  { relay, registrations, resources, frontEnds, pages }: Readings,
   write: Write,
   commentOf = (_map: FileSettings, _index: number): readonly string[] => [],
 ): YAMLMap {
@@ -92,7 +92,7 @@ function fileOf(
         return [name, yaml];
       }),
     );
-  const file = yamlOf({ ...relay.map, inside: {} });
+  const file = yamlOf({ ...relay.map, inside: pages ? { pages: [pages.map] } : {} });
   file.set('providers', entriesOf(registrations));
   if (resources.length > 0) file.set('resources', entriesOf(resources));
   file.set('front-ends', entriesOf(frontEnds));

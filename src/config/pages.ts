@@ -1,0 +1,33 @@
+import { whyUnreadable } from '../text-files.ts';
+import type { Readings } from './readings.ts';
+
+const largestLogo = 64 * 1024;
+
+/** How each kind of image begins. */
+const kinds = [
+  ['png', /^\x89PNG\r\n/],
+  ['jpeg', /^\xff\xd8\xff/],
+  ['webp', /^RIFF.{4}WEBP/s],
+  ['svg+xml', /^[^\0]{0,2000}?<svg[\s>/]/],
+] as const;
+
+/** Reads how the relay's pages look and speak. */
+export function readPages({ pages }: Readings) {
+  if (pages === undefined) return undefined;
+  return { ...pages.values, logo: readLogo(pages), texts: pages.texts?.values ?? {} };
+}
+
+/** The logo as a `data:` URL. Undefined: there is none, or a fault was reported. */
+function readLogo({ values, readFile, fault }: NonNullable<Readings['pages']>) {
+  if (values.logo === undefined) return undefined;
+  try {
+    const { text, bytes = Buffer.from(text) } = readFile(values.logo);
+    if (bytes.length > largestLogo) return fault('logo', 'names a file larger than 64 KiB');
+    const content = bytes.toString('latin1');
+    const [kind] = kinds.find(([, beginning]) => beginning.test(content)) ?? [];
+    if (kind === undefined) return fault('logo', 'names a file that is no SVG, PNG, JPEG or WebP');
+    return `data:image/${kind};base64,${bytes.toString('base64')}`;
+  } catch (error) {
+    return fault('logo', whyUnreadable(error));
+  }
+}

@@ -1,0 +1,64 @@
+import * as v from 'valibot';
+import { pageTexts, placeholdersOf } from '../../delivery/page-texts.ts';
+import { httpUrl } from '../../urls.ts';
+import * as schemas from '../schemas.ts';
+import { fileRows } from './setting.ts';
+
+const longestText = 1000;
+
+/** One line of text. */
+const line = (most: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^[^\p{C}]+$/u, 'must be one line, without control characters'),
+    v.maxLength(most, `must have at most ${most} characters`),
+  );
+
+const isContact = (text: string) =>
+  /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(text) || (/^https?:/.test(text) && v.is(httpUrl, text));
+
+const row = fileRows({ unquoted: true });
+
+/** The settings of `pages`: how the relay's own pages look and speak. */
+export const pageRows = {
+  name: row('name', line(60), { help: 'name above each page, such as that of your organization' }),
+  logo: row('logo', schemas.filePath, {
+    help: 'file with a logo above each page: SVG, PNG, JPEG or WebP, at most 64 KiB',
+  }),
+  colour: row('colour', schemas.text(/^#[0-9a-f]{6}$/i, 'must be #rrggbb, in quotes'), {
+    help: 'colour of links and buttons, as "#rrggbb"; pages make it lighter or darker as far as people need it to read',
+    otherwise: 'green',
+  }),
+  contact: row(
+    'contact',
+    v.pipe(line(200), v.check(isContact, 'must be a mail address or a URL')),
+    {
+      help: 'whom people may ask if a login fails: a mail address, or the URL of a page',
+    },
+  ),
+  lang: row('lang', schemas.text(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag'), {
+    help: 'language of your texts, such as de',
+    default: 'en',
+  }),
+};
+
+/** The settings of `texts`: each text of a page. */
+export const textRows = Object.fromEntries(
+  Object.entries(pageTexts).map(([key, text]) => [
+    key,
+    row(key, ownText(text), { help: 'text of a page', otherwise: text }),
+  ]),
+);
+
+/** A text that takes the place of one of the relay's: with the same placeholders. */
+function ownText(text: string) {
+  const names = placeholdersOf(text);
+  const expected = names.map((name) => `{${name}}`).join(' and ');
+  return v.pipe(
+    line(longestText),
+    v.check(
+      (own) => `${placeholdersOf(own)}` === `${names}` && !/[{}]/.test(own.replace(/\{\w+\}/g, '')),
+      names.length === 0 ? 'must have no braces' : `must have ${expected}, and no other braces`,
+    ),
+  );
+}

@@ -1,0 +1,118 @@
+import { type FailureCode, RelayError } from '../failures/relay-error.ts';
+
+/** What the relay's pages say besides the failures themselves. A word in braces is filled in. */
+const labels = {
+  heading_failed: 'Login failed',
+  heading_access_denied: 'Login cancelled',
+  heading_access_refused: 'No access',
+  heading_state_finished: 'Login already finished',
+  heading_state_expired: 'Login expired',
+  heading_not_found: 'Page not found',
+  heading_page_unknown: 'Another address is expected',
+  logged_in_as: 'You are logged in as {person}.',
+  log_in_again: 'Log in again',
+  log_in_otherwise: 'Log in with another account',
+  back_to: 'Back to {site}',
+  whom_to_ask: 'Questions? Ask {contact}.',
+  request_id: 'Request ID: {id}',
+  home_heading: 'A login relay',
+  home_about: 'This server logs people in for other pages. There is nothing else to see here.',
+  home_ready: 'It is ready.',
+  home_not_ready: 'It is not ready at the moment.',
+  home_go: 'Go to {site}',
+  cms_heading: 'Back to the CMS',
+  cms_waiting: 'Waiting for the CMS…',
+  cms_logged_in: 'You are logged in there. You can close this window.',
+  cms_failed: 'The CMS shows this, too. You can close this window.',
+  cms_no_opener:
+    'This window has lost the page that opened it, so the CMS gets no answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page or the provider sends Cross-Origin-Opener-Policy: same-origin, which separates the two windows.',
+  cms_no_answer:
+    'The CMS does not answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page is not at {origin}, where the relay expects it, or base_url in its config.yml is not the origin of this window.',
+  needs_scripts: 'This page needs JavaScript.',
+  failed_otherwise: '{detail}',
+  consent_heading: 'Let a program log in as you?',
+  consent_program: 'Who asks',
+  consent_nameless: 'A program without a name',
+  consent_unchecked: 'It chose this name itself. Nobody checked who made it.',
+  consent_destination: 'Where your login goes',
+  consent_this_device: 'a program on this device ({host})',
+  consent_this_app: 'an app on this device ({scheme})',
+  consent_account: 'Your account at',
+  consent_resource: 'What it may use',
+  consent_scope: 'What it asks for',
+  consent_learns: 'What it learns',
+  consent_advice: 'Continue only if you have just started this yourself, and know the program.',
+  consent_continue: 'Continue',
+  consent_cancel: 'Cancel',
+  consent_too_early:
+    'This page has just appeared. Read it, move the pointer or press a key, and press Continue again after a second.',
+  consent_again_heading: 'Are you sure?',
+  consent_again_about: 'You are asked once more, because your browser runs no scripts here.',
+  consent_again_number: 'If you have just started this login yourself, type the number {number}:',
+  scope_everyone: 'what the provider gives to everyone',
+  scope_identity: 'who you are',
+  scope_profile: 'your name and picture',
+  scope_email: 'your e-mail address',
+  scope_groups: 'your groups and organizations',
+  scope_lasting: 'access while you are away',
+  scope_read: 'reading what your account can read',
+  scope_write: 'reading and changing what your account can change',
+  scope_repositories: 'reading and changing all your repositories, private ones too',
+  scope_public: 'reading and changing your public repositories',
+} as const;
+
+/** The failures that people can do something about, or wait for. The details of all others are for developers. */
+const ofPeople = [
+  ...(['code_missing', 'state_missing', 'state_unknown', 'state_finished'] as const),
+  ...(['state_expired', 'state_premature', 'state_altered', 'cookie_invalid'] as const),
+  ...(['issuer_mismatch', 'issuer_missing', 'navigation_required', 'callback_framed'] as const),
+  ...(['access_denied', 'authorization_refused', 'access_refused', 'access_unchecked'] as const),
+  ...(['prefetch_refused', 'front_end_gone', 'client_expired', 'consent_denied'] as const),
+  ...(['code_refused', 'token_refused', 'client_refused', 'redirect_uri_refused'] as const),
+  ...(['token_missing', 'token_endpoint_failed', 'provider_unreachable'] as const),
+  ...(['provider_answer_unusable', 'provider_timeout', 'user_record_signed'] as const),
+  ...(['provider_undiscovered', 'provider_unsupported', 'session_too_large'] as const),
+  ...(['rate_limited', 'too_many_refusals', 'overloaded', 'memory_away'] as const),
+  ...(['not_found', 'internal_error'] as const),
+] satisfies readonly FailureCode[];
+
+/** The names of a failure's texts: the second one is for a code that may be spent. */
+const keysOf = (code: FailureCode) => [code, `${code}_spent`] as const;
+
+const failures = ofPeople.flatMap((code) => {
+  const failure = new RelayError(code);
+  const [detail, spent] = [failure.detail, failure.onceSpent().detail];
+  const [key, keyOnceSpent] = keysOf(code);
+  return [[key, detail], ...(spent === detail ? [] : [[keyOnceSpent, spent]])];
+});
+
+/** Every text of the relay's pages, by its key. */
+export const pageTexts: Readonly<Record<string, string>> = {
+  ...labels,
+  ...Object.fromEntries(failures),
+};
+
+/** The name of a text that is no failure's. */
+export type Label = keyof typeof labels;
+
+/** The words in braces of a text, in order. */
+export function placeholdersOf(text: string): readonly string[] {
+  return [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
+}
+
+/** The key of what happened. Undefined: its detail is for developers. */
+export function keyOfFailure({ code, detail }: RelayError): string | undefined {
+  const [key, keyOnceSpent] = keysOf(code);
+  if (pageTexts[keyOnceSpent] === detail) return keyOnceSpent;
+  return key in pageTexts ? key : undefined;
+}
+
+/** The heading of a failure. */
+export function headingOfFailure(code: FailureCode): Label {
+  const key = `heading_${code}`;
+  return isLabel(key) ? key : 'heading_failed';
+}
+
+function isLabel(key: string): key is Label {
+  return key in labels;
+}

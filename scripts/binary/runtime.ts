@@ -6,13 +6,13 @@ import { runtimePackages } from '../production-packages.ts';
 import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
 
 /**
- * Makes a copy of a platform's runtime. In an ELF file, it removes the symbols.
+ * Makes a copy of a platform's runtime. In an ELF file, it removes the symbols if this machine has strip.
  *
  * @param folder is emptied
- * @returns its path
+ * @returns its path, and whether no symbols are left
  * @throws if the package is not the one that the lock file names
  */
-export function prepareRuntime(platform: Platform, folder: string): string {
+export function prepareRuntime(platform: Platform, folder: string) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const source = isThisPlatform(platform)
@@ -20,8 +20,7 @@ export function prepareRuntime(platform: Platform, folder: string): string {
     : fetchPackage(platform, folder);
   const runtime = join(folder, 'node');
   copyFileSync(join(source, 'bin', platform.os === 'win32' ? 'node.exe' : 'node'), runtime);
-  if (platform.os === 'linux') strip(runtime, platform);
-  return runtime;
+  return { runtime, isStripped: platform.os !== 'linux' || strip(runtime, platform) };
 }
 
 /** Fetches a package for another platform, which npm did not install here. */
@@ -40,10 +39,11 @@ function fetchPackage({ runtimePackage }: Platform, folder: string): string {
 }
 
 // A fifth of the runtime is symbols, which only a debugger reads.
-function strip(file: string, platform: Platform): void {
+function strip(file: string, platform: Platform): boolean {
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[platform.arch];
   const tools = [`/usr/bin/${machine}-linux-gnu-strip`, '/usr/bin/llvm-strip'];
   const tool = tools.find(existsSync);
   if (tool) execFileSync(tool, [file]);
-  else process.stderr.write(`none of ${tools.join(', ')}: the ${platform.name} binary is larger\n`);
+  else process.stderr.write('without strip (Debian: binutils), the executable is a fifth larger\n');
+  return tool !== undefined;
 }

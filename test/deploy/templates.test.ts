@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { options } from '../../src/config/settings/settings.ts';
 import { projectRoot, run } from '../harness/project/run.ts';
 import { needsRoot } from '../harness/system/needs.ts';
 
@@ -27,6 +28,15 @@ describe('the templates', () => {
     const { providers } = parse(text('deploy/docker/config.yaml'));
     expect(providers.github['client-secret-file']).to.equal(`/run/secrets/${secret}`);
     expect(compose.secrets).to.have.property(secret);
+  });
+
+  it('give the small Compose file and hosts only variables that the relay reads', () => {
+    const variables: readonly string[] = Object.values(options).map(({ variable }) => variable);
+    const { relay } = parse(text('deploy/docker/compose.small.yaml')).services;
+    const hosting = text('docs/hosting.md').matchAll(/\b[A-Z]+_[A-Z_]+\b|`PORT`/g);
+    const named = [...hosting].map(([name]) => name.replaceAll('`', ''));
+    expect(named).to.include.members(['PORT', 'BASE_URL', 'PROVIDER_CLIENT_SECRET']);
+    expect(variables).to.include.members([...Object.keys(relay.environment), ...named]);
   });
 
   describe('give Compose a key file, which', () => {

@@ -50,7 +50,7 @@ const repositories: ReadonlySet<string> = new Set([
   ...['soofstad/react-oauth2-pkce', 'badgateway/oauth2-client', 'actions/checkout'],
 ]);
 const ofTheReader =
-  /^\*|^(?:[\w.-]+\.)?(?:example|example\.\w+|localhost|invalid|okta\.com)$|^[\d.]+$|^[\w-]*$/;
+  /^\*|[A-Z]{3,}|^(?:[\w.-]+\.)?(?:example|example\.\w+|localhost|invalid|okta\.com)$|^[\d.]+$|^[\w-]*$/;
 
 describe('what the texts name', () => {
   it('are addresses of others that exist, or marked as the reader’s own', () => {

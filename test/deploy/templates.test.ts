@@ -30,6 +30,17 @@ describe('the templates', () => {
     expect(compose.secrets).to.have.property(secret);
   });
 
+  it('have the steps of the manual, in its order', () => {
+    const stepsOf = (path: string) =>
+      [...text(path).matchAll(/^[# \d.]*(sudo(?:edit)? (?!apt).*?)(?: +#.*)?$/gm)]
+        .map(([, command]) => command)
+        .slice(0, 4);
+    expect(stepsOf('docs/install.md').at(-1)).to.equal('sudo systemctl enable --now login-relay');
+    for (const file of ['deploy/config.yaml', 'deploy/debian/postinst']) {
+      expect(stepsOf(file), file).to.deep.equal(stepsOf('docs/install.md'));
+    }
+  });
+
   it('give the small Compose file and hosts only variables that the relay reads', () => {
     const variables: readonly string[] = Object.values(options).map(({ variable }) => variable);
     const { relay } = parse(text('deploy/docker/compose.small.yaml')).services;

@@ -179,15 +179,16 @@ describe('the Debian package', () => {
       });
     }
 
-    it('says the next three commands when it is installed, and not when it is upgraded', () => {
+    it('says the next four commands when it is installed, and not when it is upgraded', () => {
       const loud = install.replace(quietly, '2>/dev/null');
       const said = built.inThrowawaySystem(
         `${loud} | grep '^  sudo'`,
         `! ${loud} | grep '^  sudo'`,
       );
       expect(said.map((line) => line.trim().split(' ').slice(0, 2).join(' '))).to.deep.equal([
-        'sudoedit /etc/login-relay/config.yaml',
         'sudo install',
+        'sudoedit /etc/login-relay/config.yaml',
+        'sudo login-relay',
         'sudo systemctl',
       ]);
     });

@@ -105,7 +105,9 @@ function manuals(): Record<string, Buffer> {
 }
 
 function isInPackage(path: string): boolean {
-  return Object.values(sources).includes(path) || userDocuments.includes(path.replace('docs/', ''));
+  const [, document] = /^docs\/(.*)$/.exec(path) ?? [];
+  if (document !== undefined) return userDocuments.includes(document);
+  return path.startsWith('deploy/') && Object.values(sources).includes(path);
 }
 
 function compressed(content: Buffer): Buffer {

@@ -90,10 +90,10 @@ test-slow: $(script) $(call nested,test/slow/cms)
 # memory, metrics, JSON log, TLS, a path in its address, two keys. Needs redis-server.
 test-options: $(script)
 	@EVERY_OPTION=1 $(with_script) $(mocha) --parallel --jobs 2 \
-	  'test/session/{refresh-and-logout,session}.blackbox.test.ts' \
-	  'test/oauth-server/{authorize,metadata,revocation,token-endpoint}.blackbox.test.ts' \
-	  'test/registrations/{cms,log-in-again,selection}.blackbox.test.ts' \
-	  'test/access/{deliveries,refused-page}.test.ts' 'test/clients/{native,registration}.test.ts' \
+	  'test/session/@(refresh-and-logout|session).blackbox.test.ts' \
+	  'test/oauth-server/@(authorize|metadata|revocation|token-endpoint).blackbox.test.ts' \
+	  'test/registrations/@(cms|log-in-again|selection).blackbox.test.ts' \
+	  'test/access/@(deliveries|refused-page).test.ts' 'test/clients/@(native|registration).test.ts' \
 	  'test/resources/*.test.ts'
 
 # Runs the tests of `make test` that it leaves out on a machine without their programs.

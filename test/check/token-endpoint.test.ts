@@ -78,14 +78,6 @@ describe('login-relay check, about the token endpoint', () => {
     'a wrong secret at Gitea': [asGitea('invalid client secret'), secretRefused],
     'another redirect URI at Gitea': [asGitea('unexpected redirect URI'), redirectUriRefused],
     'an unknown client at GitLab': [clientInvalid(gitLab), clientRefused],
-    'a description with several causes': [
-      clientInvalid('Invalid client secret or client identifier'),
-      clientRefused,
-    ],
-    'a cause that may be the callback URL': [
-      json({ error: 'unauthorized_client' }, 403),
-      /refuses the client without saying why/,
-    ],
     'a wrong secret at Twitch': [asTwitch(403, 'invalid client secret'), secretRefused],
     'an unknown client at Twitch': [asTwitch(400, 'invalid client'), clientUnknown],
   });

@@ -11,7 +11,6 @@ import type { Answer } from '../harness/client/http-client.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError } from '../harness/expect/expectations.ts';
-import { reset } from '../harness/provider/provider-behaviours.ts';
 import type { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { relayUnderTest, startRelay } from '../harness/relay/relay-under-test.ts';
 
@@ -70,18 +69,6 @@ describe('a callback that is opened more than once', () => {
     await reloaded.hear('HTTP/1.1 307 ');
     expect(provider.credentials('token')).to.deep.equal([login.code]);
     reloaded.close();
-  });
-
-  it('gets the failure of the first one, and the advice to start again', async () => {
-    underTest().provider.onToken = reset;
-    const login = await browser.start();
-    const connection = await openAtOnce(bytesOf(login), bytesOf(login));
-    await connection.hear('HTTP/1.1 502 ', 2);
-    await connection.hear('Start the login again', 2);
-    connection.close();
-
-    underTest().provider.forget();
-    expectRefusal(underTest(), await repeat(login), 'state_finished');
   });
 
   it('finishes the login if the first callback had no code', async () => {

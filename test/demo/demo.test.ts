@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { describeDemo } from '../../src/cli/commands/demo.ts';
+import { deliveries } from '../../src/demo/deliveries.ts';
 import { type Demo, startDemo } from '../../src/demo/demo.ts';
 import { parseOwnPage } from '../../src/demo/own-page.ts';
 import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { projectRoot } from '../harness/project/run.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
 
 describe('demo', () => {
@@ -50,6 +54,15 @@ describe('demo', () => {
         authorization_servers: [`${relayUrl}/auth/provider`],
       });
     });
+  });
+
+  it('names documents that exist', () => {
+    for (const { guide } of Object.values(deliveries)) {
+      const [file = '', anchor] = guide.split('#');
+      const titles = readFileSync(join(projectRoot, file), 'utf8').matchAll(/^#+ (.*)$/gm);
+      const anchors = [...titles].map(([, title = '']) => title.toLowerCase().replaceAll(' ', '-'));
+      if (anchor !== undefined) expect(anchors).to.include(anchor);
+    }
   });
 
   describe('with a page of one’s own', () => {

@@ -228,7 +228,7 @@ describe('a provider whose metadata move its endpoints during a request', () => 
 });
 
 describe('a relay that starts again while the issuer is down', () => {
-  it('ends no session, clears no cookie, and goes on once the issuer answers', async () => {
+  it('ends no login or session, clears no cookie, and goes on once the issuer answers', async () => {
     const provider = await startProvider();
     const text = configWith(`issuer: '${provider.origin}'`, await newKeyFile());
     const config = await secretFile(text);
@@ -236,9 +236,14 @@ describe('a relay that starts again while the issuer is down', () => {
     const page = pageAt(() => relay);
     await page.logIn(sessionStart);
     const { cookie } = page;
+    const browser = new FakeBrowser(() => relay);
+    const callback = await browser.consent(anybody, '/auth/staff');
     const answerMetadata = provider.hold(openIdPath);
     await relay.stop();
     relay = await startRelay(config);
+    const refused = await browser.open(callback);
+    expect(refused.status).to.equal(503);
+    expect(refused.headers).not.to.have.property('set-cookie');
     for (const ask of [page.describe, page.refresh]) {
       expectSessionFailure(await ask.call(page), 'provider_undiscovered');
     }
@@ -247,6 +252,7 @@ describe('a relay that starts again while the issuer is down', () => {
     answerMetadata();
     await eventually(async () => sessionOf(await page.describe()));
     sessionOf(await page.refresh());
+    expectRedirect(await browser.open(callback));
     await relay.stop();
     await provider.close();
   });

@@ -87,14 +87,6 @@ describe('a relay with several registrations and front ends', () => {
     });
   }
 
-  it('names registration and front end in the log', async () => {
-    await underTest().get('/auth/github/blog');
-    const line = await underTest().process.logLine(
-      ({ route, frontEnd }) => route === '/auth/github/:frontEnd' && frontEnd === 'blog',
-    );
-    expect(line['registration']).to.equal('github');
-  });
-
   it('looks up a user at the provider that the request names, else at the first one', async () => {
     const asked = {
       '': 'github',

@@ -95,6 +95,17 @@ describe('a provider that is discovered in the background', () => {
     expect(attempts.map(({ outcome }) => outcome).join()).to.equal('failed,failed,discovered');
   });
 
+  it('is another failure as long as the provider needs what no relay has', async () => {
+    const unsupported = async () => {
+      throw new DiscoveryError('unsupported');
+    };
+    const learned = await learn(unsupported, known('one'));
+    expect(() => learned.current()).to.throw(RelayError, 'provider_unsupported');
+    expect(learned.missing()).to.equal('provider_unsupported');
+    await pass(1_000);
+    expect(learned.missing()).to.equal(undefined);
+  });
+
   it('delays the start by two seconds at most, and is used as soon as it is known', async () => {
     const { promise, resolve } = Promise.withResolvers<Provider>();
     const starting = learn(() => promise, known('two'));

@@ -18,11 +18,6 @@ export function expectFailure(
   }
 }
 
-/** The same for a callback whose code the provider may have taken. */
-export function expectFailedCallback(answer: Answer, code: FailureCode): void {
-  expectFailure(answer, code, new RelayError(code).onceSpent().detail);
-}
-
 /** Checks that a visit ended with this failure of the relay. */
 export function expectFailedVisit(page: Page, code: FailureCode, detail?: string): void {
   expectFailure(page, code, detail);

@@ -51,8 +51,6 @@ export async function startCertifiedProvider({
   const running = {
     issuer,
     tokenRequests,
-    /** Set it to let the user endpoint answer 500. */
-    lookUpsFail: false,
     async close() {
       await port.close();
       for (const { mock } of muted) mock.restore();
@@ -90,10 +88,6 @@ export async function startCertifiedProvider({
     }),
   });
   provider.use(async (ctx, next) => {
-    if (ctx.path === '/me' && running.lookUpsFail) {
-      ctx.status = 500;
-      return;
-    }
     await next();
     if (ctx.path === '/token') {
       const [authorization] = ctx.get('authorization').split(' ');

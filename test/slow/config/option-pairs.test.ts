@@ -52,7 +52,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   'key-file': ['one key', 'two keys'],
   'shared-memory': [none, 'without TLS', 'with TLS'],
   'session-check': [none, 'strict'],
-  'log-level': [none, 'debug', 'error', 'silent'],
+  'log-level': [none, 'debug', 'silent'],
   'log-format': [none, 'json', 'pretty'],
   'log-client-address': [none, 'whole', 'cut'],
   'log-people': [none, 'true'],

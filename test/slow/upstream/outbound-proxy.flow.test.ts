@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { canary } from '../../harness/expect/canaries.ts';
 import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
-import { expectFailedCallback, expectFailure } from '../../harness/expect/failures.ts';
 import { ForwardProxy } from '../../harness/provider/forward-proxy.ts';
 import { metadata, openIdPath } from '../../harness/provider/metadata.ts';
 import { json, type Reply } from '../../harness/provider/provider-behaviours.ts';
@@ -14,7 +13,6 @@ import {
   useRelays,
 } from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
-import { freePort } from '../../harness/system/free-port.ts';
 
 const user = { login: 'ada' };
 
@@ -110,38 +108,6 @@ describe('a relay behind an outbound proxy', () => {
       expect(request?.headers).not.to.have.property('proxy-authorization');
       expect(relay.process.stdout).not.to.contain('w%');
       expect(relay.process.stdout).not.to.contain('p%40ss');
-    });
-
-    for (const [what, credentials, url] of [
-      [
-        'a proxy that wants to know who asks',
-        'relay:password',
-        () => proxy.url.replace('//', '//relay:another@'),
-      ],
-      ['a proxy that does not know the provider', undefined, () => proxy.url],
-      ['a proxy that is down', undefined, async () => `http://127.0.0.1:${await freePort()}`],
-    ] as const) {
-      it(`answers 502 behind ${what}, and logs an error code`, async () => {
-        proxy.credentials = credentials;
-        const env = { HTTPS_PROXY: await url() };
-        const relay = await start(endpointsAt('https://unknown.example'), env);
-        expectFailure(await relay.userOf('any'), 'provider_unreachable');
-        expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_unreachable');
-        const { provider } = await relay.requestLine('provider_unreachable');
-        expect(provider)
-          .to.have.property('error')
-          .that.matches(/^[A-Z_]+$/);
-        expect(relay.process.stdout).not.to.contain('another');
-      });
-    }
-
-    it('answers 504 behind a proxy that never answers, and stops on a signal', async () => {
-      proxy.silent = true;
-      const flags = { ...endpointsAt('https://provider.example'), 'provider-timeout': '0.2' };
-      const relay = await start(flags);
-      expectFailure(await relay.userOf('any'), 'provider_timeout');
-      expectFailedCallback(await relay.get(`${callbackPath}?code=any`), 'provider_timeout');
-      await relay.stop();
     });
   });
 

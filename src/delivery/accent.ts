@@ -10,16 +10,17 @@ const grounds: readonly Rgb[] = [
 /** Of a text that everybody can read. @see WCAG 2.2, 1.4.3 */
 const leastContrast = 4.5;
 
-/** The rules that give pages this accent, as light or dark as their texts need it. */
+/** The rules that give buttons this colour, and links one that is as light or dark as people need it to read. */
 export function accentStyle(colour: string): string {
   const given = rgbOf(colour);
+  const ink = contrast(given, white) >= contrast(given, black) ? white : black;
+  const strong = mixed(given, ink === white ? black : white, 0.15);
   const [light = '', dark = ''] = grounds.map((ground, index) => {
     const accent = readable(given, ground, index === 0 ? black : white);
-    const ink = contrast(accent, white) >= contrast(accent, black) ? white : black;
-    const strong = mixed(accent, ink === white ? black : white, 0.15);
-    return `--accent: ${hexOf(accent)}; --strong: ${hexOf(strong)}; --on-accent: ${hexOf(ink)}`;
+    return `:root { --accent: ${hexOf(accent)}; --strong: ${hexOf(strong)}; --on-accent: ${hexOf(ink)} }`;
   });
-  return `:root { ${light} }\n@media (prefers-color-scheme: dark) { :root { ${dark} } }\n`;
+  const button = `nav[data-login] a:first-child { background: ${hexOf(given)} }`;
+  return `${light}\n@media (prefers-color-scheme: dark) { ${dark} }\n${button}\n`;
 }
 
 /** The colour, mixed with another one until it has enough contrast. */

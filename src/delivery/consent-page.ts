@@ -99,10 +99,9 @@ export function consentPage(pages: Pages, question: Question): string {
   const main = html`<h1>${text('consent_heading')}</h1>
 <dl data-lead>
 <dt>${text('consent_program')}<dd>${host ?? called ?? text('consent_nameless')}
-${host && called && html`<span>${called}</span>`}
+${host === undefined ? called && html`<span data-warning>${text('consent_unchecked')}</span>` : html`<span>${called}</span>`}
 <dt>${text('consent_destination')}<dd>${destinationOf(pages, redirectUri)}
 </dl>
-${host === undefined && called ? html`<p>${text('consent_unchecked')}</p>` : undefined}
 <dl>
 <dt>${text('consent_account')}<dd>${provider}
 ${asked(pages, question)}

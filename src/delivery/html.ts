@@ -42,10 +42,10 @@ export const commonStyle = `
 * { box-sizing: border-box; margin: 0 }
 body { min-height: 100svh; padding: 1rem; background: var(--ground); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
 main { padding: clamp(1.25rem, 6vw, 2.5rem); background: var(--sheet); border: 1px solid var(--line); border-radius: 1rem }
-h1 { font: 500 clamp(1.75rem, 7vw, 2.25rem)/1.15 var(--serif); text-wrap: balance }
+h1 { font: 500 clamp(1.625rem, 6vw, 2.125rem)/1.15 var(--serif); text-wrap: balance }
 a { color: var(--accent); text-underline-offset: 0.2em }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
-@media (min-width: 40rem) { body { padding-top: clamp(1.5rem, 14svh, 9rem) } }
+@media (min-width: 40rem) { body { padding-top: clamp(1.5rem, 10svh, 8rem) } }
 `;
 
 /** The sheet of {@link htmlPage}. */
@@ -59,16 +59,18 @@ nav { margin-top: 1.75rem; display: flex; flex-wrap: wrap; align-items: center; 
 nav[data-login] a:first-child { padding: 0.75rem 1.25rem; border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-align: center; text-decoration: none; text-wrap: balance }
 nav[data-login] a:first-child:hover { background: var(--strong) }
 @media (max-width: 30rem) { nav[data-login] a:first-child { flex-basis: 100% } }
-dl { margin-top: 1.25rem; display: grid; gap: 0.125rem }
+dl { margin-top: 1rem }
 dt { color: var(--soft); font-size: 0.875rem }
-dd { margin-bottom: 0.5rem; font-weight: 600 }
+dd { margin-bottom: 0.5rem; font-weight: 600; line-height: 1.4 }
 dd code, dd span { color: var(--soft); font-size: 0.875rem; font-weight: 400 }
+dd span { display: block; margin-top: 0.25rem }
+dd [data-warning] { padding-left: 0.625rem; border-left: 4px solid var(--accent); color: var(--ink) }
 dl[data-lead] dd { font-size: 1.25rem; line-height: 1.3 }
 ul { padding: 0; list-style: none }
 form p { flex-basis: 100% }
 form { margin-top: 1.25rem; display: flex; flex-wrap: wrap; gap: 0.75rem }
 button { flex: 1 1 7rem; padding: 0.75rem 1.25rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; cursor: pointer }
-button:hover { color: var(--strong); border-color: var(--strong) }
+button:hover { outline: 1px solid var(--accent) }
 small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem }
 `;
 

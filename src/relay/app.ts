@@ -150,7 +150,7 @@ function commonRoutes(
     handle: inOrder(answerSessionFailures, method, ...rateLimits, endpoint),
   });
   const { served, readiness, sessionRequests: requests } = others;
-  const [{ frontendUrl }, second] = config.frontEnds;
+  const [onlyPage, second] = config.frontEnds.flatMap(({ frontendUrl }) => frontendUrl ?? []);
   const isForeign = foreignPages(config);
   const findRegistration = config.registrationsAreNamed
     ? registrationsOfLookups(served, new URL(config.baseUrl))
@@ -161,7 +161,7 @@ function commonRoutes(
       ...rateLimits,
       currentUser(findRegistration, requests, isForeign),
     ),
-    [homePath]: reading('home', home(pages, readiness, second ? undefined : frontendUrl)),
+    [homePath]: reading('home', home(pages, readiness, second ? undefined : onlyPage)),
     [paths.alive]: reading('probe', alive),
     [paths.ready]: reading('probe', ready(readiness)),
     ...Object.fromEntries(

@@ -303,3 +303,20 @@ describe('failures by default', () => {
     }
   });
 });
+
+describe('a page of this machine at another port than the front end', () => {
+  const underTest = relayUnderTest({ origin: 'http://localhost:5173' });
+  const from = (page: string) => navigationWith('Referer', `${page}/`);
+
+  it('is told which page the relay knows, before the provider is asked', async () => {
+    const open = (headers: [string, string][]) => underTest().send({ path: loginPath, headers });
+    const page = expectFailurePage(await open(from('http://localhost:5174')), 400);
+    expect(page.heading).to.equal('Another address is expected');
+    expect(page.detail).to.contain('http://localhost:5174').and.to.contain('http://localhost:5173');
+    expect(page.links).to.deep.equal({ 'Back to localhost:5173': 'http://localhost:5173/' });
+    for (const known of ['http://localhost:5173', 'https://elsewhere.example', baseUrl]) {
+      expectRedirect(await open(from(known)));
+    }
+    expectRedirect(await open([['Referer', 'http://localhost:5174/']]));
+  });
+});

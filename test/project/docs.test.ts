@@ -51,6 +51,22 @@ describe('the manuals', () => {
     }
   });
 
+  it('are all in their index, which llms.txt repeats', () => {
+    const root = new URL('../', docs);
+    const index = readFileSync(new URL('README.md', docs), 'utf8');
+    const entries = [...index.matchAll(/^- \[.*$/gm)].map(([entry]) => entry);
+    const listed = entries.map((entry) => /\]\((.*?)\)/.exec(entry)?.[1]);
+    const pages = readdirSync(docs).filter((file) => /^(?!README).*\.md$/.test(file));
+    expect(listed).to.have.members(pages);
+    const forModels = readFileSync(new URL('llms.txt', root), 'utf8');
+    const repeated = entries.map((entry) => entry.replace('](', '](docs/'));
+    const ofDocs = forModels.split('\n').filter((line) => line.includes('](docs/'));
+    expect(repeated).to.include.members(ofDocs);
+    for (const [, path = ''] of forModels.matchAll(/\]\((.*?)\)/g)) {
+      expect(existsSync(new URL(path, root)), path).to.equal(true);
+    }
+  });
+
   it('on the code name only existing files', () => {
     const root = new URL('../', docs);
     for (const name of ['docs/architecture.md', 'CONTRIBUTING.md']) {

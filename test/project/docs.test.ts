@@ -61,7 +61,7 @@ describe('the manuals', () => {
     const forModels = readFileSync(new URL('llms.txt', root), 'utf8');
     const repeated = entries.map((entry) => entry.replace('](', '](docs/'));
     const ofDocs = forModels.split('\n').filter((line) => line.includes('](docs/'));
-    expect(repeated).to.include.members(ofDocs);
+    expect(ofDocs, 'llms.txt').to.have.members(repeated);
     for (const [, path = ''] of forModels.matchAll(/\]\((.*?)\)/g)) {
       expect(existsSync(new URL(path, root)), path).to.equal(true);
     }

@@ -22,7 +22,7 @@ export interface Contender {
 const all = ['start-login', 'complete-login', 'user-lookup'] as const;
 const ofRelay = [...all, 'oauth-login'] as const;
 const byNumber = ['named-start', 'user-lookup'] as const;
-const ofResources = ['resource-check', 'introspection'] as const;
+const ofResources = ['resource-check', 'introspection', 'gateway'] as const;
 const logins = ['start-login', 'complete-login'] as const;
 const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
@@ -144,7 +144,8 @@ function configFile(
   process.on('exit', () => rmSync(directory, { recursive: true }));
   const secret = join(directory, 'secret');
   writeFileSync(secret, resourceSecret, { mode: 0o600 });
-  const notes = { url: 'https://notes.example.com/mcp', 'secret-file': secret };
+  const url = `${registration.baseUrl}/mcp`;
+  const notes = { url, upstream: `${provider}/mcp`, 'secret-file': secret };
   const file = join(directory, 'config.yaml');
   const one = {
     'client-id': registration.clientId,

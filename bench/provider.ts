@@ -11,6 +11,7 @@ let users = 0;
 const server = createServer({ keepAliveTimeout: 120_000 }, async (request, response) => {
   const [path, query] = (request.url ?? '').split('?', 2);
   if (path === '/user') lookUp(request, response);
+  else if (path === '/mcp') await echo(request, response);
   else if (path === '/authorize') authorize(new URLSearchParams(query), response);
   else await exchange(request, new URLSearchParams(query), response);
 });
@@ -46,6 +47,13 @@ async function exchange(
   const access_token = accessTokenOf(Number(user));
   const token = { access_token, token_type: 'bearer', scope: '', refresh_token: user };
   send(response, 200, JSON.stringify(token));
+}
+
+/** A server behind the gateway. */
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = '';
+  for await (const chunk of request.setEncoding('latin1')) body += chunk;
+  send(response, 200, body);
 }
 
 function lookUp({ headers }: IncomingMessage, response: ServerResponse): void {

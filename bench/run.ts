@@ -22,6 +22,7 @@ const rates = {
   'user-lookup': 500,
   'resource-check': 500,
   introspection: 500,
+  gateway: 300,
 };
 const { values } = parseArgs({
   options: {

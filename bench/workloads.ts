@@ -69,6 +69,15 @@ export const workloads = {
       expect(answer.status === 204, 'not good', answer);
     }),
 
+  /** A program calls a tool of a server behind the gateway. */
+  gateway: (target) =>
+    withResourceToken(target, async (connection, token) => {
+      const type = `Content-Type: application/json\r\nContent-Length: ${toolCall.length}\r\n`;
+      const headers = `Authorization: Bearer ${token}\r\nAccept: application/json\r\n${type}`;
+      const answer = await connection.send('POST', '/mcp', headers, toolCall);
+      expect(answer.body === toolCall, 'not the answer', answer);
+    }),
+
   /** The server of a resource asks who has a token. */
   introspection: (target) =>
     withResourceToken(target, async (connection, token) => {
@@ -79,6 +88,7 @@ export const workloads = {
     }),
 } satisfies Readonly<Record<string, Workload>>;
 
+const toolCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"text":"${'x'.repeat(200)}"}}`;
 const loginPath = '/auth/provider';
 const verifier = 'v'.repeat(43);
 const challenge = hash('sha256', verifier, 'base64url');

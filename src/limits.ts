@@ -92,6 +92,23 @@ export const limits = {
   /** The body of a response. */
   apiResponseSize: 256 * 1024 * 1024,
 
+  // Requests to servers behind the gateway
+
+  /** Requests in flight, event streams included. */
+  streams: 1024,
+  /** Requests in flight of one login. */
+  streamsOfLogin: 32,
+  /** Requests in flight of one client address. */
+  streamsOfAddress: 256,
+  /** The time until the head of a response. */
+  streamHeadTime: 600_000,
+  /** The head of a response. */
+  streamHeadSize: 64 * 1024,
+  /** What an answer to a request may take after its token has ended. */
+  answerAfterTokenTime: 600_000,
+  /** The time over which listening streams end while the relay stops. */
+  stopListeningTime: 5_000,
+
   // The configuration file
 
   /** The file. */

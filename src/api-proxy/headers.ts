@@ -15,17 +15,36 @@ const passedToApi = namesOf(
 );
 
 /**
- * Request headers that no configuration passes to the API: those of the relay, of one connection, of browsers and of
- * proxies, credentials, and what stands for another method or path.
+ * Request headers that pass nowhere: those of the relay, of one connection, of browsers and of proxies, credentials, and
+ * what stands for another method or path.
  *
  * @see RFC 9110 §7.6.1
  */
-const keptFromApi =
-  /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|user-agent|via|x-http-method|x-login-relay|x-real-ip)$|^(?:access-control|proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
+const keptBack =
+  /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|x-http-method|x-login-relay|x-real-ip)$|^(?:proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
+const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
+/** By these, servers behind proxies know people. */
+const keptFromResource = /^x-request-id$|^x-user|^(?:remote|x-auth|x-remote|x-webauth)-/;
+
+/** Servers take other characters of a name for hyphens. */
+const passes = (name: string, kept: RegExp) => {
+  const read = name.replace(/[^a-z0-9]/g, '-');
+  return !keptBack.test(read) && !kept.test(read);
+};
 
 /** Whether a configuration may pass a request header to the API. @param name in lower case */
 export function mayReachApi(name: string): boolean {
-  return !keptFromApi.test(name);
+  return passes(name, keptFromApi);
+}
+
+/**
+ * The headers of a request to a server behind the gateway: all of the client's but those that the relay sets or answers
+ * for, because new protocols have new ones.
+ *
+ * @param headers with names in lower case
+ */
+export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
+  return selected(headers, (name) => passes(name, keptFromResource));
 }
 
 /**
@@ -62,6 +81,18 @@ const inventedByApi = /^(?:x-|ratelimit)/;
 /** What starts with `x-`, but is for browsers or for proxies (`X-Accel-Redirect`, `X-Sendfile`). */
 const notInvented =
   /^x-(?:accel-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
+
+/** What acts on the whole origin of the relay, on one connection, or says who may read. */
+const keptFromClient =
+  /^(?:accept-ch|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|expect-ct|keep-alive|location|nel|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|strict-transport-security|te|trailer|transfer-encoding|upgrade|www-authenticate)$|^(?:access-control|proxy)-|^x-(?:accel-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
+
+/** The headers of a response of a server behind the gateway that reach the client. @param headers with names in lower case */
+export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
+  const isUnbuffered = headers['x-accel-buffering'] === 'no';
+  return selected(headers, (name) =>
+    name === 'x-accel-buffering' ? isUnbuffered : !keptFromClient.test(name),
+  );
+}
 
 /** The headers of a response of the provider's API that reach the page. @param headers with names in lower case */
 export function pageResponseHeaders(headers: IncomingHttpHeaders): Headers {

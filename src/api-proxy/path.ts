@@ -8,20 +8,20 @@ const segmentForm = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i;
 const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
 
 /**
- * Maps the target of a request to the URL that it is proxied to. The URL is always below `base`: a path is refused if any
+ * Maps the target of a request to the URL that it is proxied to. It is `base` or below: a path is refused if any
  * server could read it as a path to somewhere else. Encoded slashes, encoded dots, backslashes, empty segments and double
  * encoding are refused, not repaired.
  *
- * @param target path and query of the request, as received. The path begins with `prefix`
- * @param prefix ends with a slash
- * @param base its path ends with a slash, and it has neither query nor fragment
+ * @param target path and query of the request, as received
+ * @param base has neither query nor fragment. Its path ends with a slash if `prefix` does
  * @returns undefined if the target is refused
  * @see RFC 3986 §6.2.2, CWE-22
  */
 export function proxiedUrl(target: string, prefix: string, base: URL): URL | undefined {
   const [, path = '', query = ''] = /^([^?]*)(.*)$/s.exec(target) ?? [];
-  const rest = path.slice(prefix.length);
-  if (!path.startsWith(prefix) || !isPlain(rest) || !queryForm.test(query)) return undefined;
+  const rest = restBelow(path, prefix);
+  if (rest === undefined || !queryForm.test(query)) return undefined;
+  if (!isPlain(prefix.endsWith('/') ? rest : rest.slice(1))) return undefined;
   const url = URL.parse(base.origin + base.pathname + rest + query);
   // The parser must not have moved anything.
   const isBelow = url?.origin === base.origin && url.pathname === base.pathname + rest;
@@ -33,8 +33,8 @@ export function proxiedUrl(target: string, prefix: string, base: URL): URL | und
  * redirect has no target: nothing in a response chooses another host for the page.
  *
  * @param from the URL that was requested
- * @param base the URL below which the relay sends requests; its path ends with a slash
- * @param mounted the public URL of the relay for `base`, with a slash at its end
+ * @param base the URL at and below which the relay sends requests
+ * @param mounted the public URL of the relay for `base`
  */
 export function relayedLocation(
   location: string,
@@ -43,9 +43,17 @@ export function relayedLocation(
   mounted: string,
 ): string | undefined {
   const target = URL.parse(location, from);
-  const isBelow = target?.origin === base.origin && target.pathname.startsWith(base.pathname);
-  if (!isBelow || target.username !== '' || target.password !== '') return undefined;
-  return mounted + target.pathname.slice(base.pathname.length) + target.search + target.hash;
+  if (target?.origin !== base.origin) return undefined;
+  const rest = restBelow(target.pathname, base.pathname);
+  if (rest === undefined || target.username !== '' || target.password !== '') return undefined;
+  return mounted + rest + target.search + target.hash;
+}
+
+/** What follows a prefix. @returns undefined if the path leads neither to it nor below it */
+function restBelow(path: string, prefix: string): string | undefined {
+  const rest = path.slice(prefix.length);
+  const isBelow = prefix.endsWith('/') || rest === '' || rest.startsWith('/');
+  return path.startsWith(prefix) && isBelow ? rest : undefined;
 }
 
 /** Whether every server reads the path as the same segments. Only the last one may be empty. */

@@ -7,6 +7,8 @@ const unauthorized = {
   oauthError: 'invalid_token',
 } as const;
 
+const badGateway = { status: 502 };
+
 /** Failures of tokens for resources, and of those who show or check them. */
 export const resourceFailures = {
   ...each(unauthorized, {
@@ -14,7 +16,34 @@ export const resourceFailures = {
     resource_token_invalid:
       'The access token is not for this resource, or its login has ended. Log in again.',
     resource_token_expired: 'The access token has expired. Refresh it.',
+    upstream_refused_token:
+      "The server of this resource does not accept the provider's token. Refresh the access token.",
   }),
+  ...each(badGateway, {
+    upstream_unreachable:
+      'The server of this resource could not be reached. Try again in a moment.',
+    upstream_answer_unusable:
+      'The server of this resource sent a response that the relay cannot use.',
+    upstream_refused_relay:
+      'The server of this resource asks for credentials of its own. Only its operator can fix this.',
+  }),
+  upstream_timeout: { status: 504, detail: 'The server of this resource took too long to answer.' },
+  streams_full: {
+    status: 503,
+    detail: 'Too many requests to resources are in flight. Try again in a moment.',
+    headers: { 'Retry-After': '5' },
+  },
+  websocket_unsupported: {
+    status: 426,
+    detail:
+      'WebSockets do not pass here. A reverse proxy passes them, with the check of the relay: GET /auth/check/<resource>.',
+    headers: { Upgrade: 'HTTP/1.1' },
+  },
+  host_unknown: {
+    status: 421,
+    detail:
+      'This host is neither that of the login nor that of a resource. Does a proxy change it?',
+  },
   resource_token_misplaced:
     'Send one access token, in one Authorization header, as "Bearer", a space, and the token. A query must not have it.',
   resource_secret_wrong: {

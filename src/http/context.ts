@@ -15,6 +15,7 @@ export type Action =
   | 'register'
   | 'introspect'
   | 'check'
+  | 'gateway'
   | 'metadata'
   | 'resource-metadata'
   | 'user'
@@ -39,6 +40,8 @@ export interface RequestState {
   resource?: string | undefined;
   person?: string | undefined;
   failure?: FailureCode;
+  /** Who has ended a response that passed the gateway, or why the relay has. */
+  ended?: 'upstream' | 'client' | 'token_end' | 'logout' | 'stop' | 'reload' | 'limit' | undefined;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string | undefined;
   providerCall?: UpstreamCall;
@@ -101,8 +104,7 @@ export function recordCall(ctx: Context): ObserveCall {
 }
 
 /** Aborts when the client hangs up before the response is sent. */
-export function clientGone({ res }: Context): AbortSignal {
-  const gone = new AbortController();
+export function clientGone({ res }: Context, gone = new AbortController()): AbortSignal {
   const onClose = () => {
     if (!res.writableFinished) gone.abort();
   };

@@ -9,6 +9,9 @@ const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]*$/;
 // Pages correct a wrong clock with `Date`: their DPoP proofs have to be of this minute.
 const exposedHeaders = ['Date', 'DPoP-Nonce', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
+/** What passes the gateway. CONNECT never reaches a route, and TRACE shows a request to whoever reads its answer. */
+export const passedMethods = METHODS.filter((name) => name !== 'CONNECT' && name !== 'TRACE');
+
 const allowOrigin = 'Access-Control-Allow-Origin';
 const allowHeaders = 'Access-Control-Allow-Headers';
 const allowCredentials = 'Access-Control-Allow-Credentials';
@@ -55,3 +58,23 @@ export function cors(
     if (!fieldNames.test(ctx.response.get(allowHeaders))) ctx.remove(allowHeaders);
   };
 }
+
+/**
+ * Lets every page read the responses, without credentials, and answers its preflights: what a token opens, and it alone,
+ * no page gets from a browser that has it.
+ */
+export const allowAllPages: Handler = async (ctx, next) => {
+  ctx.set(allowOrigin, '*');
+  const isPreflight =
+    ctx.method === 'OPTIONS' && ctx.req.headers['access-control-request-method'] !== undefined;
+  if (!isPreflight) {
+    ctx.set('Access-Control-Expose-Headers', [...exposedHeaders, 'Mcp-Session-Id'].join(','));
+    return next();
+  }
+  const asked = ctx.get('Access-Control-Request-Headers');
+  ctx.set('Access-Control-Allow-Methods', passedMethods.join(','));
+  // With `*`, a preflight would not let the token pass.
+  if (asked !== '' && fieldNames.test(asked)) ctx.set(allowHeaders, asked);
+  ctx.set('Access-Control-Max-Age', `${dayInSeconds}`);
+  ctx.status = 204;
+};

@@ -7,6 +7,8 @@ import { version } from '../version.ts';
 export interface Situation {
   readonly callsInFlight: number;
   readonly ready: boolean;
+  /** The requests that pass the gateway, by resource. */
+  readonly streams?: ReadonlyMap<string, number>;
   readonly memoryIsUp?: boolean | undefined;
   /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
   readonly providers: readonly {
@@ -129,8 +131,13 @@ export function tableOf({ counter, loginCounter, histogram, gauge }: Makers) {
     revocations: outcomes('revocations_total', 'Revocation requests of front ends, by outcome.'),
     resourceRequests: counter(
       'resource_requests_total',
-      'Questions whether a token opens a resource, by resource and outcome.',
+      'Questions whether a token opens a resource, and requests to it, by resource and outcome.',
       ['resource', 'outcome'],
+    ),
+    streamsEnded: counter(
+      'resource_streams_ended_total',
+      'Responses that passed the gateway, by resource and by who has ended them, or why the relay has.',
+      ['resource', 'reason'],
     ),
     logouts: outcomes('logouts_total', 'Logouts of sessions, by outcome.'),
     limits: counter(
@@ -149,6 +156,14 @@ function defineGauges(gauge: Makers['gauge']): void {
   );
   gauge('provider_calls_in_flight', 'Calls to the provider in flight.', [], (inFlight, now) =>
     inFlight.set(now.callsInFlight),
+  );
+  gauge(
+    'resource_streams',
+    'Requests to servers behind the gateway in flight.',
+    ['resource'],
+    (inFlight, { streams = new Map<string, number>() }) => {
+      for (const [resource, count] of streams) inFlight.set({ resource }, count);
+    },
   );
   gauge('ready', '1 if the relay is ready, as /readyz says; 0 if not.', [], (ready, now) =>
     ready.set(now.ready ? 1 : 0),

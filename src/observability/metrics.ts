@@ -72,9 +72,11 @@ function countProviderCall(metrics: Table, record: RequestRecord): void {
   }
 }
 
+const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspect', 'gateway']);
+
 /** Counts what a request does for a login: start, end, redemption, refresh, revocation, logout. */
 function countLogin(metrics: Table, record: RequestRecord): void {
-  const { method, action, outcome, grant, resource } = record;
+  const { method, action, outcome, grant, resource, ended } = record;
   const label = labelOf(record);
   if (method === 'GET' && outcome === 'ok') {
     if (action === 'start') metrics.started.inc(label);
@@ -82,8 +84,9 @@ function countLogin(metrics: Table, record: RequestRecord): void {
   } else if (method === 'GET' && action === 'callback') {
     metrics.failed.inc({ reason: outcome, ...label });
   }
-  if (resource !== undefined && (action === 'check' || action === 'introspect')) {
+  if (resource !== undefined && doors.has(action)) {
     metrics.resourceRequests.inc({ resource, outcome });
+    if (ended !== undefined) metrics.streamsEnded.inc({ resource, reason: ended });
   }
   if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });
   if (grant === 'refresh_token') metrics.refreshes.inc({ outcome });

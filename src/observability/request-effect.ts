@@ -41,6 +41,7 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   revoke: () => 'the login is revoked',
   register: () => 'a client_id, which holds its client',
   introspect: () => 'whether the token is good',
+  gateway: () => 'passed to the resource',
   check: () => 'the request may pass',
   user: () => 'the user record',
   session: () => 'somebody is logged in',
@@ -52,7 +53,7 @@ export function effectOf(request: Described): string | undefined {
   const { method, action, outcome } = request;
   const failure = failureCodes.find((code) => code === outcome);
   if (failure !== undefined) return new RelayError(failure).detail;
-  if (method === 'OPTIONS') return preflightEffect(request);
+  if (method === 'OPTIONS' && action !== 'gateway') return preflightEffect(request);
   const [, effect] = Object.entries(effects).find(([name]) => name === action) ?? [];
   return effect?.(request);
 }

@@ -34,6 +34,7 @@ type SharedFields =
   | 'frontEnd'
   | 'resource'
   | 'person'
+  | 'ended'
   | 'providerError'
   | 'access'
   | 'refusedBy'
@@ -59,7 +60,7 @@ export function recordRequests(
 
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, action, registration, frontEnd, resource, person } = ctx.state;
+      const { requestId, action, registration, frontEnd, resource, person, ended } = ctx.state;
       const { providerCall, providerError, access, refusedBy, excused, grant, stack } = ctx.state;
       const line: RequestRecord = {
         requestId,
@@ -72,6 +73,7 @@ export function recordRequests(
         resource,
         person: names.person ? person : undefined,
         ...closed,
+        ended,
         provider: providerCall,
         providerError,
         access,
@@ -129,6 +131,8 @@ function levelOf(record: RequestRecord) {
   if (action === 'probe') return 'debug';
   // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
+  // It was meant to end.
+  if (record.ended && record.ended !== 'upstream' && status < 400) return 'info';
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
   // A server asks about whatever strangers send to it.
   if (action === 'introspect' && isBrokenOff) return 'info';

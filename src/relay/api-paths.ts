@@ -28,19 +28,8 @@ export function createApiPaths(
       ),
     })),
   );
-  const byPath = new Map(apiPaths.map((one) => [one.path, one]));
-  if (byPath.size === 0) return undefined;
-  const longest = Math.max(...[...byPath.keys()].map(({ length }) => length));
-
-  /** The API that a path leads to, with the pages that may use it. Each path ends with a slash: only slashes are tried. */
-  function find(path: string) {
-    const within = path.slice(0, longest);
-    for (let end = within.indexOf('/', 1); end > 0; end = within.indexOf('/', end + 1)) {
-      const found = byPath.get(within.slice(0, end + 1));
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
+  if (apiPaths.length === 0) return undefined;
+  const find = finderOf(apiPaths);
 
   return {
     find,
@@ -53,5 +42,22 @@ export function createApiPaths(
       ctx.state.action = 'proxy';
       return found.handle(ctx, next);
     },
+  };
+}
+
+/**
+ * Finds what a path leads to: to one that ends with a slash, everything below it, and to any other also itself. Only
+ * slashes are tried.
+ */
+export function finderOf<Found extends { readonly path: string }>(all: readonly Found[]) {
+  const byPath = new Map(all.map((one) => [one.path, one]));
+  const longest = Math.max(...all.map(({ path }) => path.length));
+  return (path: string): Found | undefined => {
+    const within = path.slice(0, longest + 1);
+    for (let end = within.indexOf('/'); end >= 0; end = within.indexOf('/', end + 1)) {
+      const found = byPath.get(within.slice(0, end)) ?? byPath.get(within.slice(0, end + 1));
+      if (found !== undefined) return found;
+    }
+    return byPath.get(path);
   };
 }

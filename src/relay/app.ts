@@ -37,6 +37,7 @@ import { home } from '../routes/home.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
 import { originOfPage, type SessionRequests } from '../routes/session-requests.ts';
 import { createApiPaths } from './api-paths.ts';
+import { createGateways } from './gateways.ts';
 import { createLoginRoutes, type LoginRoutes } from './login-routes.ts';
 import type { ServedRegistration, ServingContext } from './registrations.ts';
 import { resourceRoutes } from './resource-routes.ts';
@@ -71,6 +72,11 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
       ...resourceRoutes(served),
     }),
   );
+  const gateways = createGateways(
+    config,
+    served.flatMap(({ doors }) => doors),
+    memory.streams,
+  );
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
   const names = {
     registration: served.length > 1,
@@ -91,6 +97,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
   app.use(checkHeaders);
   app.use(originForm);
+  if (gateways !== undefined) app.use(gateways.route);
   app.use((ctx, next) => {
     ctx.state.action = (routes.get(ctx.path) ?? logins.find(ctx.path).route)?.action;
     return next();

@@ -12,6 +12,7 @@ import { createLasting } from '../memory/recent.ts';
 import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Provider } from '../providers/provider.ts';
+import { createStreams } from '../resources/streams.ts';
 import { keysFromFile } from '../sealing/keys.ts';
 
 /** What a process remembers. A reload of the configuration keeps it. */
@@ -23,6 +24,7 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     home,
     logins: createLoginMemory(home),
     grants: createGrantMemory(home),
+    streams: createStreams(),
     logouts: createMarks(home, kinds.logouts, true),
     /** The providers that were discovered last, by their settings. */
     providers: createLasting<Provider>(limits.registrations, now),

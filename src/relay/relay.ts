@@ -69,6 +69,8 @@ export async function createRelay(
   return {
     listener: app.callback(),
     readiness,
+    /** Lets the streams of the relay before go on, but not those of resources that have changed. */
+    takeOver: (): void => memory.streams.follow(served.flatMap(({ doors }) => doors)),
     callsInFlight: (): number =>
       served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close(): void {

@@ -40,6 +40,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
     return {
       callsInFlight: relay.callsInFlight(),
       ready: relay.readiness.reasons().length === 0,
+      streams: memory.streams.counts(),
       memoryIsUp: shared && !shared.isAway(),
       providers: registrations.map(({ name }) => ({
         registration: registrations.length > 1 ? name : undefined,
@@ -91,6 +92,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       current = changed;
       configureSharedMemory(shared, changed);
       server.serve(relay.listener);
+      relay.takeOver();
       if (changed.certificate) server.certify(changed.certificate);
       setTimeout(before.close, longestCall(config)).unref();
       return true;
@@ -98,8 +100,10 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
     /** Stops listening, lets requests in flight finish, and closes every connection. */
     async close(): Promise<void> {
       relay.readiness.stopping = true;
+      memory.streams.stop();
       await Promise.all([server.close(), metricsPort?.close()]);
       relay.close();
+      memory.streams.close();
       await shared?.close();
     },
   };

@@ -15,6 +15,8 @@ const content = v.object({
   /** The login, whose refresh tokens have the same. */
   login: v.string(),
   ...identitySchema.entries,
+  /** That of the provider, if the server behind the resource gets it. */
+  providerToken: v.optional(v.string()),
   /** When it was issued, in seconds since 1970. */
   iat: v.number(),
   /** When it ends, in seconds since 1970. */

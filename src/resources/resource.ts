@@ -7,7 +7,7 @@ import type { Secret } from '../sealing/secret.ts';
 export const longestLifetime = 86_400;
 
 /** A server that knows nothing of logins: the relay stands in front of it. */
-interface Upstream {
+export interface Upstream {
   /** What takes the place of the identifier; both end with a slash, or neither does. */
   readonly url: string;
   /** Whether it gets the provider's access token. */

@@ -43,7 +43,7 @@ export function withRefreshToken(
   const { grants, now, frontEnd, resource } = grantee;
   // `resourceOfLogin` has refused it: a front end with resources never gets the provider's token.
   if (resource === undefined && frontEnd.resources.length > 0) throw new Error('no resource');
-  const granted = resource === undefined ? token : tokenFor(resource, grantee, content);
+  const granted = resource === undefined ? token : tokenFor(resource, grantee, token, content);
   const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
   const refreshToken =
     content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(grantee)) : undefined;
@@ -55,6 +55,7 @@ export function withRefreshToken(
 function tokenFor(
   resource: Resource,
   { identity, frontEnd, grants, now }: Grantee,
+  { accessToken }: Pick<TokenResponse, 'accessToken'>,
   login: RefreshTokenContent | undefined,
 ) {
   if (identity === undefined) throw new Error('nobody asked who it is');
@@ -67,6 +68,7 @@ function tokenFor(
     audience: frontEnd.audience,
     login: login?.login ?? newLogin(),
     ...identity,
+    providerToken: resource.upstream?.givesToken ? accessToken : undefined,
     iat,
     exp,
   };

@@ -78,7 +78,7 @@ export function answerWithChallenge({ url, scope }: Resource): Handler {
 }
 
 /** @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid` */
-function tokenOf(ctx: Context): string {
+export function tokenOf(ctx: Context): string {
   // A proxy that asks says there what address its client has asked for.
   const [, query = ''] = /\?(.*)$/s.exec(ctx.get('X-Forwarded-Uri')) ?? [];
   const isInQuery = [ctx.querystring, query].some((one) => 'access_token' in parseQuery(one));

@@ -161,8 +161,8 @@ async function close(
 function closeIfSlow(socket: Socket, connections: Connections, observer: ServerObserver): void {
   const responses = connections.responsesOn(socket);
   const isAnswering = responses.some(({ headersSent }) => headersSent);
-  // A client that waits for its response may be idle.
-  if (responses.length > 0 && !isAnswering) return;
+  // A client that waits for its response may be idle, and so may one that has read all there is of it.
+  if (responses.length > 0 && (!isAnswering || socket.writableLength === 0)) return;
   if (isAnswering) observer.limitHit('answer_time');
   socket.destroy();
 }

@@ -25,6 +25,9 @@ export interface Call {
 /** What an attempt comes to. `died_while_idle`: the provider never took the request, so another attempt can make the call. */
 type Result = UpstreamResponse | 'died_while_idle';
 
+/** Why a call is aborted whose response has begun, and may end early. */
+export const enough = 'enough';
+
 /** One attempt at a call, on one connection: the request, and the transfer of both bodies. */
 export class Attempt {
   readonly #promise = Promise.withResolvers<Result>();
@@ -41,7 +44,10 @@ export class Attempt {
   #upload: Readable | undefined;
   readonly #countUpload = this.#counter(limits.apiRequestSize, 'upload_too_large');
   #status: number | undefined;
-  readonly #onGone = () => this.#fail('client_gone');
+  readonly #onGone = () => {
+    if (this.#call.request.signal?.reason === enough) this.#finish();
+    else this.#fail('client_gone');
+  };
 
   /**
    * @param by makes the request
@@ -107,7 +113,7 @@ export class Attempt {
       return;
     }
     this.#status = response.statusCode;
-    this.#patience.renew();
+    this.#patience.answered();
     this.#stream.on('data', this.#counter(this.#call.mostBytes, 'provider_answer_unusable'));
     const { download } = this.#call;
     if (download === undefined) this.#receiveWhole(response);
@@ -166,6 +172,14 @@ export class Attempt {
     if (isDecided) this.#promise.resolve({ status, headers: {}, body: Buffer.of() });
     this.#promise.reject(new RelayError(code));
     download?.destroy(new RelayError(code));
+  }
+
+  /** Ends a download as if it was complete. */
+  #finish(): void {
+    this.#settle();
+    this.#call.end('answered', this.#status);
+    this.#stream.unpipe().destroy();
+    this.#call.download?.end();
   }
 
   #settle(): void {

@@ -14,14 +14,36 @@ import type {
   UpstreamRequest,
   UpstreamResponse,
 } from './messages.ts';
-import { type TransferPatience, waitUntil, waitWithin } from './patience.ts';
-import { createRoom, type Endpoint } from './room.ts';
+import { type TransferPatience, waitForHead, waitUntil, waitWithin } from './patience.ts';
+import { createRoom, type Endpoint, shares } from './room.ts';
 
 /** Calls the provider within limits of time, size and number. */
 export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
+/** What differs between bodies of a provider's API and of servers behind the gateway. */
+const transfers = {
+  api: {
+    share: shares.api,
+    mostBytes: limits.apiResponseSize,
+    wait: waitWithin,
+    defaults: {
+      headers: {
+        'user-agent': userAgent,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+      },
+    },
+  },
+  resource: {
+    share: shares.resource,
+    mostBytes: Number.POSITIVE_INFINITY,
+    wait: waitForHead,
+    defaults: { headers: { 'user-agent': undefined }, maxHeaderSize: limits.streamHeadSize },
+  },
+} as const;
+
 /**
- * Creates the client that all calls of a relay share.
+ * Creates the client that all calls to a provider share, or those to the servers behind the gateway.
  *
  * @param by.timeout milliseconds that a whole call may take, body included
  * @param by.concurrentCalls calls that may be in flight; further ones are refused, never queued.
@@ -29,6 +51,7 @@ export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
  * @param by.proxy the HTTP proxy, and the hosts that are called directly
  * @param by.answerSize bytes that a response may have
  * @param by.lookup resolves the names of hosts
+ * @param by.to what bodies are streamed to
  */
 export function createUpstreamClient(by: {
   readonly timeout: number;
@@ -36,15 +59,13 @@ export function createUpstreamClient(by: {
   readonly proxy?: ProxyEnvironment;
   readonly answerSize?: number;
   readonly lookup?: LookupFunction;
+  readonly to?: keyof typeof transfers;
 }) {
   const { timeout, concurrentCalls, proxy = {}, answerSize = limits.providerAnswerSize } = by;
   const pool = createConnectionPool(concurrentCalls, proxy, by.lookup);
+  const { share, mostBytes, wait, defaults } = transfers[by.to ?? 'api'];
   const instance = got.extend({
-    headers: {
-      'user-agent': userAgent,
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-    },
+    ...defaults,
     followRedirect: false,
     throwHttpErrors: false,
     // got copies each list of its options for each call.
@@ -53,7 +74,7 @@ export function createUpstreamClient(by: {
   });
   const pooled = instance.extend({ agent: pool.pooled });
   const unpooled = instance.extend({ agent: pool.unpooled });
-  const room = createRoom(concurrentCalls);
+  const room = createRoom(concurrentCalls, share);
 
   /** @param deadline milliseconds, on the clock of `performance` */
   async function make(call: Call, deadline = Infinity): Promise<UpstreamResponse> {
@@ -113,13 +134,13 @@ export function createUpstreamClient(by: {
       const head = await make({
         request,
         download,
-        mostBytes: limits.apiResponseSize,
+        mostBytes,
         wait(isClientsTurn, giveUp) {
           giveWay = () => giveUp('overloaded');
-          patience = waitWithin(timeout, isClientsTurn, giveUp);
+          patience = wait(timeout, isClientsTurn, giveUp);
           return patience;
         },
-        ...startCall('api', leave, observe),
+        ...startCall(share.endpoint, leave, observe),
       });
       return { ...head, body: download };
     },

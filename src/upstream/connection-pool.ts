@@ -76,10 +76,15 @@ export function createConnectionPool(
  */
 export function openRequest(
   url: URL,
-  { method, headers, agent }: Pick<RequestOptions, 'method' | 'headers' | 'agent'>,
+  {
+    method,
+    headers,
+    agent,
+    maxHeaderSize,
+  }: Pick<RequestOptions, 'method' | 'headers' | 'agent' | 'maxHeaderSize'>,
 ): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;
-  return request({ ...urlToHttpOptions(url), method, headers, agent });
+  return request({ ...urlToHttpOptions(url), method, headers, agent, maxHeaderSize });
 }
 
 /**

@@ -9,16 +9,47 @@ const turnsInMinute = 60_000 / turn;
 export interface Patience {
   /** Something has arrived. */
   renew(bytes?: number): void;
+  /** So has the head of the response. */
+  answered(): void;
   stop(): void;
 }
 
 /** How long a transfer may take, which depends on its client. */
-export type TransferPatience = ReturnType<typeof waitWithin>;
+export interface TransferPatience extends Patience {
+  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
+  pace(): number;
+}
 
 /** Waits until a moment, whatever arrives. @param deadline milliseconds, on the clock of `performance` */
 export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void): Patience {
   const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()), 'provider_timeout');
-  return { renew: () => {}, stop: () => clearTimeout(timer) };
+  return { renew: () => {}, answered: () => {}, stop: () => clearTimeout(timer) };
+}
+
+/**
+ * Waits for the head of a response alone: after it, streams last as long as both sides want.
+ *
+ * @param silence milliseconds without a byte of the request
+ */
+export function waitForHead(
+  silence: number,
+  _isClientsTurn: () => boolean,
+  giveUp: (code: FailureCode) => void,
+): TransferPatience {
+  const timer = setTimeout(giveUp, silence, 'provider_timeout');
+  const stop = () => clearTimeout(timer);
+  let isAnswered = false;
+  return {
+    renew() {
+      if (!isAnswered) timer.refresh();
+    },
+    answered() {
+      isAnswered = true;
+      stop();
+    },
+    pace: () => limits.apiOrdinaryPace,
+    stop,
+  };
 }
 
 /**
@@ -33,7 +64,7 @@ export function waitWithin(
   silence: number,
   isClientsTurn: () => boolean,
   giveUp: (code: FailureCode) => void,
-) {
+): TransferPatience {
   const { apiCallTime, apiPace, apiOrdinaryPace } = limits;
   let left = apiCallTime / turn;
   let bytes = 0;
@@ -60,13 +91,9 @@ export function waitWithin(
     if (pace < apiPace) end('request_timeout');
     else if (left <= 0) end(isSlow ? 'request_timeout' : 'provider_timeout');
   }, turn);
-  return {
-    renew(passed = 0) {
-      bytes += passed;
-      silent.refresh();
-    },
-    /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
-    pace: () => pace,
-    stop,
+  const renew = (passed = 0) => {
+    bytes += passed;
+    silent.refresh();
   };
+  return { renew, answered: renew, pace: () => pace, stop };
 }

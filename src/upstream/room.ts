@@ -2,8 +2,8 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 
 /**
- * The endpoint of the provider that a call is for. `access` says who may log in; `api` is the provider's API, which
- * pages use through the relay.
+ * What a call is for: an endpoint of the provider, or a server behind the gateway. `access` says who may log in; `api` is
+ * the provider's API, which pages use through the relay.
  */
 export type Endpoint =
   | 'authorize'
@@ -12,16 +12,27 @@ export type Endpoint =
   | 'access'
   | 'metadata'
   | 'revocation'
-  | 'api';
+  | 'api'
+  | 'resource';
 
 /** Who a transfer belongs to. */
 export interface Holder {
+  /** A session, or the login of a token. */
   readonly session: string;
   /** The client address, if it is known to be the client's own. */
   readonly address: string | undefined;
 }
 
-/** A call to a provider's API, which takes as long as its client reads and sends. */
+/** What a transfer may have of a room. */
+interface Share {
+  readonly endpoint: 'api' | 'resource';
+  readonly ofSession: number;
+  readonly ofAddress: number;
+  /** Whether a transfer may end for the sake of another one. */
+  readonly givesWay: boolean;
+}
+
+/** A call to a provider's API, or to a server behind the gateway, which takes as long as its client reads and sends. */
 interface Transfer extends Holder {
   /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
   pace(): number;
@@ -38,8 +49,24 @@ const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly share
   { of: ['api'], share: 1 / 2 },
 ];
 
+/** What each transfer may have, by where it goes. */
+export const shares = {
+  api: {
+    endpoint: 'api',
+    ofSession: limits.apiCallsOfSession,
+    ofAddress: limits.apiCallsOfAddress,
+    givesWay: true,
+  },
+  resource: {
+    endpoint: 'resource',
+    ofSession: limits.streamsOfLogin,
+    ofAddress: limits.streamsOfAddress,
+    givesWay: false,
+  },
+} as const satisfies Readonly<Record<string, Share>>;
+
 /** The room for calls. @param most calls that may be in flight; further ones are refused, never queued */
-export function createRoom(most: number) {
+export function createRoom(most: number, each: Share = shares.api) {
   const counted = parts.map(({ of, share }) => ({ of, most: Math.ceil(most * share), now: 0 }));
   const countersOf = (endpoint: Endpoint) =>
     counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
@@ -71,10 +98,11 @@ export function createRoom(most: number) {
   return {
     expect,
     take,
-    /** The same for a transfer. Another one may give way to it. */
+    /** The same for a transfer, within its share. Another one may give way to it. */
     takeFor(transfer: Transfer): () => void {
-      makeRoomFor(transfer, [...transfers], isFull('api'), transfers.size >= crowd);
-      const leave = take('api');
+      const isCrowded = each.givesWay && transfers.size >= crowd;
+      makeRoomFor(transfer, [...transfers], each, isFull(each.endpoint), isCrowded);
+      const leave = take(each.endpoint);
       transfers.add(transfer);
       return () => {
         transfers.delete(transfer);
@@ -89,17 +117,18 @@ export function createRoom(most: number) {
 function makeRoomFor(
   newcomer: Transfer,
   transfers: readonly Transfer[],
+  { ofSession: mostOfSession, ofAddress: mostOfAddress, givesWay }: Share,
   isFull: boolean,
   isCrowded: boolean,
 ): void {
   const { session, address } = newcomer;
   const ofSession = transfers.filter((one) => one.session === session);
-  if (ofSession.length >= limits.apiCallsOfSession) throw new RelayError('overloaded');
+  if (ofSession.length >= mostOfSession) throw new RelayError('overloaded');
   const ofAddress = transfers.filter((one) => address !== undefined && one.address === address);
-  if (ofAddress.length >= limits.apiCallsOfAddress) {
+  if (ofAddress.length >= mostOfAddress) {
     // Several people may share the address.
-    const loser = loserTo(newcomer, ofAddress, ['session'], true);
-    if (loser === undefined) throw new RelayError('overloaded');
+    const loser = givesWay && loserTo(newcomer, ofAddress, ['session'], true);
+    if (!loser) throw new RelayError('overloaded');
     loser.giveWay();
   } else if (isCrowded) loserTo(newcomer, transfers, ['session', 'address'], isFull)?.giveWay();
 }

@@ -17,7 +17,9 @@ const ofPrograms: readonly string[] = [
 const ofResources: readonly string[] = [
   ...['resource_token_missing', 'resource_token_invalid', 'resource_token_expired'],
   ...['resource_token_misplaced', 'resource_secret_wrong', 'token_of_relay'],
-  ...['identity_too_long', 'identity_unknown'],
+  ...['identity_too_long', 'identity_unknown', 'host_unknown', 'websocket_unsupported'],
+  ...['upstream_unreachable', 'upstream_answer_unusable', 'upstream_timeout', 'streams_full'],
+  ...['upstream_refused_token', 'upstream_refused_relay'],
 ];
 
 /** Failures that reach no page as a code of the relay. */

@@ -141,6 +141,7 @@ ${settings.frontEnds}
       return started;
     };
     this.#relays = await Promise.all(Array.from({ length: replicas }, start));
+    for (const { takeOver } of this.#relays) takeOver();
   }
 
   browser(): FakeBrowser {

@@ -1,0 +1,78 @@
+import type { Next } from 'koa';
+import type { Config } from '../config/config.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import { clientsBehind } from '../http/client-address.ts';
+import { type Context, type Handler, inOrder } from '../http/context.ts';
+import { allowAllPages } from '../http/cors.ts';
+import { paths } from '../paths.ts';
+import type { Door } from '../resources/door.ts';
+import type { Streams } from '../resources/streams.ts';
+import { gateway } from '../routes/gateway.ts';
+import { answerWithChallenge, resourceMetadataPaths } from '../routes/protected-resource.ts';
+import { finderOf } from './api-paths.ts';
+
+interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
+  readonly path: string;
+  readonly handle: Handler;
+}
+
+/**
+ * Creates the addresses of the resources that the relay stands in front of.
+ *
+ * @param doors those of all resources
+ * @returns undefined if there are none
+ */
+export function createGateways(
+  { baseUrl, trustedProxies, behindUnknownProxy }: Config,
+  doors: readonly Door[],
+  streams: Streams,
+) {
+  const { ownSubscriberOf } = clientsBehind(trustedProxies, behindUnknownProxy);
+  const all = doors.flatMap((door): Gate[] => {
+    const { url, upstream } = door.resource;
+    if (upstream === undefined) return [];
+    const pass = gateway(door, upstream, streams, ownSubscriberOf);
+    const handle = inOrder(answerWithChallenge(door.resource), allowAllPages, pass);
+    const place = new URL(url);
+    return [{ host: place.host, hostname: place.hostname, path: place.pathname, handle }];
+  });
+  if (all.length === 0) return undefined;
+  const login = new URL(baseUrl);
+  const areByHost = all.some(({ host }) => host !== login.host);
+  const known = new Set([
+    login.hostname,
+    ...doors.map(({ resource }) => new URL(resource.url).hostname),
+  ]);
+  const metadata = new Set(doors.flatMap(({ resource }) => [...resourceMetadataPaths(resource)]));
+  const byHost = findersBy(all, ({ host }) => host);
+  // Proxies remove a port, or send one of no need. Another port of the login's host is not the login.
+  const isAlone = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
+  const byHostname = findersBy(all.filter(isAlone), ({ hostname }) => hostname);
+  // Probes ask by an address, whatever the names are.
+  const isProbe = (path: string) => path === paths.alive || path === paths.ready;
+
+  return {
+    /** Passes a request at or below the address of a resource to its server. */
+    route(ctx: Context, next: Next): unknown {
+      const { path } = ctx;
+      // Where the login has the only host, its name does not count: some proxies change it.
+      const { host, hostname } = areByHost ? ctx : login;
+      if (!known.has(hostname.toLowerCase())) {
+        if (isProbe(path)) return next();
+        throw new RelayError('host_unknown');
+      }
+      if (metadata.has(path)) return next();
+      const find =
+        byHost.get(host.toLowerCase()) ??
+        (host === login.host ? undefined : byHostname.get(hostname.toLowerCase()));
+      const found = find?.(path);
+      if (found === undefined) return next();
+      ctx.state.route = 'gateway';
+      ctx.state.action = 'gateway';
+      return found.handle(ctx, next);
+    },
+  };
+}
+
+const findersBy = (gates: readonly Gate[], nameOf: (gate: Gate) => string) =>
+  new Map([...Map.groupBy(gates, nameOf)].map(([name, at]) => [name, finderOf(at)]));

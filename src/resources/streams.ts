@@ -1,0 +1,103 @@
+import type { RelayError } from '../failures/relay-error.ts';
+import { limits } from '../limits.ts';
+import { createUpstreamClient } from '../upstream/client.ts';
+import type { ObserveCall, StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
+import type { AccessTokenContent } from './access-tokens.ts';
+import type { Closing, Door } from './door.ts';
+
+/** Why the relay itself ends a stream. */
+export type Cut = Closing | 'stop';
+
+/** Milliseconds between two looks at all streams. */
+const lookTime = 1_000;
+
+/** A request to a server behind the gateway, until its response is complete. */
+export interface Stream {
+  door: Door;
+  readonly opened: AccessTokenContent;
+  /** Whether it waits for events: it ends with its token. */
+  readonly isListening: boolean;
+  end(why: Cut): void;
+}
+
+/** The streams of a process. */
+export type Streams = ReturnType<typeof createStreams>;
+
+/** Passes requests to the servers behind the gateway. A reload keeps those that it does not concern. */
+export function createStreams() {
+  const client = createUpstreamClient({
+    timeout: limits.streamHeadTime,
+    concurrentCalls: limits.streams,
+    to: 'resource',
+  });
+  const open = new Set<Stream>();
+  let isStopping = false;
+  let looks: NodeJS.Timeout | undefined;
+
+  async function lookAt(stream: Stream): Promise<void> {
+    const { door, opened, isListening } = stream;
+    const grace = isListening ? 0 : limits.answerAfterTokenTime;
+    const why = await door.closedTo(opened, grace);
+    if (why !== undefined) stream.end(why);
+  }
+
+  function add(stream: Stream): void {
+    open.add(stream);
+    // One timer for all: a thousand would wake up the process all the time.
+    looks ??= setInterval(() => {
+      for (const one of open) void lookAt(one);
+    }, lookTime).unref();
+  }
+
+  function remove(stream: Stream): void {
+    open.delete(stream);
+    if (open.size > 0) return;
+    clearInterval(looks);
+    looks = undefined;
+  }
+
+  return {
+    isStopping: (): boolean => isStopping,
+    /** As the client's `stream`, in the share of the stream's login. */
+    async pass(
+      stream: Stream,
+      { address, ...request }: Omit<StreamedRequest, 'holder'> & { address: string | undefined },
+      observe: ObserveCall,
+    ): Promise<StreamedResponse> {
+      const holder = { session: stream.opened.login, address };
+      add(stream);
+      return await client
+        .stream({ ...request, holder }, (call, isSent) => {
+          remove(stream);
+          observe(call, isSent);
+        })
+        .catch((error: RelayError) => {
+          remove(stream);
+          throw error;
+        });
+    },
+    /** Ends the streams of resources that have changed. The doors of all others are the new ones. */
+    follow(doors: readonly Door[]): void {
+      const byKey = new Map(doors.map((door) => [door.key, door]));
+      for (const stream of open) {
+        const door = byKey.get(stream.door.key);
+        if (door === undefined) stream.end('reload');
+        else stream.door = door;
+      }
+    },
+    /** Ends listening streams one after the other: their clients come back elsewhere, but not at once. */
+    stop(): void {
+      isStopping = true;
+      const listening = [...open].filter((one) => one.isListening);
+      for (const [index, { end }] of listening.entries()) {
+        setTimeout(end, (limits.stopListeningTime * index) / listening.length, 'stop');
+      }
+    },
+    /** The number of streams of each resource. */
+    counts(): ReadonlyMap<string, number> {
+      const byName = Map.groupBy(open, ({ door }) => door.resource.name);
+      return new Map([...byName].map(([name, { length }]) => [name, length]));
+    },
+    close: client.close,
+  };
+}

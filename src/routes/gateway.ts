@@ -1,0 +1,149 @@
+import type { IncomingMessage } from 'node:http';
+import { clientResponseHeaders, resourceRequestHeaders } from '../api-proxy/headers.ts';
+import { relayedLocation } from '../api-proxy/path.ts';
+import { type FailureCode, RelayError } from '../failures/relay-error.ts';
+import { type Context, clientGone, type Handler, type RequestState } from '../http/context.ts';
+import { passedMethods } from '../http/cors.ts';
+import { isCredential } from '../oauth/authorization-header.ts';
+import type { AccessTokenContent } from '../resources/access-tokens.ts';
+import type { Door } from '../resources/door.ts';
+import { identityHeaders } from '../resources/identity-headers.ts';
+import type { Upstream } from '../resources/resource.ts';
+import type { Cut, Stream, Streams } from '../resources/streams.ts';
+import { enough } from '../upstream/attempt.ts';
+import type { UpstreamCall } from '../upstream/messages.ts';
+import { isUnusable, type Passage, passOn, targetOf } from './pass-on.ts';
+import { tokenOf } from './protected-resource.ts';
+
+/** What it means that a call has failed: its server is no provider. */
+const failures: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
+  provider_unreachable: 'upstream_unreachable',
+  provider_timeout: 'upstream_timeout',
+  provider_answer_unusable: 'upstream_answer_unusable',
+  overloaded: 'streams_full',
+};
+
+/** What the client gets if the relay has ended a request before its answer, or broken it off. */
+const cuts: Readonly<Record<Cut, FailureCode>> = {
+  token_end: 'resource_token_expired',
+  logout: 'resource_token_invalid',
+  reload: 'not_ready',
+  stop: 'not_ready',
+};
+
+const ends: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
+  client_gone: 'client',
+  upload_too_large: 'limit',
+  overloaded: 'limit',
+};
+
+/**
+ * Passes the requests of those who have a token for a resource to the server behind it, with who they are.
+ *
+ * @param ownAddressOf the client address of a request, if it is known to be the client's own
+ */
+export function gateway(
+  door: Door,
+  upstream: Upstream,
+  streams: Streams,
+  ownAddressOf: (request: IncomingMessage) => string | undefined,
+): Handler {
+  const { resource } = door;
+  const place = new URL(resource.url);
+  const way = { path: place.pathname, url: new URL(upstream.url) };
+
+  /** Where a redirect leads, by the address of the server or by that of the resource. */
+  const locationOf = (location: string, url: URL) =>
+    relayedLocation(location, url, way.url, resource.url) ??
+    relayedLocation(location, url, place, resource.url);
+
+  function refusalOf(status: number): RelayError | undefined {
+    const { givesToken } = upstream;
+    // With 401, clients would log in again, for ever.
+    if (status === 401) {
+      return new RelayError(givesToken ? 'upstream_refused_token' : 'upstream_refused_relay');
+    }
+    return isUnusable(status) ? new RelayError('upstream_answer_unusable') : undefined;
+  }
+
+  return async (ctx: Context) => {
+    ctx.state.resource = resource.name;
+    const opened = await door.open(tokenOf(ctx));
+    ctx.state.person = opened.sub;
+    const { method } = ctx;
+    if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
+    if (/\bwebsocket\b/i.test(ctx.get('Upgrade'))) throw new RelayError('websocket_unsupported');
+    const url = targetOf(ctx, way);
+    const isListening = method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen';
+    // Its client comes back at once, on the same connection.
+    if (isListening && streams.isStopping()) throw new RelayError('not_ready');
+    const call = callOf(ctx, { door, opened, isListening }, streams, ownAddressOf(ctx.req));
+    await passOn(ctx, {
+      ...{ method, url, call, refusalOf },
+      headers: {
+        ...resourceRequestHeaders(ctx.req.headers),
+        'x-forwarded-host': place.host,
+        'x-forwarded-proto': place.protocol.slice(0, -1),
+        'x-request-id': ctx.state.requestId,
+        ...identityOf(opened),
+        ...(upstream.givesToken && { authorization: credentialsOf(opened) }),
+      },
+      passed(answered) {
+        const target = answered.location && locationOf(answered.location, url);
+        return { ...clientResponseHeaders(answered), ...(target && { location: target }) };
+      },
+    });
+  };
+}
+
+/** Makes the call of a request, and records how it ends. */
+function callOf(
+  ctx: Context,
+  of: Omit<Stream, 'end'>,
+  streams: Streams,
+  address: string | undefined,
+): Passage['call'] {
+  const ending = new AbortController();
+  let cut: Cut | undefined;
+  let isEventStream = false;
+  const codeOf = (code: FailureCode) => (cut ? cuts[cut] : (failures[code] ?? code));
+  const end = (why: Cut) => {
+    cut ??= why;
+    // The end of any other body would say that it is complete.
+    ending.abort(isEventStream ? enough : undefined);
+  };
+  const observe = ({ outcome }: UpstreamCall) => {
+    const by = outcome === 'answered' ? undefined : outcome;
+    ctx.state.ended = cut ?? (by && ends[by]) ?? 'upstream';
+    // The status may be sent already.
+    if (by) ctx.state.failure = codeOf(by);
+  };
+  return async (request) => {
+    const sent = { ...request, address, signal: clientGone(ctx, ending) };
+    try {
+      const response = await streams.pass({ ...of, end }, sent, observe);
+      const { 'content-type': type = '', 'content-length': length } = response.headers;
+      isEventStream = length === undefined && /^text\/event-stream\b/i.test(type);
+      return response;
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      // It was never in flight.
+      ctx.state.ended ??= ends[error.code];
+      throw new RelayError(codeOf(error.code));
+    }
+  };
+}
+
+/** What the server learns of the person: a header that is unknown is left out. */
+function identityOf(opened: AccessTokenContent): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(identityHeaders(opened)).filter(([, value]) => value !== ''),
+  );
+}
+
+/** @throws {RelayError} `resource_token_expired` if the resource did not give the provider's token when it was issued */
+function credentialsOf({ providerToken }: AccessTokenContent): string {
+  if (providerToken === undefined) throw new RelayError('resource_token_expired');
+  if (!isCredential(providerToken)) throw new RelayError('token_malformed');
+  return `Bearer ${providerToken}`;
+}

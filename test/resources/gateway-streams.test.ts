@@ -1,0 +1,246 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import { RelayError } from '../../src/failures/relay-error.ts';
+import { limits } from '../../src/limits.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { createStreams } from '../../src/resources/streams.ts';
+import { waitForHead } from '../../src/upstream/patience.ts';
+import { createRoom, shares } from '../../src/upstream/room.ts';
+import { serve } from '../harness/provider/serve.ts';
+import { eventually } from '../harness/system/eventually.ts';
+import { gatewayRelay, urls } from './support/gateway-relay.ts';
+
+const metrics = createMetrics(() => ({
+  ...{ callsInFlight: 0, ready: true, providers: [] },
+  streams: new Map([['notes', 3]]),
+}));
+const lifetime = 3_600_000;
+
+describe('a stream through the gateway', () => {
+  const relay = gatewayRelay({ observers: [metrics.observe] });
+  const open: ServerResponse[] = [];
+  let type: string;
+
+  beforeEach(() => {
+    open.length = 0;
+    type = 'text/event-stream';
+    relay().lines.length = 0;
+    relay().answer = (request, response) => {
+      request.resume();
+      response.writeHead(200, { 'Content-Type': type }).write('data: 1\n\n');
+      open.push(response);
+    };
+  });
+
+  /** Begins a stream, whose first event has arrived. */
+  async function begin(token: string, method = 'GET', headers: Record<string, string> = {}) {
+    const { host, pathname: path } = new URL(urls.notes);
+    const all = { Host: host, Authorization: `Bearer ${token}`, ...headers };
+    const at = { host: '127.0.0.1', port: relay().port, path, method, agent: false } as const;
+    const sent = httpRequest({ ...at, headers: all }).end();
+    const [response]: IncomingMessage[] = await once(sent, 'response');
+    if (response === undefined) throw new Error('no response');
+    const events = await once(response, 'data');
+    expect(`${events}`).to.equal('data: 1\n\n');
+    /** How it ends: `complete`, or broken off. */
+    const end = new Promise<string>((resolve) => {
+      response
+        .on('error', () => {})
+        .once('close', () => resolve(response.complete ? 'complete' : 'broken off'));
+    });
+    return { response: response.resume(), end };
+  }
+  const endsInLog = () => relay().lines.flatMap(({ ended }) => (ended ? [ended] : []));
+  const countOf = async (reason: string) => {
+    const line = `login_relay_resource_streams_ended_total{resource="notes",reason="${reason}"} `;
+    const found = (await metrics.text()).split('\n').find((one) => one.startsWith(line));
+    return Number(found?.slice(line.length) ?? 0);
+  };
+  /** Whether it goes on after the relay has looked at it. */
+  async function expectToGoOn({ response }: { response: IncomingMessage }, at = open.length - 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    open[at]?.write('data: 2\n\n');
+    expect(`${await once(response, 'data')}`).to.equal('data: 2\n\n');
+  }
+
+  it('arrives event by event, and ends with its server or its client', async () => {
+    const { access_token } = await relay().tokens();
+    const [first, second, third] = [
+      await begin(access_token),
+      await begin(access_token),
+      await begin(access_token),
+    ];
+    open[0]?.end();
+    expect(await first.end).to.equal('complete');
+    open[1]?.socket?.destroy();
+    expect(await second.end).to.equal('broken off');
+    const gone = once(open[2] as ServerResponse, 'close');
+    third.response.destroy();
+    await gone;
+    await eventually(async () => {
+      expect(endsInLog()).to.have.members(['upstream', 'upstream', 'client']);
+    });
+    expect(await metrics.text()).to.include('login_relay_resource_streams{resource="notes"} 3');
+  });
+
+  it('ends with its token if it listens; an answer has ten minutes more', async () => {
+    const { access_token } = await relay().tokens();
+    const listening = [
+      await begin(access_token),
+      await begin(access_token, 'POST', { 'Mcp-Method': 'subscriptions/listen' }),
+    ];
+    const answer = await begin(access_token, 'POST');
+    const before = await countOf('token_end');
+    relay().ahead += lifetime;
+    for (const { end } of listening) expect(await end).to.equal('complete');
+    relay().ahead += limits.answerAfterTokenTime - 60_000;
+    await expectToGoOn(answer);
+    relay().ahead += 60_000;
+    expect(await answer.end).to.equal('complete');
+    expect((await relay().use('notes', access_token)).status).to.equal(401);
+    expect(endsInLog()).to.deep.equal(['token_end', 'token_end', 'token_end']);
+    expect(await countOf('token_end')).to.equal(before + 3);
+  });
+
+  it('ends with its login, and breaks off if its end would look like that of a body', async () => {
+    const [ended, other] = [await relay().tokens(), await relay().tokens()];
+    const listening = await begin(ended.access_token);
+    type = 'application/json';
+    const body = await begin(ended.access_token, 'POST');
+    const stays = await begin(other.access_token);
+    await relay().post('revoke', { client_id: 'app', token: ended.refresh_token });
+    expect(await listening.end).to.equal('complete');
+    expect(await body.end).to.equal('broken off');
+    await expectToGoOn(stays);
+    await eventually(async () => {
+      expect(endsInLog()).to.deep.equal(['logout', 'logout']);
+    });
+    expect(relay().lines.some(({ level }) => level !== 30)).to.equal(false);
+    stays.response.destroy();
+  });
+
+  it('ends with a reload that changes its resource, and goes on after any other', async () => {
+    const { access_token } = await relay().tokens();
+    const port = relay().upstreamPort;
+    const row = (more: string) => ({
+      notes: `{ url: ${urls.notes}, identity: [email, groups], ${more} }`,
+    });
+    const same = `upstream: http://127.0.0.1:${port}/mcp`;
+    const first = await begin(access_token, 'POST');
+    await relay().reload(relay().settings({ ...row(`${same}, lifetime: 5`), files: '' }));
+    await expectToGoOn(first);
+    let last = first;
+    for (const more of [
+      `${same}, allow: { users: ['42'] }`,
+      `upstream: http://127.0.0.1:${port}/mcp/other`,
+      `upstream: http://127.0.0.1:${port}/mcp/other, token: provider`,
+    ]) {
+      await relay().reload(relay().settings(row(more)));
+      expect(await last.end).to.equal('complete');
+      last = await begin((await relay().tokens()).access_token);
+    }
+    await relay().reload(relay().settings({ notes: '' }));
+    expect(await last.end).to.equal('complete');
+    await relay().reload(relay().settings());
+    expect(new Set(endsInLog())).to.deep.equal(new Set(['reload']));
+  });
+
+  it('is one of 32 of its login; what is beyond gets 503, and nobody else is ended', async () => {
+    const [mine, other] = [await relay().tokens(), await relay().tokens()];
+    const streams = await Promise.all(
+      Array.from({ length: limits.streamsOfLogin }, () => begin(mine.access_token)),
+    );
+    const refused = await relay().use('notes', mine.access_token);
+    expect(refused.status).to.equal(503);
+    expect(refused.headers).to.have.property('retry-after');
+    expect(relay().lines.at(-1)).to.include({ outcome: 'streams_full', ended: 'limit' });
+    await expectToGoOn(await begin(other.access_token));
+    for (const { response } of streams) {
+      expect(response.destroyed).to.equal(false);
+      response.destroy();
+    }
+  });
+});
+
+describe('the room of the gateway', () => {
+  const holder = { pace: () => 0, giveWay: () => expect.fail('it gave way') };
+
+  it('has a share for each login and each known address, and for all together', () => {
+    const room = createRoom(limits.streams, shares.resource);
+    const take = (session: string, address?: string) =>
+      room.takeFor({ ...holder, session, address });
+    const fill = (most: number, address?: string) =>
+      Array.from({ length: most }, (_, index) => take(`${address} ${index}`, address));
+    const leaves = fill(limits.streamsOfAddress, 'x');
+    expect(() => take('new', 'x')).to.throw(RelayError, 'overloaded');
+    leaves[0]?.();
+    take('new', 'x');
+    fill(limits.streams - limits.streamsOfAddress);
+    expect(() => take('newest')).to.throw(RelayError, 'overloaded');
+    expect(room.inFlight()).to.equal(limits.streams);
+  });
+});
+
+describe('the time of the gateway', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  it('is ten minutes until the head of an answer, and unlimited from then on', () => {
+    const given: string[] = [];
+    const wait = () =>
+      waitForHead(
+        limits.streamHeadTime,
+        () => true,
+        (code) => given.push(code),
+      );
+    const [silent, answered] = [wait(), wait()];
+    mock.timers.tick(limits.streamHeadTime - 1);
+    answered.answered();
+    answered.renew();
+    expect(given).to.be.empty;
+    mock.timers.tick(10 * limits.streamHeadTime);
+    expect(given).to.deep.equal(['provider_timeout']);
+    silent.stop();
+  });
+
+  it('is five seconds at a stop, in which listening streams end one after the other', async () => {
+    const server = await serve((_, response) => response.writeHead(200).flushHeaders());
+    const streams = createStreams();
+    const ended: string[] = [];
+    const opened = { login: 'a', frontEnd: 'a', audience: 'a', sub: 'a', iat: 0, exp: 0 };
+    const door = { key: '', closedTo: async () => undefined, open: async () => opened };
+    const pass = async (name: string, isListening: boolean) =>
+      await streams.pass(
+        {
+          door: { ...door, resource: { name } as never },
+          ...{ opened, isListening, end: (why) => ended.push(`${name} ${why}`) },
+        },
+        { method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers: {}, address: undefined },
+        () => {},
+      );
+    for (const [name, isListening] of [
+      ['a', true],
+      ['answer', false],
+      ['b', true],
+    ] as const) {
+      await pass(name, isListening);
+    }
+    expect(streams.counts()).to.deep.equal(
+      new Map([
+        ['a', 1],
+        ['answer', 1],
+        ['b', 1],
+      ]),
+    );
+    streams.stop();
+    expect(streams.isStopping()).to.equal(true);
+    mock.timers.tick(1);
+    expect(ended).to.deep.equal(['a stop']);
+    mock.timers.tick(limits.stopListeningTime);
+    expect(ended).to.deep.equal(['a stop', 'b stop']);
+    streams.close();
+    await server.close();
+  });
+});

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { logInTo, redemption } from '../harness/login/oauth-front-end.ts';
+import { OAuthPage } from '../harness/login/oauth-page.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { serve } from '../harness/provider/serve.ts';
+import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
+import { baseUrl, keyFile, secretFile } from '../harness/relay/relay-under-test.ts';
+import { startedOnce } from '../harness/system/started-once.ts';
+import { ada, tokensOf } from './support/resources-relay.ts';
+
+describe('a relay with streams through its gateway', () => {
+  const open: ServerResponse[] = [];
+  const upstream = startedOnce(
+    'the server',
+    () =>
+      serve((request, response) => {
+        request.resume();
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+        open.push(response);
+      }),
+    (one) => one.close(),
+  );
+  const { underTest } = useRefreshingRelay(async () => ({
+    ...{ origin: undefined, 'key-file': await keyFile() },
+    config: await secretFile(`resources:
+  notes: { url: ${baseUrl}/notes, upstream: http://127.0.0.1:${upstream().port}/mcp }
+front-ends:
+  app: { origin: https://app.example, token-delivery: code, resources: [notes] }
+`),
+  }));
+
+  it('keeps them during a reload, ends those that listen when it stops, and waits for the answers', async () => {
+    const { relay, provider } = underTest();
+    provider.onUser = (response, { credential }) =>
+      (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
+    const page = new OAuthPage(relay, provider, undefined);
+    const login = await logInTo(new FakeBrowser(() => relay), { provider });
+    const { access_token: accessToken } = tokensOf(await page.request(redemption(login)));
+    const begin = async (method: string) => {
+      const headers = { Host: 'relay.example', Authorization: `Bearer ${accessToken}` };
+      const at = { host: '127.0.0.1', port: relay.port, path: '/notes', agent: false } as const;
+      const sent = httpRequest({ ...at, method, headers }).end();
+      const [response]: IncomingMessage[] = await once(sent, 'response');
+      if (response === undefined) throw new Error('no response');
+      return text(response);
+    };
+    const listening = [await begin('GET'), await begin('GET')];
+    const answer = await begin('POST');
+    await relay.reload();
+    for (const one of open) one.write('data: 1\n\n');
+    const ended = relay.process.stop('SIGTERM');
+    for (const one of listening) expect(await one).to.equal('data: 1\n\n');
+    open.at(-1)?.end('data: 2\n\n');
+    expect(await answer).to.equal('data: 1\n\ndata: 2\n\n');
+    expect(await ended).to.include({ code: 0 });
+    const ends = relay.process.logLines.flatMap((line) => line['ended'] ?? []);
+    expect(ends).to.deep.equal(['stop', 'stop', 'upstream']);
+  });
+});

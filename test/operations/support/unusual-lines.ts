@@ -9,6 +9,7 @@ import { send } from '../../harness/client/http-client.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { serve } from '../../harness/provider/serve.ts';
+import { baseUrl } from '../../harness/relay/relay.ts';
 import { createRelayHere } from '../../harness/relay/relay-in-process.ts';
 import { type LogLine, RelayProcess } from '../../harness/relay/relay-process.ts';
 import {
@@ -75,20 +76,27 @@ export async function linesOfRefused(): Promise<readonly LogLine[]> {
   return relay.lines;
 }
 
-/** The log of a relay at which somebody uses a resource, and the values of its metric. */
+/** The log of a relay at which somebody uses resources, and the values of their metrics. */
 export async function useOfResource() {
-  const metrics = createMetrics(() => ({ callsInFlight: 0, ready: true, providers: [] }));
+  const streams = new Map([['own', 1]]);
+  const idle = { callsInFlight: 0, ready: true, providers: [], streams };
+  const metrics = createMetrics(() => idle);
+  const own = `${baseUrl}/own`;
   const relay = await ClientsRelay.start({
     ...settings,
-    relay: `log-people: true\n${settings.relay}`,
+    relay: `log-people: true\n${settings.relay}  own: { url: ${own}, upstream: http://127.0.0.1:1/own }\n`,
+    frontEnds: settings.frontEnds.replace('[notes, files]', '[notes, files, own]'),
     surroundings: { observers: [metrics.observe] },
   });
   relay.provider.onUser = json(ada);
   const { access_token } = tokensOf(await logIn(relay, { ...ofApp, resource: notes }));
   await check(relay, 'notes', bearer(access_token));
+  const ofOwn = tokensOf(await logIn(relay, { ...ofApp, resource: own }));
+  await relay.send({ path: '/own', headers: [bearer(ofOwn.access_token)] });
   const series = await eventually(async () => {
-    const [found] = /^login_relay_resource_requests_total\{.*$/m.exec(await metrics.text()) ?? [];
-    return found ?? expect.fail('no request was counted');
+    const found = (await metrics.text()).match(/^login_relay_resource_.*\{.*$/gm);
+    expect(found).to.have.length(4);
+    return found?.join('\n');
   });
   await relay.stop();
   return { lines: relay.lines, series };

@@ -30,9 +30,9 @@ export interface FrontEndSettings {
   readonly client?: string;
   /** Undefined: it has no page of its own. */
   readonly origin: OriginPattern | undefined;
-  /** The page of a front end that has only one origin. */
+  /** The page of a front end that has only one origin. Others take OAuth logins only. */
   readonly frontendUrl: string | undefined;
-  /** The pages that an OAuth request may name. */
+  /** The pages that an OAuth request may name. The first one is the default. */
   readonly redirectUris: readonly RedirectUri[];
   /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
   readonly scope: string | undefined;

@@ -36,7 +36,7 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
 }
 
-/** What `FrontEnd` of delivery/ is made of, and what the front end may use. No fault was reported. */
+/** What `FrontEndSettings` and `Api` say of a front end. No fault was reported. */
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
@@ -48,11 +48,8 @@ export function frontEndConfig(reading: FrontEndReading) {
   return {
     name,
     kind,
-    /** Undefined: it has no page of its own. With flags alone, it has one. */
     origin,
-    /** Undefined: the front end has several origins or none, and takes OAuth logins only. */
     frontendUrl: origin === undefined || isFamily(origin) ? undefined : page,
-    /** The pages that an OAuth login may return to. The first one is the default. */
     redirectUris:
       isCms || hasSessions
         ? []
@@ -69,7 +66,6 @@ export function frontEndConfig(reading: FrontEndReading) {
     clients: reading.clients && completeValues(reading.clients),
     /** The keys of client identifiers that are made offline. */
     clientKeys: reading.clientKeys,
-    /** What its pages may use of providers' APIs, with the access token of their session. */
     apis: apis.map((api) => apiConfig(api, registrations)),
   };
 }
@@ -169,14 +165,10 @@ function reportSessionFrontEnd(reading: FrontEndReading): void {
 function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) {
   const { path, url, methods, requestHeaders, provider } = completeValues(reading);
   return {
-    /** The path of the relay; it begins and ends with a slash. No other one contains it. */
     path,
-    /** The URL that takes its place; it ends with a slash. */
     url: url.href,
     methods: methods ?? (['GET', 'HEAD'] as const),
-    /** Further request headers that reach the API, in lower case. */
     requestHeaders: requestHeaders ?? [],
-    /** The name of the registration whose access tokens the API takes. */
     registration: provider ?? registrations[0] ?? '',
   };
 }

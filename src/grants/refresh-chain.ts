@@ -1,8 +1,9 @@
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createMarks, type Home, lead } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
+import type { Outcome } from '../memory/outcomes.ts';
 import { createRecent } from '../memory/recent.ts';
-import type { Found, Outcome } from '../memory/shared.ts';
+import type { Found } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { createRefreshCount } from './refresh-count.ts';

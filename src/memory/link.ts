@@ -46,12 +46,8 @@ export function createLink(connection: Connection, observer: LinkObserver) {
 
   /** @returns undefined after a failure, which is the `reason` then */
   async function ask(words: readonly string[]): Promise<Reply | undefined> {
-    const begun = performance.now();
-    const answer = await inTime(connection.run(words));
-    const isAnswered = typeof answer === 'object';
-    const seconds = (performance.now() - begun) / 1000;
-    observer.command?.(words[0] ?? '', seconds, isAnswered ? undefined : failureOf(answer));
-    if (isAnswered) return answer;
+    const answer = await observed(words, connection, observer);
+    if (typeof answer === 'object') return answer;
     // Somebody else has written it. The server is as good as before.
     if (answer === 'WRONGTYPE') return { reply: '' };
     reason = answer;
@@ -155,6 +151,15 @@ export function createLink(connection: Connection, observer: LinkObserver) {
 
 interface Reply {
   readonly reply: unknown;
+}
+
+/** Runs a command, and says how long it took. @returns the reply, or the code of the failure */
+async function observed(words: readonly string[], { run }: Connection, { command }: LinkObserver) {
+  const begun = performance.now();
+  const answer = await inTime(run(words));
+  const seconds = (performance.now() - begun) / 1000;
+  command?.(words[0] ?? '', seconds, typeof answer === 'object' ? undefined : failureOf(answer));
+  return answer;
 }
 
 /** The reply to a command, or the code of its failure. */

@@ -1,60 +1,17 @@
 import { hash, hkdfSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as v from 'valibot';
 import type { Clock } from '../clock.ts';
-import { failureCodes, RelayError } from '../failures/relay-error.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { createSeal } from '../sealing/sealed.ts';
 import type { ServerLink } from './link.ts';
 import { createForeignLocks, isLock, newLock } from './locks.ts';
-import { createLasting } from './recent.ts';
+import { createOutcomes, type Outcome, replacing } from './outcomes.ts';
 
 /** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
 const lockMargin = 5_000;
 const shortestPause = 20;
 const longestPause = 150;
-/** Characters of a sealed result: with two tokens of the greatest length. */
-const longestResult = 64 * 1024;
 const mostRemembered = 4096;
-/** Milliseconds by which the clocks of relays may differ. */
-const clockSkew = 60_000;
-
-/** Sets a name that still has this value. */
-const replace =
-  "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
-
-const nothing = () => undefined;
-const maybeText = v.optional(v.string(), nothing);
-const maybeSeconds = v.optional(v.number(), nothing);
-const outcomeSchema = v.object({
-  scope: v.optional(v.string()),
-  response: v.optional(
-    v.object({
-      accessToken: v.string(),
-      tokenType: maybeText,
-      expiresIn: maybeSeconds,
-      refreshToken: maybeText,
-      refreshExpiresIn: maybeSeconds,
-      scope: maybeText,
-    }),
-  ),
-  failure: v.optional(v.picklist(failureCodes)),
-  /** Whether the response has not passed its check yet. */
-  isUnchecked: v.optional(v.literal(true)),
-});
-
-/** What a call has left for others: its response or its failure. */
-export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
-
-const sealedSchema = v.object({
-  ...outcomeSchema.entries,
-  /** Milliseconds for which others find it. */
-  lifetime: v.number(),
-  /** Milliseconds since 1970. Whoever writes to the server could put an old result back. */
-  leftAt: v.number(),
-});
-
-type Sealed = Readonly<v.InferOutput<typeof sealedSchema>>;
 
 /** A call that one relay makes for all. */
 export interface SharedCall {
@@ -89,34 +46,14 @@ export function createSharedMemory(
   observe: (how: Leadership) => void,
   clock: Clock,
 ) {
-  const now = () => performance.now();
-  let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
   let lockTime = 15_000;
   let seed = '';
   const held = new Map<string, string>();
-  /** What this relay has left for others. */
-  const own = createLasting<string>(mostRemembered, now);
-  const foreign = createForeignLocks(mostRemembered, now);
-
-  link.onReturn(() => [
-    ...[...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
-    ...own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]),
-  ]);
-
-  function open(name: string, text: unknown): Sealed | undefined {
-    const found = typeof text === 'string' ? seal?.open(text, name) : undefined;
-    if (found !== undefined && clock() <= found.leftAt + found.lifetime + clockSkew) return found;
-    link.reportGarbage();
-    return undefined;
-  }
-
-  /** The age of a value, by the clock of the server. */
-  async function ageOf(name: string, { lifetime }: Sealed): Promise<number> {
-    const answer = await link.run(['PTTL', name]);
-    const rest = Number(answer?.reply);
-    // A result that seems too old would be asked for again. It was found a moment ago.
-    return rest > 0 ? Math.max(0, lifetime - rest) : 0;
-  }
+  link.onReturn(() =>
+    [...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
+  );
+  const foreign = createForeignLocks(mostRemembered, () => performance.now());
+  const outcomes = createOutcomes(link, mostRemembered, clock);
 
   /** @throws {RelayError} `memory_away` if another relay may be at it */
   function goAlone(name: string): undefined {
@@ -147,10 +84,10 @@ export function createSharedMemory(
         pause = Math.min(pause * 1.5, longestPause);
         continue;
       }
-      const outcome = reply === null ? undefined : open(name, reply);
+      const outcome = reply === null ? undefined : outcomes.open(name, reply);
       if (outcome !== undefined && isAnswer(outcome, how === 'waited')) {
         observe(how);
-        return { outcome, age: await ageOf(name, outcome), how };
+        return { outcome, age: await outcomes.ageOf(name, outcome), how };
       }
       if (reply !== null) {
         const taken = await link.run(replacing(name, `${reply}`, lock, lockTime));
@@ -163,15 +100,6 @@ export function createSharedMemory(
     }
   }
 
-  /** @param lock undefined: it counts whether or not this relay holds a lock */
-  async function leave(name: string, outcome: Outcome, lifetime: number, lock?: string) {
-    const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
-    if (text === undefined) return;
-    if (lock === undefined) own.set(name, text, lifetime);
-    const words = ['SET', name, text, 'PX', `${lifetime}`];
-    await link.run(lock === undefined ? words : replacing(name, lock, text, lifetime));
-  }
-
   return {
     isAway: link.isAway,
     close: link.close,
@@ -179,7 +107,7 @@ export function createSharedMemory(
     onReturn: link.onReturn,
     /** @param callTime milliseconds that a call takes at most */
     configure(keys: KeyRing, callTime: number): void {
-      seal = createSeal('shared memory', keys, sealedSchema, longestResult);
+      outcomes.setKeys(keys);
       lockTime = callTime + lockMargin;
       seed = Buffer.from(hkdfSync('sha256', keys[0], '', 'counters', 16)).toString('hex');
     },
@@ -190,18 +118,14 @@ export function createSharedMemory(
       const answer = await link.run(['GET', name]);
       if (answer === undefined || answer.reply === null) return undefined;
       if (isLock(answer.reply)) return 'locked';
-      const outcome = open(name, answer.reply);
-      return outcome && { outcome, age: await ageOf(name, outcome), how: 'repeated' };
+      const outcome = outcomes.open(name, answer.reply);
+      return outcome && { outcome, age: await outcomes.ageOf(name, outcome), how: 'repeated' };
     },
     /** Leaves something for the other relays. @param lifetime milliseconds */
     leave: (kind: string, key: string, outcome: Outcome, lifetime: number) =>
-      leave(sharedName(kind, key), outcome, lifetime),
+      outcomes.leave(sharedName(kind, key), outcome, lifetime),
     /** Takes back what was left. */
-    async forget(kind: string, key: string): Promise<void> {
-      const name = sharedName(kind, key);
-      own.delete(name);
-      await link.run(['DEL', name]);
-    },
+    forget: (kind: string, key: string) => outcomes.forget(sharedName(kind, key)),
     /**
      * Makes a call that no other relay makes at the same time, or gives what another one has left.
      *
@@ -217,7 +141,7 @@ export function createSharedMemory(
       // Before the answer: a relay that stops then has left its result, not its lock.
       const finish = async (outcome: Outcome) => {
         const { lifetime, always } = shared.keep(outcome);
-        await leave(name, outcome, lifetime, always ? undefined : lock);
+        await outcomes.leave(name, outcome, lifetime, always ? undefined : lock);
         held.delete(name);
       };
       try {
@@ -230,10 +154,6 @@ export function createSharedMemory(
       }
     },
   };
-}
-
-function replacing(name: string, before: string, after: string, lifetime: number): string[] {
-  return ['EVAL', replace, '1', name, before, after, `${lifetime}`];
 }
 
 /**

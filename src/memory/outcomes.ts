@@ -1,0 +1,95 @@
+import * as v from 'valibot';
+import type { Clock } from '../clock.ts';
+import { failureCodes } from '../failures/relay-error.ts';
+import type { KeyRing } from '../sealing/keys.ts';
+import { createSeal } from '../sealing/sealed.ts';
+import type { ServerLink } from './link.ts';
+import { createLasting } from './recent.ts';
+
+/** Characters of a sealed outcome: with two tokens of the greatest length. */
+const longestOutcome = 64 * 1024;
+/** Milliseconds by which the clocks of relays may differ. */
+const clockSkew = 60_000;
+
+const nothing = () => undefined;
+const maybeText = v.optional(v.string(), nothing);
+const maybeSeconds = v.optional(v.number(), nothing);
+const outcomeSchema = v.object({
+  scope: v.optional(v.string()),
+  response: v.optional(
+    v.object({
+      accessToken: v.string(),
+      tokenType: maybeText,
+      expiresIn: maybeSeconds,
+      refreshToken: maybeText,
+      refreshExpiresIn: maybeSeconds,
+      scope: maybeText,
+    }),
+  ),
+  failure: v.optional(v.picklist(failureCodes)),
+  /** Whether the response has not passed its check yet. */
+  isUnchecked: v.optional(v.literal(true)),
+});
+
+/** What a call has left for others: its response or its failure. */
+export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
+
+const sealedSchema = v.object({
+  ...outcomeSchema.entries,
+  /** Milliseconds for which others find it. */
+  lifetime: v.number(),
+  /** Milliseconds since 1970. Whoever writes to the server could put an old result back. */
+  leftAt: v.number(),
+});
+
+type Sealed = Readonly<v.InferOutput<typeof sealedSchema>>;
+
+/** Sets a name that still has this value. */
+const replace =
+  "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
+
+/** The command that sets a name which still has the value `before`. */
+export function replacing(name: string, before: string, after: string, lifetime: number): string[] {
+  return ['EVAL', replace, '1', name, before, after, `${lifetime}`];
+}
+
+/** The outcomes of calls that relays leave for each other at the server, sealed. @param most that a relay remembers */
+export function createOutcomes(link: ServerLink, most: number, clock: Clock) {
+  let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
+  /** What this relay has left for others. */
+  const own = createLasting<string>(most, () => performance.now());
+  link.onReturn(() =>
+    own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]),
+  );
+  return {
+    setKeys(keys: KeyRing): void {
+      seal = createSeal('shared memory', keys, sealedSchema, longestOutcome);
+    },
+    /** @returns undefined if no relay can have left the text there */
+    open(name: string, text: unknown): Sealed | undefined {
+      const found = typeof text === 'string' ? seal?.open(text, name) : undefined;
+      if (found !== undefined && clock() <= found.leftAt + found.lifetime + clockSkew) return found;
+      link.reportGarbage();
+      return undefined;
+    },
+    /** Milliseconds since an outcome was left, by the clock of the server. */
+    async ageOf(name: string, { lifetime }: Sealed): Promise<number> {
+      const answer = await link.run(['PTTL', name]);
+      const rest = Number(answer?.reply);
+      // A result that seems too old would be asked for again. It was found a moment ago.
+      return rest > 0 ? Math.max(0, lifetime - rest) : 0;
+    },
+    /** @param lock undefined: it counts whether or not this relay holds a lock */
+    async leave(name: string, outcome: Outcome, lifetime: number, lock?: string): Promise<void> {
+      const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
+      if (text === undefined) return;
+      if (lock === undefined) own.set(name, text, lifetime);
+      const words = ['SET', name, text, 'PX', `${lifetime}`];
+      await link.run(lock === undefined ? words : replacing(name, lock, text, lifetime));
+    },
+    async forget(name: string): Promise<void> {
+      own.delete(name);
+      await link.run(['DEL', name]);
+    },
+  };
+}

@@ -28,21 +28,16 @@ export const limits = {
   headerSize: 16 * 1024,
   /** The same if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
   headerSizeWithSessions: 64 * 1024,
-  /** The number of headers. */
   headers: 200,
-  /** The number of parameters in a query or a form. */
   parameters: 100,
   /** The body of a request to the token or the revocation endpoint. */
   requestBodySize: 16 * 1024,
   /** The same body, and one as small to the provider's API. */
   requestBodyTime: 10_000,
-  /** The provider's authorization code. */
   codeLength: 4096,
-  /** The front end's own `state`. */
   frontEndStateLength: 512,
   /** The URL of the page that a session begins at. */
   returnToLength: 2048,
-  /** Characters of a `login_hint`. */
   loginHintLength: 256,
   /** A code or refresh token of the relay. A token request has room for more. */
   sealedLength: 12 * 1024,
@@ -111,15 +106,11 @@ export const limits = {
 
   // The configuration file
 
-  /** The file. */
   configFileSize: 256 * 1024,
-  /** The number of aliases (`*name`). */
   configFileAliases: 100,
   /** The number of providers. */
   registrations: 100,
-  /** The number of resources. */
   resources: 100,
-  /** The number of front ends. */
   frontEnds: 1000,
   /** The number of paths in the `proxy` of one front end. */
   apisOfFrontEnd: 20,

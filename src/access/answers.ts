@@ -64,6 +64,7 @@ async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<b
       const isYes = await ask().catch((error) => void failures.push(error));
       if (isYes) return void waiting.splice(0);
     }
+    // For `Promise.any`, which takes the first one that does not fail.
     throw new Error('no match');
   };
   try {

@@ -23,12 +23,12 @@ export function readKeyFile(reading: RelayReading) {
   const inState = state ? `${state}/key` : undefined;
   const path = values.keyFile ?? credentialPath(reading, 'key') ?? inState;
   const isNew = path !== undefined && newFiles !== undefined && isMissingFile(path, readFile);
-  if (isNew) reportNoRoom(reading, path);
+  if (isNew) reportUncreatable(reading, path);
   return { path, secrets: isNew ? undefined : readSecrets(reading, path, 'keyFile') };
 }
 
 /** Reports why a missing file cannot be created. */
-function reportNoRoom(reading: RelayReading, path: string): void {
+function reportUncreatable(reading: RelayReading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
     const advice = 'To create it in this directory, start the path with ./';

@@ -13,12 +13,11 @@ export function identityHeaders({ sub, preferred_username, email, groups = [] }:
   };
 }
 
-/** So that no value is two, and no header has more than visible ASCII. */
+/** With all but visible ASCII percent-encoded, and `%` and `,`, so that no value is two. */
 const encoded = (value: string) =>
-  [...Buffer.from(value)]
-    .map((byte) =>
-      byte > 0x20 && byte < 0x7f && byte !== 0x25 && byte !== 0x2c
-        ? String.fromCharCode(byte)
-        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
-    )
-    .join('');
+  Buffer.from(value)
+    .toString('latin1')
+    .replaceAll(/[^\x21-\x24\x26-\x2b\x2d-\x7e]/g, (byte) => {
+      const code = byte.charCodeAt(0).toString(16).toUpperCase();
+      return `%${code.padStart(2, '0')}`;
+    });

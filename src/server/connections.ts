@@ -54,6 +54,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     waiting.add(connection);
   }
 
+  /** The connection whose client has let the relay wait for longest, if none is answered or uploads. */
   function longestWaiting(): Connection | undefined {
     for (const connection of waiting) {
       const [response, ...others] = connection.responses;

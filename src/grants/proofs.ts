@@ -80,13 +80,18 @@ export function createProofs(home: Home) {
      *
      * @param proof the value of the only `DPoP` header
      * @param request.url the public address of the endpoint
+     * @param request.nonces of which the proof has to hold one; undefined: none is needed
      * @returns the thumbprint of the proved key
      * @throws {RelayError} `proof_invalid`, or `nonce_required` with the nonce to use
      * @see RFC 9449 §4.3
      */
     async verify(
       proof: string,
-      request: { readonly method: string; readonly url: string; readonly nonces: Nonces },
+      request: {
+        readonly method: string;
+        readonly url: string;
+        readonly nonces: Nonces | undefined;
+      },
     ): Promise<string> {
       const { method, url, nonces } = request;
       const { thumbprint, htm, htu, iat, jti, nonce = '' } = await authenticate(proof, home.now());
@@ -94,7 +99,7 @@ export function createProofs(home: Home) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
       }
       // Before the clock is compared: the answer shows the page the time too.
-      if (!nonces.accepts(nonce)) {
+      if (nonces?.accepts(nonce) === false) {
         throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }
       if (Math.abs(home.now() / 1000 - iat) > tolerance) {

@@ -118,14 +118,19 @@ export function expectConsent(
 /**
  * Verifies the DPoP proof of a request, if it has one.
  *
+ * @param grant a code is fresh, and not bound to a key: to sign a proof for it in advance gains nothing, so it needs no
+ *   nonce, and a login no request to learn one
  * @returns the thumbprint of the proved key
  * @throws {RelayError} `proof_invalid`, `nonce_required`
  * @see RFC 9449 §4.3
  */
-export async function proofOf({ ctx, grants, issuer }: EndpointRequest) {
+export async function proofOf(
+  { ctx, grants, issuer }: EndpointRequest,
+  grant: 'code' | 'refresh token',
+) {
   const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
   if (others.length > 0) throw new RelayError('proof_invalid');
   if (proof === undefined) return undefined;
-  const { proofs, nonces } = grants;
-  return await proofs.verify(proof, { method: ctx.method, url: `${issuer}/token`, nonces });
+  const nonces = grant === 'code' ? undefined : grants.nonces;
+  return await grants.proofs.verify(proof, { method: ctx.method, url: `${issuer}/token`, nonces });
 }

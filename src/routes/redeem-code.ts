@@ -38,7 +38,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   expectResource(request, login);
   const resource = resourceOfLogin(frontEnd, login, parameters.resource);
   ctx.state.resource = resource?.name;
-  const thumbprint = await proofOf(request);
+  const thumbprint = await proofOf(request, 'code');
 
   const { providerCode, codeVerifier, redirectUri, scope } = login;
   // Not the relay's code: it may have another spelling.

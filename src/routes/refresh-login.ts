@@ -63,7 +63,7 @@ async function openLogin(request: EndpointRequest, policy: RefreshPolicy) {
     throw new RelayError('grant_invalid');
   }
   // Before the memory of refreshes gives tokens without a call.
-  const proved = await proofOf(request);
+  const proved = await proofOf(request, 'refresh token');
   if (login.thumbprint !== undefined && login.thumbprint !== proved) {
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   }

@@ -110,7 +110,7 @@ export class FakeRelay {
     const url = `${relay}/token`;
     const proof = request.headers.get('DPoP') ?? '';
     const failure = await this.#proofs
-      .verify(proof, { method: 'POST', url, nonces: this.#nonces })
+      .verify(proof, { method: 'POST', url, nonces: form['code'] ? undefined : this.#nonces })
       .then(
         () => undefined,
         (error: unknown) => error as RelayError,

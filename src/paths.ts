@@ -1,3 +1,5 @@
+import { version } from './version.ts';
+
 /** The paths that no configuration changes. The others begin with that of a registration. */
 export const paths = {
   user: '/api/user',
@@ -11,6 +13,7 @@ export const paths = {
   clientModule: '/client.js',
   clientTypes: '/client.d.ts',
   clientPackage: '/client.tgz',
+  clientRelease: `/login-relay-client-${version}.tgz`,
 } as const;
 
 /** The endpoints of the relay: nothing else can contain one, or be below one. */

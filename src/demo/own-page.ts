@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { ConfigError } from '../failures/start-errors.ts';
+import { paths } from '../paths.ts';
 import { httpUrl, isLoopback } from '../urls.ts';
 
 /** A page of the user's own that logs in at the demo's relay. */
@@ -64,7 +65,8 @@ export function describeOwnPage(relayUrl: string, { origin, tokenDelivery }: Own
 
     issuer      ${relayUrl}/auth/provider
     client_id   app
-    client      ${relayUrl}/client.js, or: npm i ${relayUrl}/client.tgz
+    client      ${relayUrl}/client.js, or: npm i ${relayUrl}${paths.clientRelease}
+                (not in a lock file that others use: they cannot reach this machine)
 
   Put this into the page:
 

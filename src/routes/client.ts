@@ -1,40 +1,64 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import type { Middleware } from 'koa';
+import { redirect } from '../http/redirect.ts';
 import { paths } from '../paths.ts';
 
 const hour = 3600;
+const year = 8760 * hour;
 const module = readFileSync(new URL('../../client/client.js', import.meta.url));
-const brotli = readFileSync(new URL('../../client/client.js.br', import.meta.url));
+const compressed = {
+  br: readFileSync(new URL('../../client/client.js.br', import.meta.url)),
+  gzip: gzipSync(module, { level: 9 }),
+};
 const types = readFileSync(new URL('../../client/client.d.ts', import.meta.url));
 const npmPackage = readFileSync(new URL('../../client/client.tgz', import.meta.url));
+const forAnHour = `public, max-age=${hour}`;
+const forGood = `public, max-age=${year}, immutable`;
 
-/** The browser client by its paths, for pages of any origin: the module, its types, the package for `npm install`. */
+/**
+ * The browser client by its paths, for pages of any origin: the module, its types, the package for `npm install`. A lock
+ * file holds the package's address and checksum, so the address has the version.
+ */
 export const clientFiles: Readonly<Record<string, Middleware>> = {
-  [paths.clientModule]: clientFile('text/javascript; charset=utf-8', module, brotli),
-  [paths.clientTypes]: clientFile('text/plain; charset=utf-8', types),
-  [paths.clientPackage]: clientFile('application/gzip', npmPackage),
+  [paths.clientModule]: clientFile('text/javascript; charset=utf-8', module, forAnHour, compressed),
+  [paths.clientTypes]: clientFile('text/plain; charset=utf-8', types, forAnHour),
+  [paths.clientRelease]: clientFile('application/gzip', npmPackage, forGood),
+  // Relative: the relay may be below a path.
+  [paths.clientPackage]: (ctx) => redirect(ctx, paths.clientRelease.slice(1)),
 };
 
-/** Serves a file that changes only with the release. @param compressed the same with Brotli, for those who accept it */
-function clientFile(type: string, content: Buffer, compressed?: Buffer): Middleware {
+/**
+ * Serves a file that changes only with the release.
+ *
+ * @param encodings the same, compressed, for those who accept that. The first is the smallest
+ */
+function clientFile(
+  type: string,
+  content: Buffer,
+  caching: string,
+  encodings: Readonly<Record<string, Buffer>> = {},
+): Middleware {
   const name = hash('sha256', content, 'base64url');
   return (ctx) => {
     // Caches keep it for all pages, and some ignore Vary. So the answer never names an origin.
     for (const header of ctx.res.getHeaderNames()) {
       if (header.startsWith('access-control-')) ctx.remove(header);
     }
-    const isCompressed = compressed && ctx.acceptsEncodings('br', 'identity') === 'br';
+    const encoding = Object.keys(encodings).find(
+      (one) => ctx.acceptsEncodings(one, 'identity') === one,
+    );
     ctx.set({
       'Access-Control-Allow-Origin': '*',
       'Cross-Origin-Resource-Policy': 'cross-origin',
-      'Cache-Control': `public, max-age=${hour}`,
+      'Cache-Control': caching,
       Vary: 'Accept-Encoding',
       'Content-Type': type,
-      ETag: isCompressed ? `"${name}-br"` : `"${name}"`,
-      ...(isCompressed && { 'Content-Encoding': 'br' }),
+      ETag: `"${[name, encoding].filter(Boolean).join('-')}"`,
+      ...(encoding && { 'Content-Encoding': encoding }),
     });
-    ctx.body = isCompressed ? compressed : content;
+    ctx.body = (encoding && encodings[encoding]) || content;
     // Koa asks for a status before it compares the ETag.
     ctx.status = 200;
     if (ctx.fresh) ctx.status = 304;

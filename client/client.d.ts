@@ -14,6 +14,8 @@ export interface LoginOptions {
   readonly mode?: 'session';
   /** What to ask for: a part of what the operator allows. By default, all of it. */
   readonly scope?: string;
+  /** Is told what the client does, and why: `console.debug`. It gets no secret. */
+  readonly debug?: (what: string, detail?: unknown) => void;
 }
 
 /** What one login differs in from the others of the page. Each field may be left out. */
@@ -52,23 +54,26 @@ export interface Session {
   readonly scope?: string;
   /** In session mode: the name of the login at the relay. */
   readonly provider?: string;
+  /** When the access token ends, in milliseconds since 1970, if the provider tells. */
+  readonly expiresAt?: number | undefined;
 }
 
 /**
  * Why the session changed. `login`: somebody has logged in, or their login is restored. `refresh`: the same login has
- * a new token. `logout`: the person logged out. `ended`: the login is over, so keep what they typed, and let them log
+ * a new token. `user`: the record that `user()` gives is another one. `logout`: the person logged out. `ended`: the login is over, so keep what they typed, and let them log
  * in again.
  */
-export type ChangeReason = 'login' | 'refresh' | 'logout' | 'ended';
+export type ChangeReason = 'login' | 'refresh' | 'user' | 'logout' | 'ended';
 
 /** The login of this page, and of all tabs with the same relay and front end. */
 export interface Login {
-  /** Null: nobody is logged in. It is right once `ready` has settled. */
-  readonly session: Session | null;
+  /** Null: nobody is logged in. Undefined: that is not known yet. */
+  readonly session: Session | null | undefined;
 
   /**
-   * Settles once a login that comes back is finished, and an earlier one is restored. It rejects with a
-   * LoginError if one of these failed: an earlier login is kept. Offline, the page tries again when it is online.
+   * Settles once a login that comes back is finished, and an earlier one is restored: without a call, except in
+   * session mode. It rejects with a LoginError if one of these failed: an earlier login is kept. Offline, the page tries
+   * again when it is online.
    */
   readonly ready: Promise<Session | null>;
 
@@ -98,11 +103,12 @@ export interface Login {
   token(): Promise<string | null>;
 
   /**
-   * The provider's record of the person. If the login is for an API of your own: the `Identity`, without a call. Null if
-   * nobody is logged in when the answer comes: also if the provider refuses a token that was just refreshed, which ends
-   * the login.
+   * The provider's record of the person. The first lookup of a login is awaited. Later, and in later loads, the record
+   * that is kept answers at once, and is looked up behind, once for each load and token: `onChange` tells if it is
+   * another one. If the login is for an API of your own: the `Identity`, without a lookup. Null if nobody is logged in
+   * when the answer comes: also if the provider refuses a token that was just refreshed, which ends the login.
    *
-   * @throws {LoginError} if the lookup fails. The person is still logged in.
+   * @throws {LoginError} if the first lookup fails. The person is still logged in.
    */
   user<T = Record<string, unknown>>(): Promise<T | null>;
 

@@ -11,7 +11,8 @@ const banner = `/*! ${[`${name} ${version}`, license, repository].filter(Boolean
 export async function bundleClient(): Promise<string> {
   const { code = '' } = await minify(await bundle(true), {
     module: true,
-    compress: { passes: 3, unsafe_arrows: true, pure_getters: true, hoist_props: true },
+    // More passes, and constants on the left, grow once they are compressed.
+    compress: { unsafe: true, unsafe_arrows: true, pure_getters: true, lhs_constants: false },
     ecma: 2020,
   });
   return banner + code;

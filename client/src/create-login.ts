@@ -30,11 +30,22 @@ const saysInvalid = ({ headers }: Response) =>
   headers.get('WWW-Authenticate')?.includes('invalid_token');
 
 const nothing = async () => null;
+
+/** Callers at the same time share the outcome. */
+function shared<Given extends unknown[]>(task: (...given: Given) => Promise<void>) {
+  let running: Promise<void> | undefined;
+  return (...given: Given) => {
+    running ??= task(...given).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
 const unauthorized = () => new Response(null, { status: 401 });
 
 /** Where there is no window, pages are only rendered. */
 const nobody = {
-  session: null,
   ready: nothing(),
   login: nothing,
   fetch: async () => unauthorized(),
@@ -47,19 +58,21 @@ const nobody = {
 export function createLogin(given: LoginOptions): Login {
   const options = checked(given);
   if (typeof window === 'undefined') return nobody;
-  const { relay, clientId, origins, resource } = options;
-  const name = ['login-relay', relay, clientId, resource].filter(Boolean).join(' ');
+  const { relay, clientId, origins, resource, debug = () => {} } = options;
+  const name = ['login-relay', relay, clientId, resource].join(' ').trim();
   const registration = relay.replace(/.*\//, '');
   const userUrl = `${relay}/../../api/user?provider=${registration}&client_id=${clientId}`;
   const keeper = options.mode ? keepCookie(options) : keepTokens(options, name);
   const tabs = new BroadcastChannel(name);
   const tell = (message: Message) => tabs.postMessage(message);
   const listeners = new Set<Parameters<Login['onChange']>[0]>();
-  let session: Known | null = null;
+  let session: Known | null | undefined;
   /** Counts logins and their ends. What was asked in one login is of no use in another: it may be somebody else's. */
   let logins = 0;
   /** The session that this tab refreshed last, and until when a 401 refreshes it no more. */
   let refreshed: [session: Known | null, until: number] = [null, 0];
+  /** Whether the user was looked up with the present token. */
+  let isChecked = false;
 
   /** The login that was over last. */
   let over: string | undefined;
@@ -70,8 +83,10 @@ export function createLogin(given: LoginOptions): Login {
 
   /** @param isTold another tab has told it, or knows it */
   function change(next: Known | null, reason?: ChangeReason, isTold?: boolean): void {
+    debug('session', reason);
     if (!isTold) tell({ session: next, reason });
-    if (reason !== 'refresh') {
+    isChecked = reason === 'user';
+    if (!isChecked && reason !== 'refresh') {
       logins += 1;
       over = session?.id;
     }
@@ -80,29 +95,25 @@ export function createLogin(given: LoginOptions): Login {
     for (const listener of listeners) queueMicrotask(() => listener(next, reason));
   }
 
-  let renewing: Promise<void> | undefined;
-
   /**
-   * Renews the session, or restores it if the page has none. Requests that need it at the same time share the outcome.
+   * Renews the session, or restores it if the page has none.
    *
    * @param isRefused the session of the page is of no use any more
    * @param isOver it was fresh, so the login is over
    */
-  function renew(used: Known | null, isRefused?: boolean, isOver?: boolean): Promise<void> {
-    renewing ??= alone(async () => {
+  const renew = shared((used: Known | null | undefined, isRefused?: boolean, isOver?: boolean) =>
+    alone(async () => {
       if (session !== used) return;
       const restored = isOver ? undefined : await keeper.restore(used, isRefused);
       const isFresh = restored === undefined;
       const next = isOver ? await keeper.forget() : isFresh ? await keeper.refresh(used) : restored;
       if (isFresh && used) refreshed = [next, Date.now() + minute];
-      const isSame = next?.id === used?.id && (isFresh || next?.id);
-      if (next !== used)
-        change(next, next ? (used && isSame ? 'refresh' : 'login') : 'ended', !isFresh);
-    }).finally(() => {
-      renewing = undefined;
-    });
-    return renewing;
-  }
+      const isSame = used && next?.id === used.id && (isFresh || next.id);
+      const reason = next ? (isSame ? 'refresh' : 'login') : used ? 'ended' : undefined;
+      // The other tabs restore it themselves.
+      if (next !== used) change(next, reason, !(isFresh && used));
+    }),
+  );
 
   const logout = () =>
     alone(async () => {
@@ -117,7 +128,7 @@ export function createLogin(given: LoginOptions): Login {
   };
   // Another tab may have logged in or out while the browser kept this page for the back button.
   addEventListener('pageshow', ({ persisted }) => persisted && renew(session).catch(nothing));
-  addEventListener('online', () => session || renew(null).catch(nothing));
+  addEventListener('online', () => prepare().catch(nothing));
 
   /** Finishes a login that has come back, and closes its popup. */
   async function finish({ response = {}, verifier, state, popup, scroll }: Pending): Promise<void> {
@@ -135,20 +146,20 @@ export function createLogin(given: LoginOptions): Login {
     scrollBack(scroll);
   }
 
-  async function start(): Promise<Known | null> {
+  async function start() {
     const pending = await takePending(options, name);
     try {
       if (pending) await finish(pending);
     } finally {
       // If a new login has failed, an earlier one goes on.
-      if (!session) await renew(null);
+      if (!session) await renew(session);
     }
-    return session;
+    return session as Known | null;
   }
 
   async function login(request: LoginRequest = {}): Promise<void> {
-    const { returnTo = location.href, popup, prompt, loginHint: login_hint } = request;
-    const { scope = options.scope } = request;
+    const { returnTo = location.href, scope = options.scope ?? '', popup } = request;
+    const { prompt = '', loginHint: login_hint = '' } = request;
     const { href } = new URL(returnTo, location.href);
     if (!href.startsWith(`${location.origin}/`)) {
       throw new LoginError('return_to_invalid', href);
@@ -156,7 +167,7 @@ export function createLogin(given: LoginOptions): Login {
     const state = crypto.randomUUID();
     const verifier = crypto.randomUUID() + crypto.randomUUID();
     // Browsers open a popup only in the click, so it waits empty for its address.
-    const tab = (popup && open('', '', 'popup,width=500,height=700')) || window;
+    const tab = (popup && open('', '', 'width=500,height=700')) || window;
     const pending: Pending = {
       state,
       verifier,
@@ -165,9 +176,8 @@ export function createLogin(given: LoginOptions): Login {
       popup: tab !== window,
     };
     const parameters = await keeper.start(verifier, href);
-    const given = { scope, prompt, login_hint, ...parameters };
-    const query = new URLSearchParams({ client_id: clientId, state });
-    for (const [name, value] of Object.entries(given)) if (value) query.set(name, value);
+    const given = { client_id: clientId, state, scope, prompt, login_hint };
+    const query = new URLSearchParams({ ...given, ...parameters });
     // Without an await from here: after a double click, storage and address are of the same login.
     tab.sessionStorage[name] = JSON.stringify(pending);
     tab.location.href = `${relay}?${query}`;
@@ -193,14 +203,7 @@ export function createLogin(given: LoginOptions): Login {
   /** Renews a login whose token is about to end, and restores one that could not be restored before. */
   async function prepare(): Promise<void> {
     await settled;
-    if (!session || session.until < Date.now()) await renew(session);
-  }
-
-  async function fetchAsUser(request: Request): Promise<Response> {
-    const { origin } = new URL(request.url);
-    if (!origins.includes(origin)) throw new LoginError('address_not_allowed', origin);
-    await prepare();
-    return send(request);
+    if (session !== null && (session?.until ?? 0) < Date.now()) await renew(session);
   }
 
   /**
@@ -223,19 +226,34 @@ export function createLogin(given: LoginOptions): Login {
     return response;
   }
 
-  async function user<T>(): Promise<T | null> {
+  /** Looks the user up, unless the relay has said with the token who it is. */
+  const lookUp = shared(async () => {
     await prepare();
-    if (session?.identity) return session.identity as T;
+    if (isChecked || !session || session.identity) return;
     const login = logins;
     const response = await send(new Request(userUrl), true);
-    const record = session && login === logins && (await read(response));
     // Meanwhile, the login may have ended, or another person may have logged in.
-    return session && (login === logins ? record : user<T>());
+    if (login !== logins) return;
+    const record = await read(response);
+    await alone(async () => {
+      if (!session || login !== logins) return;
+      isChecked = true;
+      if (JSON.stringify(record) === JSON.stringify(session.user)) return;
+      change({ ...session, user: record }, 'user');
+      await keeper.note?.(session);
+    });
+  });
+
+  async function user<T>(): Promise<T | null> {
+    await settled;
+    const looking = lookUp();
+    if (session?.user) looking.catch((error) => debug('user', error));
+    else await looking;
+    return session ? ((session.user as T) ?? user()) : null;
   }
 
   const ready = start().catch(failAsBlocked);
-  // Listeners learn the session from its first change, or now that there is none.
-  const settled = ready.catch(nothing).then(() => session || change(null, undefined, true));
+  const settled = ready.catch(nothing);
 
   return {
     get session() {
@@ -243,7 +261,13 @@ export function createLogin(given: LoginOptions): Login {
     },
     ready,
     login: (request) => login(request).catch(failAsBlocked),
-    fetch: async (input, init) => fetchAsUser(new Request(input, init)),
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      const { origin } = new URL(request.url);
+      if (!origins.includes(origin)) throw new LoginError('address_not_allowed', origin);
+      await prepare();
+      return send(request);
+    },
     token: async () => {
       await prepare();
       return session?.accessToken ?? null;
@@ -252,9 +276,7 @@ export function createLogin(given: LoginOptions): Login {
     logout,
     onChange(listener) {
       listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -10,11 +10,11 @@ export class LoginError extends Error implements api.LoginError {
   }
 }
 
-/** Handles the failure with this code, and throws every other error. */
+/** Handles failures with such a code, and throws every other error. */
 export const on =
-  <T = undefined>(code: api.LoginErrorCode, handle: () => T = () => undefined as T) =>
+  <T = undefined>(codes: RegExp, handle: () => T = () => undefined as T) =>
   (error: LoginError): T => {
-    if (error.code !== code) throw error;
+    if (!codes.test(error.code)) throw error;
     return handle();
   };
 

@@ -8,6 +8,8 @@ export interface Known extends Session {
   readonly until: number;
   /** Undefined: the login is for the provider's API, which says who the person is. */
   readonly identity?: Identity;
+  /** The identity, or the provider's record of the person as it was looked up last. */
+  readonly user?: unknown;
 }
 
 /** How a login is kept. Only one tab at a time finishes, renews or ends it. */
@@ -24,7 +26,10 @@ export interface Keeper {
    * @param isRefused whether the session of the page is of no use any more
    * @returns null: there is none. Undefined: it has to be refreshed.
    */
-  restore(session: Known | null, isRefused?: boolean): Promise<Known | null | undefined>;
+  restore(
+    session: Known | null | undefined,
+    isRefused?: boolean,
+  ): Promise<Known | null | undefined>;
 
   /**
    * Gets a new token, or a new cookie.
@@ -32,14 +37,20 @@ export interface Keeper {
    * @returns null if the login is over
    * @throws {LoginError} if it should be tried again
    */
-  refresh(session: Known | null): Promise<Known | null>;
+  refresh(session: Known | null | undefined): Promise<Known | null>;
+
+  /** Keeps the record of the person for later loads. Undefined: nothing is kept. */
+  note?(session: Known): Promise<void>;
 
   /** Forgets a login that is over. It revokes nothing. */
   forget(): Promise<null>;
 
   /** Logs out. @returns the address of the provider's own logout, if it has one */
-  end(session: Known | null): Promise<string | undefined>;
+  end(session: Known | null | undefined): Promise<string | undefined>;
 
   /** Sends a request as the person. */
   fetch(request: Request, session: Known): Promise<Response>;
 }
+
+/** When a token of this age ends, if the provider tells: in milliseconds since 1970. */
+export const endOf = (seconds?: number) => seconds && Date.now() + seconds * 1000;

@@ -3,21 +3,39 @@ import type { LoginOptions } from '../client.d.ts';
 /**
  * The options, and the origins that get the token.
  *
- * @throws {TypeError} that names the wrong option
+ * @throws {TypeError} that says which option is wrong, and why
  */
 export function checked(options: LoginOptions) {
-  const relay = `${options.relay}`.replace(/\/$/, '');
-  const { clientId, apis = [], mode, resource } = options;
-  const check = (holds: unknown, option: keyof LoginOptions) => {
-    if (!holds) throw new TypeError(`createLogin: ${option} is ${options[option]}`);
+  const {
+    relay,
+    clientId,
+    apis = [],
+    mode,
+    resource,
+    redirectUri,
+    scope,
+    debug,
+    ...others
+  } = options;
+  const check = (holds: unknown, option: string, must: string) => {
+    const value = options[option as keyof LoginOptions];
+    if (!holds) throw new TypeError(`createLogin: ${option} ${must}: ${value}`);
   };
-  check(/^https?:.+\/auth\/[^/?#]+$/.test(relay), 'relay');
-  check(clientId, 'clientId');
-  check(resource === undefined || (!mode && /^https?:\/\/[^/]/.test(resource)), 'resource');
+  const relayPattern = /^https?:.+\/auth\/[^/?#]+\/?$/;
+  check(relayPattern.test(relay), 'relay', 'must have a path, such as …/auth/github');
+  check(clientId, 'clientId', 'must name the front end');
+  check(!mode || mode === 'session', 'mode', "must be 'session'");
+  check(
+    resource === undefined || (!mode && /^https?:\/\/[^/]/.test(resource)),
+    'resource',
+    'must be an address, without mode',
+  );
   check(
     apis.every((api) => /^https?:\/\/[^/]+\/?$/.test(api)),
     'apis',
+    'must be origins',
   );
+  for (const option in others) check(false, option, 'is no option');
   const origins = [relay, resource ?? relay, ...apis].map((url) => new URL(url).origin);
-  return { ...options, relay, origins };
+  return { ...options, relay: relay.replace(/\/$/, ''), origins };
 }

@@ -3,10 +3,10 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 export const utf8 = (text: string) => new TextEncoder().encode(text);
 
 const base64url = (bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(
-    /[+/=]/g,
-    (sign) => ({ '+': '-', '/': '_' })[sign] ?? '',
-  );
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=/g, '');
 
 /** The `S256` challenge of a verifier. @see RFC 7636 §4.2 */
 export const challengeOf = async (verifier: string) =>

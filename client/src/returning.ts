@@ -14,7 +14,7 @@ export interface Pending {
 
 const wrongIssuer = {
   error: 'issuer_wrong',
-  error_description: 'The login came from another service.',
+  error_description: 'It came from another service.',
 };
 
 /**
@@ -23,7 +23,7 @@ const wrongIssuer = {
  * @returns undefined: none comes back
  */
 export function takePending(
-  { relay, mode }: LoginOptions,
+  { relay, mode, debug }: LoginOptions,
   name: string,
 ): Pending | Promise<never> | undefined {
   const url = new URL(location.href);
@@ -32,7 +32,7 @@ export function takePending(
   // No login brings a token in the address. A link with one may be somebody else's.
   if (url.href.includes('access_token=')) {
     url.searchParams.delete('access_token');
-    if (url.hash.includes('access_token=')) url.hash = '';
+    url.hash = url.hash.replace(/.*access_token=.*/, '');
     clean();
   }
   const pending: Pending | null = JSON.parse(sessionStorage[name] ?? null);
@@ -41,12 +41,11 @@ export function takePending(
   // A link with another state is forged.
   const comesBack = pending && pending.state === response['state'];
   // Another login of this page, such as one for another API, may have it.
-  const isOfAnother = Object.values<string>(sessionStorage).some((kept) =>
-    kept.includes(`"state":"${response['state']}"`),
-  );
+  const isOfAnother = JSON.stringify(sessionStorage).includes(`${response['state']}`);
 
   if (comesBack) pending.response = isFromRelay ? response : wrongIssuer;
   if (comesBack || (response['iss'] === relay && !isOfAnother)) {
+    if (!comesBack) debug?.('ignored', response['state']);
     url.search = '';
     if (comesBack && !pending.popup && url.href !== pending.returnTo) {
       sessionStorage[name] = JSON.stringify(pending);

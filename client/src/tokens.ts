@@ -1,6 +1,6 @@
 import type { LoginOptions } from '../client.d.ts';
 import { on } from './errors.ts';
-import type { Keeper, Known } from './keeper.ts';
+import { endOf, type Keeper, type Known } from './keeper.ts';
 import { challengeOf, newKey, prove } from './proof.ts';
 import { ask, read } from './relay.ts';
 import { type Kept, load, save } from './store.ts';
@@ -22,6 +22,10 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
   /** What the browser does not keep. */
   let unsaved: Kept | undefined;
 
+  async function keep(kept: Kept) {
+    unsaved = (await save(name, kept)) ? undefined : kept;
+  }
+
   async function post(endpoint: string, parameters: Record<string, string>, headers = {}) {
     const body = new URLSearchParams({ client_id: clientId, ...parameters });
     const response = await ask(`${relay}/${endpoint}`, { method: 'POST', body, headers });
@@ -32,7 +36,7 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
 
   async function getTokens(
     key: CryptoKeyPair,
-    id: string,
+    before: Pick<Known, 'id' | 'user'>,
     parameters: Record<string, string>,
   ): Promise<Known> {
     const form = { ...parameters, ...target };
@@ -41,21 +45,20 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
         DPoP: await prove(key, `${relay}/token`, (Date.now() + ahead) / 1000, nonce),
       });
     // The relay's nonce is known by now, and its clock: that of this device may be wrong.
-    const answer = await send()
-      .catch(on('use_dpop_nonce', send))
-      .catch(on('invalid_dpop_proof', send));
-    const { access_token, refresh_token: refreshToken, scope, identity } = answer;
-    const { expires_in = 3660 } = answer;
+    const answer = await send().catch(on(/dpop/, send));
+    const { access_token: accessToken, refresh_token: refreshToken, scope, identity } = answer;
+    const expiresAt = endOf(answer.expires_in);
     // If nobody knows when the token ends, the relay is asked each hour: it may have ended the login.
-    const until = Date.now() + Math.max(expires_in - 60, expires_in / 2) * 1000;
-    const session = { accessToken: access_token, scope, id, until, identity };
-    const kept = { session, refreshToken, key };
-    unsaved = (await save(name, kept)) ? undefined : kept;
+    const lifetime = answer.expires_in ?? 3660;
+    const until = Date.now() + Math.max(lifetime - 60, lifetime / 2) * 1000;
+    const user = identity ?? before.user;
+    const session = { accessToken, scope, id: before.id, user, identity, expiresAt, until };
+    await keep({ session, refreshToken, key });
     return session;
   }
 
   /** @returns undefined if there is no login, null if the browser does not say */
-  const find = async (session: Known | null) =>
+  const find = async (session: Known | null | undefined) =>
     session && session.id === unsaved?.session.id ? unsaved : load(name);
 
   const forget = () => save(name).then(() => null);
@@ -71,13 +74,14 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
 
     async finish(code, code_verifier) {
       const parameters = { grant_type: 'authorization_code', code, code_verifier };
-      return getTokens(await newKey(), crypto.randomUUID(), parameters);
+      return getTokens(await newKey(), { id: crypto.randomUUID() }, parameters);
     },
 
     async restore(session, isRefused) {
       const kept = await find(session);
-      if (kept === undefined) return null;
-      if (!kept || kept.session.until < Date.now()) return undefined;
+      if (!kept) return kept === null ? session : null;
+      // The login is known at once, also while the relay is away: what needs a token renews it.
+      if (session && kept.session.until < Date.now()) return undefined;
       if (kept.session.accessToken !== session?.accessToken) return kept.session;
       return isRefused ? undefined : session;
     },
@@ -86,12 +90,21 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
       const kept = await find(session);
       if (!kept?.refreshToken) {
         // There is nothing to refresh with, so the relay never refuses it. A lookup of the user would.
-        return kept?.session.identity && kept.session.until < Date.now() ? forget() : session;
+        return kept?.session.identity && kept.session.until < Date.now()
+          ? forget()
+          : (session ?? null);
       }
       const parameters = { grant_type: 'refresh_token', refresh_token: kept.refreshToken };
-      return getTokens(kept.key, kept.session.id, parameters)
-        .catch(on('invalid_grant', forget))
-        .catch(on('invalid_target', forget));
+      return getTokens(kept.key, kept.session, parameters).catch(
+        on(/invalid_(grant|target)/, forget),
+      );
+    },
+
+    async note(session) {
+      const kept = await find(session);
+      const { user } = session;
+      if (kept?.session.id !== session.id) return;
+      await keep({ ...kept, session: { ...kept.session, user } });
     },
 
     forget,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { home, useClient } from './support/client-under-test.ts';
-import { failureOf, keptRecords } from './support/fake-page.ts';
+import { failureOf, goOnline, keptRecords } from './support/fake-page.ts';
 import { invalidToken } from './support/fake-relay.ts';
 
 describe('the client in session mode', () => {
@@ -15,7 +15,9 @@ describe('the client in session mode', () => {
     expect(state).to.match(/^[\w-]{22,}$/);
     expect(parameters).to.deep.equal({
       client_id: 'app',
+      scope: '',
       prompt: 'select_account',
+      login_hint: '',
       return_to: `${home}list?page=2#third`,
     });
   });
@@ -78,6 +80,20 @@ describe('the client in session mode', () => {
     expect(await login.user()).to.equal(null);
     expect(login.session).to.equal(null);
     expect(client().server.requests.at(-1)?.line).to.equal('POST /auth/session/refresh');
+  });
+
+  it('restores the login once the device is online', async () => {
+    await client().logIn();
+    client().server.isOffline = true;
+    const login = client().load();
+    const told = new Promise((resolve) => {
+      login.onChange((session, reason) => session && resolve(reason));
+    });
+    expect(await failureOf(login.ready)).to.include({ code: 'network' });
+    expect(login.session).to.equal(undefined);
+    client().server.isOffline = false;
+    goOnline();
+    expect(await told).to.equal('login');
   });
 
   it('logs out, and tells the address of the provider’s own logout', async () => {

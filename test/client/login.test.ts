@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../harness/system/eventually.ts';
 import { cancelled, home, modes, useClient, userUrl } from './support/client-under-test.ts';
-import {
-  failureOf,
-  freeze,
-  goOnline,
-  reportedErrors,
-  restoreFromCache,
-} from './support/fake-page.ts';
+import { failureOf, freeze, reportedErrors, restoreFromCache } from './support/fake-page.ts';
 import { invalidToken, relay } from './support/fake-relay.ts';
 
 for (const [name, mode] of Object.entries(modes)) {
@@ -63,9 +57,38 @@ for (const [name, mode] of Object.entries(modes)) {
     it('refreshes a token that has ended, once for all requests, and sends them again', async () => {
       const login = await client().logIn();
       client().server.next['/api/user'] = [invalidToken, invalidToken, invalidToken];
-      const users = await Promise.all([login.user(), login.user(), login.user()]);
-      expect(users).to.deep.equal([{ login: 'ada' }, { login: 'ada' }, { login: 'ada' }]);
+      const answers = await Promise.all([1, 2, 3].map(() => login.fetch(userUrl)));
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       expect(refreshes()).to.equal(1);
+    });
+
+    it('looks the user up once, however often the page asks', async () => {
+      const login = await client().logIn();
+      login.onChange(() => void login.user());
+      expect(await Promise.all([login.user(), login.user()])).to.have.lengthOf(2);
+      expect(await login.user()).to.deep.equal({ login: 'ada' });
+      expect(client().server.count('GET /api/user')).to.equal(1);
+    });
+
+    it('answers with the record that it has, looks the user up behind, and tells all tabs of another record', async () => {
+      const login = await client().logIn();
+      await login.user();
+      client().server.next['/api/user'] = [invalidToken, { body: { login: 'countess' } }];
+      await login.fetch(userUrl);
+      const other = client().open();
+      await other.ready;
+      const told = [login, other].map((tab) => {
+        return new Promise((resolve) =>
+          tab.onChange((_, reason) => reason === 'user' && resolve(0)),
+        );
+      });
+      client().server.next['/api/user'] = [{ body: { login: 'ada king' } }];
+      expect(await login.user()).to.deep.equal({ login: 'ada' });
+      await Promise.all(told);
+      for (const tab of [login, other]) {
+        expect(await tab.user()).to.deep.equal({ login: 'ada king' });
+      }
+      expect(client().server.count('GET /api/user')).to.equal(4);
     });
 
     it('ends the login if the provider refuses also the token of a refresh, and revokes nothing', async () => {
@@ -251,39 +274,27 @@ for (const [name, mode] of Object.entries(modes)) {
 
     it('says why the session changes, in all tabs', async () => {
       const tabs = [await client().logIn(), client().open()];
-      await Promise.all(tabs.map((tab) => tab.user()));
+      await Promise.all(tabs.map((tab) => tab.ready));
       const seen = tabs.map((tab) => {
         const reasons: unknown[] = [];
         tab.onChange((_, reason) => reasons.push(reason));
         return reasons;
       });
       const told = (...reasons: string[]) =>
-        eventually(async () => expect(seen).to.deep.equal([reasons, reasons]));
+        eventually(async () => {
+          expect(seen).to.deep.equal([reasons, reasons]);
+        });
       client().server.next['/api/user'] = [invalidToken];
       await tabs[0]?.user();
-      await told('refresh');
+      const reasons = ['refresh', 'user'];
+      await told(...reasons);
       await tabs[1]?.logout();
-      await told('refresh', 'logout');
+      await told(...reasons, 'logout');
       tabs.push(await client().logInElsewhere());
-      await told('refresh', 'logout', 'login');
+      await told(...reasons, 'logout', 'login');
       client().server.next['/api/user'] = [invalidToken, invalidToken];
       await tabs[2]?.user();
-      await told('refresh', 'logout', 'login', 'refresh', 'ended');
-    });
-
-    it('restores the login once the device is online', async () => {
-      await client().logIn();
-      if (!mode) client().server.expiresIn = -1;
-      await client().logIn();
-      client().server.isOffline = true;
-      const login = client().load();
-      const told = new Promise((resolve) => {
-        login.onChange((session, reason) => session && resolve(reason));
-      });
-      expect(await failureOf(login.ready)).to.include({ code: 'network' });
-      client().server.isOffline = false;
-      goOnline();
-      expect(await told).to.equal('login');
+      await told(...reasons, 'logout', 'login', 'refresh', 'ended');
     });
 
     it('sends nothing to an address that is not of the relay or of apis', async () => {
@@ -341,8 +352,27 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(calls()).to.equal(1);
     });
 
+    it('does not know at first whether somebody is logged in', async () => {
+      const login = client().open();
+      expect(login.session).to.equal(undefined);
+      await login.ready;
+      expect(login.session).to.equal(null);
+    });
+
+    it('says when the token ends, and what it does, without a secret', async () => {
+      const said: unknown[] = [];
+      const debug = (...words: unknown[]) => void said.push(...words);
+      const login = await client().logIn({ debug });
+      await login.user();
+      expect(login.session?.expiresAt).to.be.closeTo(Date.now() + 3_600_000, 60_000);
+      expect(said).to.include.members(['login', 'user']);
+      expect(JSON.stringify(said)).not.to.match(/access-|refresh-|code/);
+    });
+
     for (const [option, wrong] of Object.entries({
       relay: [undefined, '', 'login.example.com/auth/provider', 'https://login.example.com/'],
+      mode: ['cookie'],
+      scopes: ['read'],
       clientId: [undefined, ''],
       resource: ['', 'notes.example.com/mcp', ...(mode ? ['https://notes.example.com/'] : [])],
       apis: [['api.example.com'], ['https://api.example.com/v1'], ['data:,']],
@@ -366,7 +396,7 @@ for (const [name, mode] of Object.entries(modes)) {
       for (const action of [login.ready, login.login(), login.user(), login.logout()]) {
         expect(await failureOf(action)).to.include({ code: 'storage_blocked' });
       }
-      expect(login.session).to.equal(null);
+      expect(login.session).to.equal(undefined);
       expect(client().page.visits).to.deep.equal([]);
     });
 

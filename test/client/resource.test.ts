@@ -65,7 +65,9 @@ describe('the client with a login for a resource', () => {
     const login = await client().logIn();
     expect(await login.user()).to.deep.equal(ada);
     client().server.expiresIn = -1;
-    expect(await (await client().logIn()).user()).to.equal(null);
+    const ended = await client().logIn();
+    expect(await ended.token()).to.equal(null);
+    expect(await ended.user()).to.equal(null);
     expect(await client().load().ready).to.equal(null);
   });
 
@@ -75,7 +77,7 @@ describe('the client with a login for a resource', () => {
     client().server.next['/auth/provider/token'] = [
       { status: 400, body: { error: 'invalid_target' } },
     ];
-    expect(await login.user()).to.equal(null);
+    expect(await login.token()).to.equal(null);
     expect(login.session).to.equal(null);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { eventually } from '../harness/system/eventually.ts';
-import { home, useClient } from './support/client-under-test.ts';
+import { home, useClient, userUrl } from './support/client-under-test.ts';
 import { failureOf, freeze, keptRecords, leave } from './support/fake-page.ts';
 import { invalidToken, relay } from './support/fake-relay.ts';
 
@@ -23,6 +23,7 @@ describe('the client with tokens', () => {
     expect(parameters).to.deep.equal({
       client_id: 'app',
       scope: 'read',
+      prompt: '',
       login_hint: 'ada@example.com',
       response_type: 'code',
       code_challenge_method: 'S256',
@@ -108,7 +109,7 @@ describe('the client with tokens', () => {
     await client().open().user();
     const calls = tokenCalls();
     client().server.next['/api/user'] = [invalidToken];
-    expect(await login.user()).to.deep.equal({ login: 'ada' });
+    expect((await login.fetch(userUrl)).status).to.equal(200);
     expect(await login.token()).to.equal('access-2');
     expect(tokenCalls()).to.equal(calls);
   });
@@ -169,13 +170,24 @@ describe('the client with tokens', () => {
     expect(keptRecords()).to.deep.equal([undefined]);
   });
 
-  it('restores the login later if the relay did not answer when the page was loaded', async () => {
+  it('keeps the login and the name in a load while the relay is away, also if the token has ended', async () => {
     client().server.expiresIn = -1;
-    await client().logIn();
-    client().server.next['/auth/provider/token'] = [new TypeError('Failed to fetch')];
+    await (await client().logIn()).user();
+    client().server.isOffline = true;
     const login = client().load();
-    expect(await failureOf(login.ready)).to.include({ code: 'network' });
+    expect(await login.ready).not.to.equal(null);
     expect(await login.user()).to.deep.equal({ login: 'ada' });
+    expect(await failureOf(login.token())).to.include({ code: 'network' });
+    client().server.isOffline = false;
+    client().server.next['/api/user'] = [{ body: { login: 'ada king' } }];
+    const told = new Promise((resolve) => {
+      login.onChange((_, reason) => reason === 'user' && resolve(0));
+    });
+    expect(await login.user()).to.deep.equal({ login: 'ada' });
+    await told;
+    const after = client().load();
+    expect(await after.user()).to.deep.equal({ login: 'ada king' });
+    expect(JSON.stringify(keptRecords())).not.to.contain('king');
   });
 
   it('proves its key by the clock of the relay if that of the device is wrong', async () => {

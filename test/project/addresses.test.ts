@@ -79,7 +79,7 @@ describe('what the texts name', () => {
         .map((word) => [path, word] as const),
     );
     const exists = (word: string) =>
-      /^https?:|^-|^serve$|^\d+$|^dist$/.test(word) ||
+      /^https?:|^-|^\.\/|^serve$|^\d+$|^dist$/.test(word) ||
       installed.some((lock) => lock.includes(`"node_modules/${word}"`));
     expect(found).not.to.be.empty;
     expect(unlike(exists, found)).to.deep.equal([]);

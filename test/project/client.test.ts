@@ -40,7 +40,8 @@ describe('the browser client', () => {
       cwd: projectRoot,
     });
     expect(stdout).to.equal(
-      'null null null null\n401 undefined\ncreateLogin: relay is undefined\n',
+      'undefined null null null\n401 undefined\n' +
+        'createLogin: relay must have a path, such as …/auth/github: undefined\n',
     );
   });
 });

@@ -93,11 +93,11 @@ export class FakeRelay {
     if (!this.hasCookie) return path === '/auth/logout' ? {} : unauthorized;
     switch (`${request.method} ${path}`) {
       case 'GET /auth/session':
-        return { body: { provider: 'provider', renewable: true } };
+        return { body: { provider: 'provider', renewable: true, expires_in: this.expiresIn } };
       case 'POST /auth/session/refresh':
         this.grants.push('refresh_token');
         this.token += 1;
-        return { body: { provider: 'provider', renewable: true } };
+        return { body: { provider: 'provider', renewable: true, expires_in: this.expiresIn } };
       case 'POST /auth/logout':
         this.hasCookie = false;
         if (!request.url.includes('revoke=false')) this.revocations += 1;

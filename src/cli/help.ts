@@ -61,6 +61,14 @@ export function optionsHelp(
   return optionSections(help.visibleOptions(program).filter(isOfRelay), help).join('\n');
 }
 
+/** The variable of each option. */
+export function variablesHelp(): string {
+  const all = Object.values<Option>(options);
+  const width = Math.max(...all.map(({ variable }) => variable.length));
+  const lines = all.map(({ variable, flag }) => `  ${variable.padEnd(width)}  ${flag}`);
+  return ['', 'Variables of the options:', ...lines, ''].join('\n');
+}
+
 /** One list of the usual options, without variables and defaults, and of the command's own ones. */
 function usualSection(flags: readonly Flag[], help: Help): readonly string[] {
   const ofRelay = usual.map(

@@ -7,7 +7,7 @@ import type { ClientIdFlags } from './commands/client-id.ts';
 import type { Shell } from './commands/completion.ts';
 import type { ConfigAction } from './commands/config.ts';
 import type { DemoFlags } from './commands/demo.ts';
-import { helpLayout, optionsHelp } from './help.ts';
+import { helpLayout, optionsHelp, variablesHelp } from './help.ts';
 import { print } from './print.ts';
 
 type Flags = OptionSources['flags'];
@@ -72,11 +72,18 @@ function addConfiguredCommands(
   addOptions(
     add(program, 'check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'print the report as JSON')
+      .option('--verbose', 'print the configuration, too')
       .addHelpText('after', checkHelp),
-  ).action(async ({ json = false, ...flags }: Flags & { json?: boolean }) => {
-    const { check } = await import('./commands/check.ts');
-    exit(await check(given(flags), json));
-  });
+  ).action(
+    async ({
+      json = false,
+      verbose = false,
+      ...flags
+    }: Flags & { json?: boolean; verbose?: boolean }) => {
+      const { check } = await import('./commands/check.ts');
+      exit(await check(given(flags), { json, verbose }));
+    },
+  );
   addOptions(add(program, 'health', 'Ask the relay on this machine whether it is ready.'), [
     options.port,
     options.host,
@@ -90,10 +97,11 @@ function addConfiguredCommands(
   addOptions(
     add(program, 'config', 'Check or print the configuration, or its schema.')
       .addArgument(new Argument('<action>').choices(actions))
+      .option('--changed', 'of print: only what is set')
       .addHelpText('after', configHelp),
-  ).action(async (action: ConfigAction, flags: Flags) => {
+  ).action(async (action: ConfigAction, { changed, ...flags }: Flags & { changed?: boolean }) => {
     const { config } = await import('./commands/config.ts');
-    await config(action, given(flags));
+    await config(action, given(flags), changed);
   });
 }
 
@@ -172,13 +180,18 @@ function addHelp(program: Command): void {
   add(program, 'version', 'Print the version.').action(async () => {
     await print(`${version}\n`);
   });
-  add(program, 'help', 'Explain a command, or all options.')
+  add(program, 'help', 'Explain a command, options, environment or exit-codes.')
     .argument('[command]')
     .action(async (name: string | undefined) => {
       const command = program.commands.find((one) => one.name() === name);
       if (name === undefined) program.help();
       else if (name === 'options') await print(optionsHelp(program));
-      else if (command !== undefined) command.help();
+      else if (name === 'environment' || name === 'exit-codes') {
+        const { manualSection } = await import('./commands/man.ts');
+        const isOfExits = name === 'exit-codes';
+        await print(manualSection(isOfExits ? 'EXIT STATUS' : 'ENVIRONMENT'));
+        if (!isOfExits) await print(variablesHelp());
+      } else if (command !== undefined) command.help();
       else program.error('error: unknown command', { code: 'commander.unknownCommand' });
     });
 }

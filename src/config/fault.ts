@@ -39,10 +39,12 @@ function quoted(value: string): string {
   return JSON.stringify(short).replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
 }
 
-/** The known word that is closest to a mistyped one; undefined if none is close. */
+/** The known word that is closest to a mistyped one, or the only one that it is a part of; undefined if there is none. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const maxDistance = Math.min(3, Math.floor(word.length / 2));
-  return closestMatch(word, [...known], { maxDistance });
+  const [whole, another] = known.filter((one) => one.split('-').includes(word));
+  const isPart = whole !== undefined && another === undefined;
+  return isPart ? whole : closestMatch(word, [...known], { maxDistance });
 }
 
 /** The end of a sentence about a mistyped word. Empty if no known word is close. */

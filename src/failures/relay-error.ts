@@ -33,6 +33,8 @@ export class RelayError extends Error {
   readonly providerError: ProviderErrorCode | undefined;
   /** Who may not log in, for the person alone: pages show it. */
   readonly person: string | undefined;
+  /** The beginning of what was asked for and is not known here, for the operator alone. */
+  readonly asked: string | undefined;
 
   /**
    * @param code decides status, detail and headers
@@ -55,6 +57,7 @@ export class RelayError extends Error {
     this.oauthError = failure.oauthError ?? byStatus;
     this.providerError = more.providerError;
     this.person = more.person;
+    this.asked = more.asked;
   }
 
   /** The same failure with the detail for a code that may be spent. */
@@ -69,10 +72,17 @@ type More = {
   /** Milliseconds after which the caller may try again. */
   readonly retryIn?: number;
 } & {
-  readonly [Name in 'status' | 'detail' | 'headers' | 'providerError' | 'person']?:
+  readonly [Name in 'status' | 'detail' | 'headers' | 'providerError' | 'person' | 'asked']?:
     | RelayError[Name]
     | undefined;
 };
+
+/** At most 40 characters of what was asked for. Long words and what follows a path may be secret. */
+export function beginningOf(asked: unknown): string | undefined {
+  if (typeof asked !== 'string') return undefined;
+  const visible = asked.replace(/[?#].*/s, '…').replace(/\/\/[^/]*@/, '//…@');
+  return visible.replaceAll(/([\w-]{20})[\w-]+/g, '$1…').slice(0, 40);
+}
 
 /** Whether an error is a failure with one of these codes. */
 export function isFailure(error: unknown, ...codes: readonly FailureCode[]): error is RelayError {

@@ -42,6 +42,8 @@ export interface RequestState {
   failure?: FailureCode;
   /** Who has ended a response that passed the gateway, or why the relay has. */
   ended?: 'upstream' | 'client' | 'token_end' | 'logout' | 'stop' | 'reload' | 'limit' | undefined;
+  /** What the failure says was asked for. */
+  asked?: string | undefined;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string | undefined;
   providerCall?: UpstreamCall;

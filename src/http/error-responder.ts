@@ -54,6 +54,7 @@ export function errorResponder(otherwise: AnswerFailure): Handler {
       const failure = ctx.state.codeMayBeSpent ? known.onceSpent() : known;
       ctx.state.failure = failure.code;
       ctx.state.providerError = failure.providerError;
+      ctx.state.asked = failure.asked;
       answer(ctx, failure);
     }
   };

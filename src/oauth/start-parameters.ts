@@ -1,4 +1,4 @@
-import { type FailureCode, RelayError } from '../failures/relay-error.ts';
+import { beginningOf, type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import {
   examplePage,
@@ -37,18 +37,19 @@ export function registeredRedirectUri(query: Query, registered: readonly Redirec
   const onlyOne = registered.length === 1 ? registered[0] : undefined;
   const given = query['redirect_uri'] || onlyOne;
   const found = typeof given === 'string' ? findRedirectUri(given, registered) : undefined;
-  if (found === undefined) throw unknownRedirectUri(registered);
+  if (found === undefined) throw unknownRedirectUri(registered, given);
   return found;
 }
 
 /** Names the origins where pages may be, if all are on this machine: their developers read it, and nobody else. */
-function unknownRedirectUri(registered: readonly RedirectUri[]): RelayError {
-  const failure = new RelayError('redirect_uri_unknown');
+function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown): RelayError {
+  const asked = beginningOf(given);
+  const failure = new RelayError('redirect_uri_unknown', { asked });
   const areHere = registered.every((uri) => isLoopback(new URL(examplePage(uri))));
   if (registered.length === 0 || !areHere) return failure;
   const places = [...new Set(registered.map(originOf))].join(', ');
   const detail = `${failure.detail} The pages of this front end are at ${places}.`;
-  return new RelayError(failure.code, { detail });
+  return new RelayError(failure.code, { detail, asked });
 }
 
 /**

@@ -17,9 +17,9 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** @param situation called for every scrape */
 export function createMetrics(situation: () => Situation) {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'login_relay_' });
+  collectDefaultMetrics({ register: registry });
   // The library takes the data segment for the heap.
-  registry.removeSingleMetric('login_relay_process_heap_bytes');
+  registry.removeSingleMetric('process_heap_bytes');
   const makers = makersOf(registry, situation);
   const metrics = tableOf(makers);
   const limitHit = (limit: CountedLimit | undefined): void => {

@@ -10,8 +10,8 @@ import { hasFailed, isOfLogin } from './request-effect.ts';
 const clientClosedRequest = 499;
 
 /**
- * The record of a request. Log and metrics are made from it alone. It never holds a part of a query, a
- * header or a body.
+ * The record of a request. Log and metrics are made from it alone. Of a query, a header or a body it
+ * holds at most what was asked for in vain, shortened.
  */
 export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>> {
   readonly clientAddress: string | undefined;
@@ -40,6 +40,7 @@ type SharedFields =
   | 'refusedBy'
   | 'excused'
   | 'grant'
+  | 'asked'
   | 'stack';
 
 /**
@@ -61,7 +62,8 @@ export function recordRequests(
     function record(): void {
       if (closed === undefined || !isHandled) return;
       const { requestId, action, registration, frontEnd, resource, person, ended } = ctx.state;
-      const { providerCall, providerError, access, refusedBy, excused, grant, stack } = ctx.state;
+      const { providerCall, providerError, access, refusedBy, excused, grant, asked, stack } =
+        ctx.state;
       const line: RequestRecord = {
         requestId,
         clientAddress: address,
@@ -80,6 +82,7 @@ export function recordRequests(
         refusedBy,
         excused,
         grant,
+        asked,
         stack,
       };
       for (const observe of observers) observe(line);
@@ -125,6 +128,12 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
   };
 }
 
+/** The contract answers them with 400, but only the operator can repair them. */
+const operatorsFaults: ReadonlySet<RequestRecord['outcome']> = new Set([
+  'client_refused',
+  'redirect_uri_refused',
+]);
+
 function levelOf(record: RequestRecord) {
   const { action, status, outcome } = record;
   // They come every few seconds. The metrics count them.
@@ -136,6 +145,7 @@ function levelOf(record: RequestRecord) {
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
   // A server asks about whatever strangers send to it.
   if (action === 'introspect' && isBrokenOff) return 'info';
+  if (operatorsFaults.has(outcome)) return 'error';
   const isFailedLogin = isOfLogin(action) && hasFailed(record);
   return isFailedLogin || isBrokenOff ? 'warn' : 'info';
 }

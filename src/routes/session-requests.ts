@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Allow } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
-import { RelayError } from '../failures/relay-error.ts';
+import { beginningOf, RelayError } from '../failures/relay-error.ts';
 import { type Context, readQuery } from '../http/context.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
@@ -48,7 +48,9 @@ export function createSessionRequests(
   function select(named: Query[string], origin: string | undefined): SessionFrontEnd {
     if (named !== undefined) {
       const found = byName.get(named);
-      if (found === undefined) throw new RelayError('client_unknown');
+      if (found === undefined) {
+        throw new RelayError('client_unknown', { asked: beginningOf(named) });
+      }
       return found;
     }
     const found = origin === undefined ? frontEnds : byOrigin.get(origin);

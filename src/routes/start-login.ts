@@ -1,5 +1,5 @@
 import { isNavigation } from '../delivery/failure-page.ts';
-import { RelayError } from '../failures/relay-error.ts';
+import { beginningOf, RelayError } from '../failures/relay-error.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { answering } from '../http/error-responder.ts';
@@ -40,7 +40,7 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
  */
 async function startPlainly(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
   const frontEnd = frontEnds.ofPlainStart(ctx);
-  if (frontEnd === undefined) throw new RelayError('client_unknown');
+  if (frontEnd === undefined) throw unknownClient(query);
   ctx.state.frontEnd = frontEnd.name;
   const place = { ...served, frontEnd };
   const { cmsBackend, tokenDelivery, origin, answerInPlace } = frontEnd;
@@ -81,7 +81,7 @@ function expectKnownPage(ctx: Context, { frontEnds, issuer }: Served): void {
 /** A start by an OAuth request. @see RFC 6749 §4.1.1 */
 async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
   const { frontEnd, client } = await frontEnds.ofOAuthStart(ctx);
-  if (frontEnd === undefined) throw new RelayError('client_unknown');
+  if (frontEnd === undefined) throw unknownClient(query);
   ctx.state.frontEnd = frontEnd.name;
   if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
   const place = { ...served, frontEnd };
@@ -141,3 +141,6 @@ function atProvider(
   const otherAccount = query['prompt'] === 'select_account';
   return { scope, otherAccount, loginHint: loginHintOf(query) };
 }
+
+const unknownClient = ({ client_id: asked }: Query) =>
+  new RelayError('client_unknown', { asked: beginningOf(asked) });

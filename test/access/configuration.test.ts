@@ -63,6 +63,7 @@ describe('allow', () => {
     ['{ users: [{ a: b }] }', '.users must be one value, not a map'],
     ['{ user: [octocat] }', '.user is unknown: did you mean users?'],
     ['{ orgs: [example] }', '.orgs is unknown'],
+    ['{ domains: [example.com] }', '.domains is unknown: did you mean email-domains?'],
     ['{ Users: [a], users: [b] }', '.Users is unknown: did you mean users?'],
     ['{ organizations: ["../user"] }', '.organizations must be the names'],
     ['{ organizations: [example/editors] }', '.organizations must be the names'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
-import { printFile } from '../../src/config/shown/print.ts';
+import { printChanged, printFile } from '../../src/config/shown/print.ts';
 import { configFileSchema } from '../../src/config/shown/schema.ts';
 import type { OptionSources } from '../../src/config/sources.ts';
 import { metadataWith, withProvider } from '../check/support/provider.ts';
@@ -146,6 +146,8 @@ describe('the printed configuration', () => {
     expect(text).to.contain('port: 2 # --port\n').and.to.contain('host: ::2 # HOST\n');
     expect(text).to.contain('    client-id: a # config.yaml:3:24\n');
     expect(text).to.contain('    provider: gitlab # name of the entry\n');
+    const changed = printChanged(readingsOf(file, sources));
+    expect(changed).to.contain('port: 2 # --port\n').and.not.to.contain('default');
   });
 
   it('has no preset for a provider that has an issuer', () => {

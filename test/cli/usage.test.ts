@@ -88,6 +88,19 @@ describe('the command line', () => {
     }
   });
 
+  it('explains its variables and its exit codes', async () => {
+    const [environment, exitCodes] = await Promise.all([
+      runRelay({ words: ['help', 'environment'] }),
+      runRelay({ words: ['help', 'exit-codes'] }),
+    ]);
+    expect(environment.stdout).to.match(
+      /^NODE_EXTRA_CA_CERTS\n {6}A file (?:.*\n)*^ {2}PORT +--port$/m,
+    );
+    expect(exitCodes.stdout).to.match(
+      /^2\n {6}The command line or the configuration has faults\.$/m,
+    );
+  });
+
   it('reports that its output cannot be written', () => {
     const { status, stderr } = shell('"$@" version >/dev/full');
     expect(status).to.equal(1);

@@ -28,7 +28,7 @@ const requestFields = [
   'status',
   'durationMs',
   'outcome',
-  ...['provider', 'providerError', 'excused'],
+  ...['provider', 'providerError', 'excused', 'asked'],
 ];
 const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 
@@ -84,6 +84,10 @@ describe('the log', () => {
       return underTest().lookUp();
     };
     const ask = (query: string) => () => underTest().get(`${callbackPath}?${query}`);
+    const start = (redirectUri: string) => {
+      const query = { response_type: 'code', client_id: 'app', redirect_uri: redirectUri };
+      return underTest().get(`${loginPath}?${new URLSearchParams(query)}`);
+    };
     const refused = { level: 'warn', route: callbackPath, status: 400 };
     const answered = { outcome: 'answered', status: 200 };
     const token = (status: number) => ({ provider: { endpoint: 'token', status } });
@@ -109,6 +113,17 @@ describe('the log', () => {
         { route: userPath, status: 200, outcome: 'ok', provider: { ...user, ...answered } },
       ],
       'a refused code': [logIn(answer(404, canary('token'))), { ...refused, ...token(404) }],
+      'a refused client, which the operator has to repair': [
+        logIn(json({ error: 'incorrect_client_credentials' })),
+        { ...refused, level: 'error', outcome: 'client_refused', ...token(200) },
+      ],
+      'a redirect URI that is not known': [
+        () => start(`https://u:${canary('code')}@other.example/back?${canary('code')}`),
+        {
+          ...{ outcome: 'redirect_uri_unknown', status: 400 },
+          asked: 'https://…@other.example/back…',
+        },
+      ],
       'a token that is missing': [
         logIn(json({ error: canary('code') })),
         { ...refused, outcome: 'token_missing', providerError: 'other', ...token(200) },

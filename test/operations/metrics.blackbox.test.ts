@@ -84,8 +84,8 @@ describe('metrics', () => {
   it('show the build, the process and its event loop', async () => {
     const text = await underTest.metrics();
     expect(text).to.match(/login_relay_build_info\{version="[\d.]+",node="[\d.]+"\} 1/);
-    expect(text).to.match(/login_relay_nodejs_eventloop_lag_p99_seconds \d/);
-    expect(text).to.match(/login_relay_process_resident_memory_bytes \d/);
+    expect(text).to.match(/nodejs_eventloop_lag_p99_seconds \d/);
+    expect(text).to.match(/process_resident_memory_bytes \d/);
     expect(text).to.contain('login_relay_ready 1\n');
   });
 

@@ -4,18 +4,27 @@ import type { Finding } from '../../check/finding.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { print, wrap } from '../print.ts';
 
-/** `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code. */
-export async function check(sources: OptionSources, json: boolean): Promise<0 | 1 | 2> {
+/**
+ * `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code.
+ *
+ * @param how.verbose people see the configuration, too
+ */
+export async function check(
+  sources: OptionSources,
+  how: { readonly json: boolean; readonly verbose: boolean },
+): Promise<0 | 1 | 2> {
   const { report, code } = await diagnose(sources);
-  await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report));
+  await print(
+    how.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report, how.verbose),
+  );
   return code;
 }
 
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
-function reportAsText(report: CheckReport): string {
+function reportAsText(report: CheckReport, verbose: boolean): string {
   const { configuration, callbackUrl, callbackUrls = {}, cms = [], findings } = report;
-  const lines: string[] = [];
-  if (configuration !== null) lines.push(title('Configuration'), indented(configuration), '');
+  const merged = mergeEqual(findings);
+  const lines = [title('Checks'), ...merged.flatMap(findingLines), '', summary(merged), ''];
   if (callbackUrl !== null) lines.push(`Callback URL to register: ${callbackUrl}`, '');
   const urls = Object.entries(callbackUrls).map(([name, url]) => `  ${name}  ${url}`);
   if (urls.length > 0) lines.push('Callback URLs to register:', ...urls, '');
@@ -23,9 +32,9 @@ function reportAsText(report: CheckReport): string {
     lines.push(`config.yml of the CMS ${frontEnd}, for a login at ${registration}:`);
     lines.push(indented(backend), '');
   }
-  const merged = mergeEqual(findings);
-  lines.push(title('Checks'), ...merged.flatMap(findingLines));
-  lines.push('', summary(merged), '');
+  if (verbose && configuration !== null) {
+    lines.push(title('Configuration'), indented(configuration), '');
+  }
   return lines.join('\n');
 }
 

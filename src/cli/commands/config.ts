@@ -1,7 +1,7 @@
 import { describedProviders } from '../../check/discovery.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Unseen } from '../../config/reading.ts';
-import { migratedFile, printFile } from '../../config/shown/print.ts';
+import { migratedFile, printChanged, printFile } from '../../config/shown/print.ts';
 import { configFileSchema } from '../../config/shown/schema.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { newFiles, readTextFile } from '../../text-files.ts';
@@ -15,17 +15,26 @@ export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
  *
  * @throws {ConfigError}
  */
-export async function config(action: ConfigAction, sources: OptionSources): Promise<void> {
-  await print(await textOf(action, sources));
+export async function config(
+  action: ConfigAction,
+  sources: OptionSources,
+  changed = false,
+): Promise<void> {
+  await print(await textOf(action, sources, changed));
 }
 
-async function textOf(action: ConfigAction, sources: OptionSources): Promise<string> {
+async function textOf(
+  action: ConfigAction,
+  sources: OptionSources,
+  changed: boolean,
+): Promise<string> {
   if (action === 'schema') return `${JSON.stringify(configFileSchema(), null, 2)}\n`;
   const { expect } = newFiles;
   const unseen: Unseen[] = [];
   const given = { ...sources, readFile: readTextFile, newFiles: { expect }, unseen };
   const { config: read, readings, warnings } = readConfig(given);
   if (action === 'migrate') return migratedFile(readings);
+  if (action === 'print' && changed) return printChanged(readings);
   if (action === 'print') return printFile(readings, read, await describedProviders(read));
   return [
     ...warnings.map((one) => `warning: ${one}`),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Command, Option as Flag, Help } from 'commander';
 import { version } from '../../version.ts';
 import { optionsHelp } from '../help.ts';
+import { wrap } from '../print.ts';
 
 /** The page in Markdown. A line that begins with a dot is roff. */
 const page = readFileSync(new URL('./manual.md', import.meta.url), 'utf8');
@@ -31,6 +32,17 @@ export function man(program: Command): string {
       .replaceAll(/^ {6}/gm, ''),
   };
   return roff(page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? ''));
+}
+
+/** A section of the manual page, for a terminal. */
+export function manualSection(name: 'ENVIRONMENT' | 'EXIT STATUS'): string {
+  const [, after = ''] = page.split(`# ${name}\n`);
+  const [section = ''] = after.split(/^# /m);
+  return section.replaceAll('`', '').replaceAll(/^: (.*)$/gm, (_, text: string) =>
+    wrap(text, 74)
+      .map((line) => `      ${line}`)
+      .join('\n'),
+  );
 }
 
 function commandItem(command: Command, help: Help): string {

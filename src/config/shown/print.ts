@@ -30,26 +30,38 @@ export function printFile(
   config?: Config,
   described: ReadonlyMap<string, Provider> = new Map(),
 ): string {
-  const document = new Document();
   const baseUrl = config && { texts: [config.baseUrl], from: 'default' };
-  const write: Write = (map, { name, key, schema, secret }, found) => {
-    const { texts, from } = found ?? (name === 'baseUrl' ? baseUrl : undefined) ?? {};
-    if (texts === undefined) return;
-    // The address of a shared memory with a password is a fault.
-    const isSecret = secret && schema !== filePath && schema !== sharedMemory;
-    const values = texts.map((text) => (isSecret ? masked : typedValue(schema, text)));
-    const node = document.createNode(values.length === 1 ? values[0] : values, { flow: true });
-    node.comment = ` ${from}`;
-    map.set(key, node);
-  };
+  const write: Write = (map, setting, found) =>
+    writeCommented(map, setting, found ?? (setting.name === 'baseUrl' ? baseUrl : undefined));
   const file = fileOf(readings, write, (map, index) => {
     const [registration, frontEnd] = [config?.registrations[index], config?.frontEnds[index]];
     if (map.level === 'front-ends') return frontEnd ? ofFrontEnd(map, frontEnd) : [];
     if (map.level === 'resources') return [];
     return registration ? ofRegistration(map, registration, described) : [];
   });
-  return stringify(file, { lineWidth: 0, flowCollectionPadding: false });
+  return textOf(file);
 }
+
+/** The same without defaults: what the operator has set. */
+export function printChanged(readings: Readings): string {
+  const write: Write = (map, setting, found) => {
+    if (found?.from !== 'default') writeCommented(map, setting, found);
+  };
+  return textOf(fileOf(readings, write));
+}
+
+const writeCommented: Write = (map, { key, schema, secret }, found) => {
+  if (found === undefined) return;
+  // The address of a shared memory with a password is a fault.
+  const isSecret = secret && schema !== filePath && schema !== sharedMemory;
+  const values = found.texts.map((text) => (isSecret ? masked : typedValue(schema, text)));
+  const value = values.length === 1 ? values[0] : values;
+  const node = new Document().createNode(value, { flow: true });
+  node.comment = ` ${found.from}`;
+  map.set(key, node);
+};
+
+const textOf = (file: YAMLMap) => stringify(file, { lineWidth: 0, flowCollectionPadding: false });
 
 /**
  * The file that does what the flags and variables in effect do. Defaults are left out, and paths are absolute. If the

@@ -135,7 +135,7 @@ describe('a relay under load for long', () => {
 
   async function sample(requests: number): Promise<Sample> {
     const relay = underTest();
-    const lag = /^login_relay_nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(await relay.metrics());
+    const lag = /^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(await relay.metrics());
     return {
       requests,
       residentMemory: memoryOf(relay.process.pid),

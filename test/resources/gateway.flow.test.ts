@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { logInTo, redemption } from '../harness/login/oauth-front-end.ts';
@@ -46,16 +45,21 @@ front-ends:
       const sent = httpRequest({ ...at, method, headers }).end();
       const [response]: IncomingMessage[] = await once(sent, 'response');
       if (response === undefined) throw new Error('no response');
-      return { body: text(response) };
+      return response.setEncoding('utf8');
     };
     const listening = [await begin('GET'), await begin('GET')];
     const answer = await begin('POST');
     await relay.reload();
-    for (const one of open) one.write('data: 1\n\n');
+    for (const [index, one] of [...listening, answer].entries()) {
+      open[index]?.write('data: 1\n\n');
+      expect(await once(one, 'data')).to.deep.equal(['data: 1\n\n']);
+    }
+    const over = listening.map((one) => once(one, 'end'));
+    const last = once(answer, 'data');
     const ended = relay.process.stop('SIGTERM');
-    for (const one of listening) expect(await one.body).to.equal('data: 1\n\n');
+    await Promise.all(over);
     open.at(-1)?.end('data: 2\n\n');
-    expect(await answer.body).to.equal('data: 1\n\ndata: 2\n\n');
+    expect(await last).to.deep.equal(['data: 2\n\n']);
     expect(await ended).to.include({ code: 0 });
     const ends = relay.process.logLines.flatMap((line) => line['ended'] ?? []);
     expect(ends).to.deep.equal(['stop', 'stop', 'upstream']);

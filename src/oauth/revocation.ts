@@ -17,6 +17,11 @@ export interface RevocableTokens {
   readonly accessToken?: string | undefined;
 }
 
+/** One by one: some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1 */
+export function eachAlone({ refreshToken, accessToken }: RevocableTokens): RevocableTokens[] {
+  return [{ refreshToken }, { accessToken }];
+}
+
 /** The forms in which the client authenticates: a 401 refuses the client, not the token. */
 const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
 

@@ -7,7 +7,7 @@ import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
-import type { RevocableTokens } from '../oauth/revocation.ts';
+import { eachAlone, type RevocableTokens } from '../oauth/revocation.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
@@ -144,12 +144,8 @@ export async function renewTokens(
 }
 
 /** Revokes the tokens of a login. Nobody waits for it, or gets its failure. */
-export function revokeSilently(
-  registration: Registration,
-  { accessToken, refreshToken }: RevocableTokens,
-): void {
-  // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
-  for (const token of [{ refreshToken }, { accessToken }]) {
+export function revokeSilently(registration: Registration, tokens: RevocableTokens): void {
+  for (const token of eachAlone(tokens)) {
     registration.revokeToken(token, () => {}).catch(() => {});
   }
 }

@@ -4,7 +4,7 @@ import type { GrantMemory } from '../grants/grants.ts';
 import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
-import type { RevocableTokens } from '../oauth/revocation.ts';
+import { eachAlone, type RevocableTokens } from '../oauth/revocation.ts';
 import type { SessionContent } from '../session/sessions.ts';
 import { renewTokens } from './admission.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
@@ -101,12 +101,10 @@ async function revokeAll(
   const { refreshToken: last, id: login, audience, frontEnd } = session;
   const owner = [audience, frontEnd] as const;
   const newest = last && (await refreshes.end({ owner, login, refreshToken: last }));
-  const { refreshToken, accessToken } = newest || session;
   const revoke = (token: RevocableTokens) =>
     registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
-  // Some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1
-  const each = [{ refreshToken }, { accessToken }];
-  await Promise.all(each.map((token) => revocations.once(token, () => revoke(token))));
+  const tokens = eachAlone(newest || session);
+  await Promise.all(tokens.map((token) => revocations.once(token, () => revoke(token))));
 }
 
 /** The provider's failures do not keep a person logged in. */

@@ -10,11 +10,11 @@ import type {
   OAuthClientInformationMixed,
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import { freePort } from '../../../harness/system/free-port.ts';
 import { redirectUri } from './document-host.ts';
 import { onLogin, programOf } from './programs.ts';
-import type { ResourcesRig } from './resources-rig.ts';
 
 /** A program that uses an MCP server. */
 export interface McpClient {
@@ -25,9 +25,27 @@ export interface McpClient {
   close(): Promise<void>;
 }
 
+/** One that stays open. */
+export interface Session extends McpClient {
+  /** The names of the tools. */
+  names(): Promise<readonly string[]>;
+  /** Runs a tool. @returns what it says */
+  run(name: string, given?: Readonly<Record<string, unknown>>, watch?: Watch): Promise<string>;
+}
+
+interface Watch {
+  readonly onprogress?: (done: { readonly progress: number }) => void;
+  readonly signal?: AbortSignal;
+}
+
 /** What a client is given. */
 export interface Given {
-  readonly rig: ResourcesRig;
+  readonly rig: {
+    /** Does what a person does whom a client asks to log in. */
+    visit(start: URL): Promise<URL>;
+    /** A PEM file with a certificate that clients have to trust. */
+    readonly certificateFile?: string;
+  };
   /** The address of the MCP server. */
   readonly url: string;
   /** The folder in which it keeps what it knows. */
@@ -82,46 +100,60 @@ class Application<Information, Tokens, Discovered> {
   }
 }
 
-/** Calls a tool with any client of an SDK. */
 interface Calling {
-  callTool(call: { name: string }): Promise<unknown>;
+  listTools(): Promise<{ readonly tools: readonly { readonly name: string }[] }>;
   close(): Promise<void>;
 }
+type Call = { readonly name: string; readonly arguments: Record<string, unknown> };
 
-function callsOf(client: Calling): McpClient {
-  const call = async () => {
-    const answer = JSON.stringify(await client.callTool({ name: 'whoami' }));
+/** @param call calls a tool with the client */
+function sessionOf(
+  client: Calling,
+  callTool: (call: Call, watch: Watch & { readonly timeout: number }) => Promise<unknown>,
+): Session {
+  const run: Session['run'] = async (name, given = {}, watch = {}) => {
+    const sent = { ...watch, timeout: 600_000 };
+    const answer = JSON.stringify(await callTool({ name, arguments: { ...given } }, sent));
     return /"text":"([^"]*)"/.exec(answer)?.[1] ?? expect.fail(answer);
   };
+  const call = () => run('whoami');
   return {
+    run,
     call,
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
     callAtOnce: async (times) => (await Promise.all(Array.from({ length: times }, call))).length,
     close: () => client.close(),
   };
 }
 
 /** What the versions of the SDK share. */
-interface Sdk<Transport> {
-  transport(): Transport;
-  connect(transport: Transport): Promise<Calling>;
-  finish(transport: Transport, back: URLSearchParams): Promise<void>;
+interface Sdk<Over> {
+  transport(): Over;
+  connect(transport: Over): Promise<Session>;
+  finish(transport: Over, back: URLSearchParams): Promise<void>;
 }
 
 /** Logs in as the documentation of the SDK says. */
-async function logIn<Transport>(
-  rig: ResourcesRig,
+async function logIn<Over>(
+  rig: Given['rig'],
   application: { readonly asked: URL | undefined },
-  { transport, connect, finish }: Sdk<Transport>,
-): Promise<McpClient> {
+  { transport, connect, finish }: Sdk<Over>,
+): Promise<Session> {
   const asking = transport();
   const refusal = await connect(asking).catch((error) => error);
   if (application.asked === undefined) throw refusal;
   await finish(asking, (await rig.visit(application.asked)).searchParams);
-  return callsOf(await connect(transport()));
+  return await connect(transport());
+}
+
+async function connectFirst(transport: Transport): Promise<Session> {
+  const client = new Client(implementation);
+  await client.connect(transport);
+  return sessionOf(client, (call, watch) => client.callTool(call, undefined, watch));
 }
 
 /** An application with the official SDK, version 1. */
-export async function openFirstSdk({ rig, url, document }: Given): Promise<McpClient> {
+export async function openFirstSdk({ rig, url, document }: Given): Promise<Session> {
   type Discovered = first.OAuthDiscoveryState;
   const authProvider = new Application<OAuthClientInformationMixed, OAuthTokens, Discovered>(
     document,
@@ -129,16 +161,23 @@ export async function openFirstSdk({ rig, url, document }: Given): Promise<McpCl
   return await logIn(rig, authProvider, {
     transport: () => new StreamableHTTPClientTransport(new URL(url), { authProvider }),
     async connect(transport) {
-      const client = new Client(implementation);
-      await client.connect(transport);
-      return client;
+      return await connectFirst(transport);
     },
     finish: (transport, back) => transport.finishAuth(back.get('code') ?? ''),
   });
 }
 
 /** The same with version 2. */
-export async function openSecondSdk({ rig, url, document }: Given): Promise<McpClient> {
+export const openSecondSdk = (given: Given): Promise<Session> => openSecond(given, 'legacy');
+
+/** The same, which speaks the protocol of 2026-07-28. */
+export const openModernSdk = (given: Given): Promise<Session> =>
+  openSecond(given, { pin: '2026-07-28' });
+
+async function openSecond(
+  { rig, url, document }: Given,
+  mode: second.VersionNegotiationMode,
+): Promise<Session> {
   const authProvider = new Application<
     second.StoredOAuthClientInformation,
     second.StoredOAuthTokens,
@@ -147,9 +186,9 @@ export async function openSecondSdk({ rig, url, document }: Given): Promise<McpC
   return await logIn(rig, authProvider, {
     transport: () => new second.StreamableHTTPClientTransport(new URL(url), { authProvider }),
     async connect(transport) {
-      const client = new second.Client(implementation);
+      const client = new second.Client(implementation, { versionNegotiation: { mode } });
       await client.connect(transport);
-      return client;
+      return sessionOf(client, (call, watch) => client.callTool(call, watch));
     },
     finish: (transport, back) => transport.finishAuth(back),
   });
@@ -158,13 +197,13 @@ export async function openSecondSdk({ rig, url, document }: Given): Promise<McpC
 const environmentOf = ({ rig, home }: Given) => ({
   PATH: process.env['PATH'] ?? '',
   HOME: home,
-  NODE_EXTRA_CA_CERTS: rig.certificateFile,
+  ...(rig.certificateFile && { NODE_EXTRA_CA_CERTS: rig.certificateFile }),
   // The browser: it opens nothing.
   BROWSER: 'true',
 });
 
 /** mcp-remote, which keeps its registration and its tokens in files. */
-export async function openMcpRemote(given: Given): Promise<McpClient> {
+export async function openMcpRemote(given: Given): Promise<Session> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [programOf('mcp-remote/dist/proxy.js'), given.url],
@@ -172,9 +211,7 @@ export async function openMcpRemote(given: Given): Promise<McpClient> {
     stderr: 'pipe',
   });
   onLogin(transport.stderr as Readable, (start) => given.rig.visit(start));
-  const client = new Client(implementation);
-  await client.connect(transport);
-  const calls = callsOf(client);
+  const calls = await connectFirst(transport);
   return {
     ...calls,
     async callAtOnce(times) {

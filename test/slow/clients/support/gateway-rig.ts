@@ -1,0 +1,134 @@
+import { Readable } from 'node:stream';
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import { ClientsRelay } from '../../../clients/support/clients-relay.ts';
+import { json } from '../../../harness/provider/provider-behaviours.ts';
+import { type Serving, serve } from '../../../harness/provider/serve.ts';
+import { freePort } from '../../../harness/system/free-port.ts';
+import { Workspace } from '../../../harness/system/workspace.ts';
+import { ada } from '../../../resources/support/resources-relay.ts';
+import { programOf } from './programs.ts';
+
+/** A relay in front of two servers of MCP that know nothing of logins: a published one, and one of 2026-07-28. */
+export class GatewayRig {
+  readonly relay: ClientsRelay;
+  /** The addresses at which programs have asked the person to log in. */
+  readonly logins: URL[] = [];
+  /** How many calls of the second server were cancelled. */
+  cancelled = 0;
+  readonly #workspace: Workspace;
+  readonly #modern: Serving;
+
+  static async start(): Promise<GatewayRig> {
+    const relay = await ClientsRelay.listen();
+    const workspace = await Workspace.create();
+    const port = await freePort();
+    const program = programOf('@modelcontextprotocol/server-everything/dist/index.js');
+    const place = { host: '127.0.0.1', port };
+    const words = [program, 'streamableHttp'];
+    await workspace.serve(process.execPath, words, place, { PORT: `${port}` });
+    const modern = await serveModern(() => {
+      rig.cancelled += 1;
+    });
+    const rig = new GatewayRig(relay, workspace, modern);
+    await relay.restart({
+      here: true,
+      relay: `resources:
+  everything: { url: '${rig.urls.everything}', upstream: 'http://127.0.0.1:${port}/mcp' }
+  modern: { url: '${rig.urls.modern}', upstream: 'http://127.0.0.1:${modern.port}/mcp' }
+`,
+      frontEnds: `  tools:
+    kind: native
+    refresh-tokens: bearer
+    clients: { documents: any, registration: true }
+    resources: [everything, modern]
+`,
+    });
+    return rig;
+  }
+
+  private constructor(relay: ClientsRelay, workspace: Workspace, modern: Serving) {
+    this.relay = relay;
+    this.#workspace = workspace;
+    this.#modern = modern;
+  }
+
+  /** All that clients are told. */
+  get urls() {
+    // The address of the relay is not known before it starts.
+    const address = `http://127.0.0.1:${this.relay.port}`;
+    return { everything: `${address}/mcp`, modern: `${address}/modern` };
+  }
+
+  forget(): void {
+    const { provider } = this.relay;
+    provider.forget();
+    provider.calls.length = 0;
+    provider.onUser = (response, { credential }) =>
+      (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
+    this.relay.ahead = 0;
+    this.logins.length = 0;
+  }
+
+  async visit(start: URL): Promise<URL> {
+    this.logins.push(start);
+    return await this.relay.visit(start.href);
+  }
+
+  async stop(): Promise<void> {
+    await this.relay.stop();
+    await this.#modern.close();
+    await this.#workspace.close();
+  }
+}
+
+/** Serves two tools with the names of those of the published server. */
+async function serveModern(onCancel: () => void): Promise<Serving> {
+  const handler = createMcpHandler(
+    () => {
+      const server = new Server({ name: 'modern', version: '1' }, { capabilities: { tools: {} } });
+      server.setRequestHandler('tools/list', () => ({
+        tools: ['echo', 'trigger-long-running-operation'].map((name) => ({
+          name,
+          inputSchema: { type: 'object' },
+        })),
+      }));
+      server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+        const { message, duration, steps } = params.arguments ?? {};
+        if (params.name === 'echo') return textOf(`Echo: ${message}`);
+        for (let progress = 1; progress <= Number(steps); progress += 1) {
+          await new Promise((done) => setTimeout(done, (Number(duration) * 1000) / Number(steps)));
+          if (mcpReq.signal.aborted) {
+            onCancel();
+            break;
+          }
+          const progressToken = mcpReq._meta?.progressToken ?? '';
+          await mcpReq.notify({
+            method: 'notifications/progress',
+            params: { progress, progressToken },
+          });
+        }
+        return textOf('done');
+      });
+      return server;
+    },
+    { legacy: 'reject' },
+  );
+  return await serve(async (request, response) => {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const { method = '', url, headers } = request;
+    const answer = await handler.fetch(
+      new Request(`http://127.0.0.1${url}`, {
+        method,
+        headers: Object.entries(headers).map(([name, value]) => [name, `${value}`]),
+        signal: gone.signal,
+        ...(method === 'POST' && { body: Readable.toWeb(request) as never, duplex: 'half' }),
+      }),
+    );
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders();
+    if (answer.body === null) response.end();
+    else Readable.fromWeb(answer.body as never).pipe(response);
+  });
+}
+
+const textOf = (text: string) => ({ content: [{ type: 'text' as const, text }] });

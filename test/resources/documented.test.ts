@@ -8,9 +8,10 @@ import {
   documentedSnippets,
   resourceConfigs,
 } from '../harness/project/shipped-pages.ts';
+import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { logIn, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
 
-const [ofPage = '', secretLine = '', ofPrograms = ''] = resourceConfigs();
+const [alone = '', ofPage = '', secretLine = '', ofPrograms = ''] = resourceConfigs();
 const [head = '', resources = ''] = ofPage.split(/(?=^resources:)/m);
 const files = { './github-secret': { text: 'secret' }, './notes-secret': { text: secret } };
 
@@ -24,8 +25,12 @@ describe('docs/resources.md', () => {
   const folder = mkdtempSync(join(tmpdir(), 'login-relay-'));
   after(() => rmSync(folder, { recursive: true }));
 
-  it('has files without a fault', () => {
-    expect(resourceConfigs()).to.have.length(3);
+  it('has files without a fault', async () => {
+    const pem = { text: await selfSignedCertificate('notes.example.com') };
+    const ofTls = { './certificate.pem': pem, './certificate-key.pem': pem };
+    const { warnings } = readFileConfig(alone, { files: { ...files, ...ofTls } });
+    expect(warnings).to.deep.equal([]);
+    expect(resourceConfigs()).to.have.length(4);
     const withSecret = ofPage.replace('front-ends:', `${secretLine}$&`);
     for (const text of [ofPage, withSecret, head + ofPrograms]) {
       expect(readFileConfig(text, { files }).warnings).to.deep.equal([]);

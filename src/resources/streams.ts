@@ -34,18 +34,25 @@ export function createStreams() {
   let isStopping = false;
   let looks: NodeJS.Timeout | undefined;
 
-  async function lookAt(stream: Stream): Promise<void> {
+  /** @param ended the logins whose listening streams this look has ended: one of each, so that clients refresh once */
+  async function lookAt(stream: Stream, ended: Set<string>): Promise<void> {
     const { door, opened, isListening } = stream;
     const grace = isListening ? 0 : limits.answerAfterTokenTime;
     const why = await door.closedTo(opened, grace);
-    if (why !== undefined) stream.end(why);
+    if (why === undefined) return;
+    if (why === 'token_end' && isListening) {
+      if (ended.has(opened.login)) return;
+      ended.add(opened.login);
+    }
+    stream.end(why);
   }
 
   function add(stream: Stream): void {
     open.add(stream);
     // One timer for all: a thousand would wake up the process all the time.
     looks ??= setInterval(() => {
-      for (const one of open) void lookAt(one);
+      const ended = new Set<string>();
+      for (const one of open) void lookAt(one, ended);
     }, lookTime).unref();
   }
 

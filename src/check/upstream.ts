@@ -141,7 +141,7 @@ function judgeStreams({ config }: CheckContext, streams: readonly Heard[]): Find
     return [ok('an event of the upstream came before its stream ended'), ...further];
   }
   const seen = streams.some(({ isStream }) => isStream)
-    ? 'the upstream sent a stream, but no event that its end did not follow at once'
+    ? 'the upstream sent a stream, but no event before its end'
     : 'the upstream sent no event stream';
   const inside = notChecked(
     `${seen}: whether events arrive at once was not seen`,

@@ -101,7 +101,7 @@ describe('login-relay check asks the upstream of a resource itself', () => {
     const whole = mcp((_, response) => response.writeHead(200, stream).end(event));
     expect((await diagnosed(whole)).said).to.deep.equal([
       'upstream: ok: answers (status 405)',
-      `event stream: not_checked: the upstream sent a stream, but no event that its end did not follow at once: ${unseen}`,
+      `event stream: not_checked: the upstream sent a stream, but no event before its end: ${unseen}`,
     ]);
     const silent: Answer = (_, response) => response.writeHead(200, stream).flushHeaders();
     expect((await diagnosed(silent)).said.join()).to.match(

@@ -1,8 +1,9 @@
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { ClientsRelay } from '../../../clients/support/clients-relay.ts';
 import { json } from '../../../harness/provider/provider-behaviours.ts';
-import { type Serving, serve } from '../../../harness/provider/serve.ts';
+import { type Serving, serve, serveTcp } from '../../../harness/provider/serve.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 import { Workspace } from '../../../harness/system/workspace.ts';
 import { ada } from '../../../resources/support/resources-relay.ts';
@@ -15,8 +16,11 @@ export class GatewayRig {
   readonly logins: URL[] = [];
   /** How many calls of the second server were cancelled. */
   cancelled = 0;
+  /** When the servers have sent each step of the last progress, on the clock of `performance`. */
+  readonly sent: number[] = [];
   readonly #workspace: Workspace;
   readonly #modern: Serving;
+  readonly #watching: Serving[] = [];
 
   static async start(): Promise<GatewayRig> {
     const relay = await ClientsRelay.listen();
@@ -30,11 +34,15 @@ export class GatewayRig {
       rig.cancelled += 1;
     });
     const rig = new GatewayRig(relay, workspace, modern);
+    const [everythingPort, modernPort] = await Promise.all([
+      rig.#watched(port),
+      rig.#watched(modern.port),
+    ]);
     await relay.restart({
       here: true,
       relay: `resources:
-  everything: { url: '${rig.urls.everything}', upstream: 'http://127.0.0.1:${port}/mcp' }
-  modern: { url: '${rig.urls.modern}', upstream: 'http://127.0.0.1:${modern.port}/mcp' }
+  everything: { url: '${rig.urls.everything}', upstream: 'http://127.0.0.1:${everythingPort}/mcp' }
+  modern: { url: '${rig.urls.modern}', upstream: 'http://127.0.0.1:${modernPort}/mcp' }
 `,
       frontEnds: `  tools:
     kind: native
@@ -52,6 +60,23 @@ export class GatewayRig {
     this.#modern = modern;
   }
 
+  /** A port that leads to this one, and shows when events pass. */
+  async #watched(port: number): Promise<number> {
+    const watching = await serveTcp((socket) => {
+      const server = connect(port, '127.0.0.1');
+      server.on('error', () => socket.destroy());
+      socket.on('close', () => server.destroy());
+      server.on('data', (chunk) => {
+        for (const [, step] of `${chunk}`.matchAll(/"progress":(\d+)/g)) {
+          this.sent[Number(step) - 1] = performance.now();
+        }
+      });
+      socket.pipe(server).pipe(socket);
+    });
+    this.#watching.push(watching);
+    return watching.port;
+  }
+
   /** All that clients are told. */
   get urls() {
     // The address of the relay is not known before it starts.
@@ -66,6 +91,7 @@ export class GatewayRig {
     provider.onUser = (response, { credential }) =>
       (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
     this.relay.ahead = 0;
+    this.cancelled = 0;
     this.logins.length = 0;
   }
 
@@ -76,7 +102,7 @@ export class GatewayRig {
 
   async stop(): Promise<void> {
     await this.relay.stop();
-    await this.#modern.close();
+    for (const one of [this.#modern, ...this.#watching]) await one.close();
     await this.#workspace.close();
   }
 }

@@ -164,8 +164,13 @@ export function guards(applicationPort: () => number): Readonly<Record<string, B
 
 /** Takes the relay out of rotation, as an operator does, and waits for its requests to end. */
 export async function drain(balancer: Balancer, relay: string): Promise<void> {
-  await administer(balancer, `set server login_relay/${relay} state drain`);
+  await takeOut(balancer, relay);
   while ((await stateOf(balancer, relay))['scur'] !== '0') await delay(5);
+}
+
+/** Takes the relay out of rotation. */
+export async function takeOut(balancer: Balancer, relay: string): Promise<void> {
+  await administer(balancer, `set server login_relay/${relay} state drain`);
 }
 
 /** Puts the relay back into rotation, and waits until it gets requests. */

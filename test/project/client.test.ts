@@ -23,6 +23,17 @@ describe('the browser client', () => {
     expect(packed).to.deep.equal(new Map(expected));
   });
 
+  it('has a README with the code of the examples', () => {
+    for (const path of [
+      'next/app/use-login.js',
+      'nuxt/app/composables/useLogin.js',
+      'sveltekit/src/use-login.svelte.js',
+    ]) {
+      const code = readFileSync(`${projectRoot}/examples/${path}`, 'utf8');
+      expect(built('README.md').toString()).to.include(`\n${code}\`\`\`\n`);
+    }
+  });
+
   it('has 4 kB at most with Brotli, and 4.4 kB with gzip', () => {
     expect(built('client.js.br').length).to.be.at.most(4000);
     expect(gzipSync(built('client.js'), { level: 9 }).length).to.be.at.most(4400);

@@ -1,25 +1,19 @@
 'use client';
 
-import { useEffect, useState } from 'react';
-import { login } from './login.js';
+import { useLogin } from './use-login.js';
 
 export default function Page() {
-  const [user, setUser] = useState();
-  const [problem, setProblem] = useState();
-  useEffect(() => {
-    const show = () => login.user().then(setUser, setProblem);
-    show();
-    return login.onChange(show);
-  }, []);
+  const { user, error, isLoading, logIn, logOut } = useLogin();
   return (
     <>
+      {isLoading && <p>Loading …</p>}
       {user === null && <p>You are not logged in.</p>}
       {user && <p>Hello, {user.name}</p>}
-      <p role="alert">{problem?.message}</p>
-      <button type="button" onClick={() => login.login().catch(setProblem)}>
+      <p role="alert">{error?.message}</p>
+      <button type="button" onClick={() => logIn()}>
         Log in
       </button>
-      <button type="button" onClick={() => login.logout()}>
+      <button type="button" onClick={logOut}>
         Log out
       </button>
     </>

@@ -2,8 +2,17 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser, wholeBrowser } from '../../harness/browser/chromium.ts';
 import { documented } from '../../harness/project/shipped-pages.ts';
-import { authorize, loggedIn, loggedOut, logIn, openPopup, shows } from './support/client-page.ts';
-import { useClientSite } from './support/site.ts';
+import {
+  authorize,
+  cancel,
+  countLookUps,
+  loggedIn,
+  loggedOut,
+  logIn,
+  openPopup,
+  shows,
+} from './support/client-page.ts';
+import { useClientSite, useReactSite } from './support/site.ts';
 
 const { describe } = needsChromium();
 
@@ -117,6 +126,30 @@ describe('the browser client in Chromium, with pages that are kept for the back 
     await loggedOut(other);
     await page.evaluate('void setTimeout(() => history.back())');
     await loggedOut(page);
+  });
+});
+
+describe('the hook of client/README.md in React, under StrictMode', () => {
+  const openBrowser = useBrowser();
+  const site = useReactSite();
+
+  it('shows a failed login, the name in a reload, also without the relay, and looks it up once', async () => {
+    const page = await openBrowser();
+    const lookUps = countLookUps(page);
+    await page.goto(site().frontEnd);
+    await cancel(page);
+    await page.getByRole('alert').getByText(/./).waitFor();
+    await loggedOut(page);
+    await logIn(page);
+    expect(lookUps()).to.equal(1);
+    await page.reload();
+    await loggedIn(page);
+    expect(await page.evaluate('shown')).not.to.include('Nobody');
+    await page.waitForLoadState('networkidle');
+    expect(lookUps()).to.equal(2);
+    await page.route(`${site().relayUrl}/**`, (route) => route.abort());
+    await page.reload();
+    await loggedIn(page);
   });
 });
 

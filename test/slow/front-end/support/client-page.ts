@@ -29,6 +29,21 @@ export async function startLogIn(page: Page, login: string): Promise<void> {
   await authorize(page, login);
 }
 
+/** Goes from the page's button to the provider, and back without a login. */
+export async function cancel(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await page.getByText('Cancel').click();
+}
+
+/** Counts the lookups of the user that the page starts. */
+export function countLookUps(page: Page): () => number {
+  let count = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'GET' && request.url().includes('/api/user')) count += 1;
+  });
+  return () => count;
+}
+
 /** Opens the popup of the page, which loses the focus to it: without a desktop, every page thinks that it has it. */
 export async function openPopup(page: Page): Promise<Page> {
   await page.evaluate('document.hasFocus = () => false');

@@ -109,6 +109,21 @@ export function useLibrarySite(
   return useSite({ pages, flags });
 }
 
+/** A site whose front end uses React, with the hook of client/README.md. */
+export function useReactSite(): () => Site {
+  const pages = async (relay: string) => {
+    const hook = await readFile(join(folder, '../../../../examples/next/app/use-login.js'), 'utf8');
+    const login = `import { createLogin } from '../../../../client/client.js';
+const login = createLogin({ relay: relay + '/auth/provider', clientId: 'app' });\n`;
+    const contents =
+      login +
+      hook.replace("import { login } from './login.js';\n", '') +
+      (await readFile(join(folder, 'use-login.jsx'), 'utf8'));
+    return { '/': libraryPage, '/page.js': await bundle(contents, relay) };
+  };
+  return useSite({ pages });
+}
+
 const folder = join(import.meta.dirname, '../pages');
 
 /** Every path is the page with the client, except `/coop` with a Cross-Origin-Opener-Policy, and `/elsewhere`. */

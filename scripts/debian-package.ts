@@ -43,7 +43,16 @@ const sources: Record<string, string> = {
   [`${documentation}/copyright`]: 'deploy/debian/copyright',
   [`${documentation}/THIRD-PARTY-LICENSES.txt.gz`]: `${dist}/THIRD-PARTY-LICENSES.txt`,
   [`${documentation}/changelog.gz`]: 'CHANGELOG.md',
-  ...examples('haproxy', 'nginx', 'caddy', 'traefik', 'prometheus', 'grafana', 'kubernetes'),
+  ...examples(
+    'haproxy',
+    'nginx',
+    'caddy',
+    'pages',
+    'traefik',
+    'prometheus',
+    'grafana',
+    'kubernetes',
+  ),
 };
 const copies = Object.entries(sources).map(([path, from]) => {
   const content = readFileSync(from);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Page } from '../harness/provider/pages.ts';
 import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere, redirectUri } from './support/check.ts';
 import { itFinds, withProvider } from './support/provider.ts';
@@ -110,5 +111,19 @@ describe('login-relay check, about the authorization endpoint', () => {
         code_challenge_method: 'S256',
       });
     });
+  });
+
+  it('is content if the provider knows one of the two callback URLs of a preset', async () => {
+    const authorize: Page = (response, request) => {
+      const isKnown = `${request.url}`.includes('github%2Fcallback');
+      (isKnown ? redirect('/login') : html(400, 'Invalid redirect_uri'))(response);
+    };
+    const result = await withProvider({ authorize }, (flags) =>
+      diagnoseHere({ flags: { ...flags, provider: 'github' } }),
+    );
+    expect(result.complaints).to.deep.equal([]);
+    expect(result.finding('callback URL').message).to.match(/do not start at \/auth\/provider$/);
+    expect(result.finding('authorization endpoint (/auth/github)').verdict).to.equal('not_checked');
+    expect(Object.keys(result.report.callbackUrls ?? {})).to.deep.equal(['provider', 'github']);
   });
 });

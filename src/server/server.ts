@@ -65,6 +65,9 @@ export async function listen(
     connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
     keepAliveTimeout: most.keepAliveTime,
     maxHeaderSize: most.headerSize,
+    // A silent stream has no other sign that its client is gone without a word.
+    keepAlive: true,
+    keepAliveInitialDelay: most.keepAliveTime,
     // The application answers a missing Host, with JSON.
     requireHostHeader: false,
   };

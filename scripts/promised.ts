@@ -30,6 +30,7 @@ export function presentLists(): Lists {
       const { status, oauthError } = new RelayError(code);
       return `${code} ${status} ${oauthError}`;
     }),
+    'exit codes': found(after('src/cli/commands/manual.md', '# EXIT STATUS', '# '), /^(\d)$/gm),
     'fields of the log': cells('| field | meaning |').flatMap((cell) => found(cell, /`([\w.]+)`/g)),
     'flags, with their variables': Object.values(options).map(
       ({ flag, variable }) => `${flag} ${variable}`,

@@ -10,8 +10,7 @@ export const userDocuments: readonly string[] = readdirSync('docs').filter(
 );
 
 const parts = [
-  ...['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'deploy'],
-  ...['src/demo/front-end', 'client/README.md'],
+  ...['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'deploy', 'client/README.md'],
   ...userDocuments.map((file) => `docs/${file}`),
 ];
 

@@ -57,9 +57,14 @@ describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () =
   const run = (commands: string) => system.run(`sudo() { "$@"; }\ncd /root\n${commands}`);
 
   it('logs an editor in, after the commands of the page and nothing else', () => {
-    const [, name = ''] = /\.\/(login-relay\S+)/.exec(installation) ?? [];
+    const [, name = ''] = /\.\/dist\/(login-relay\S+)/.exec(installation) ?? [];
     system.copy(built?.file() ?? '', `/root/${name}`);
-    run(installation.replace('apt install', 'dpkg --install').replace(' caddy', ''));
+    run(
+      installation
+        .replace('./dist/', './')
+        .replace('apt install', 'dpkg --install')
+        .replace(' caddy', ''),
+    );
     run(`cat >/etc/login-relay/config.yaml <<'END'\n${configuration}END`);
     run(`
       echo 127.0.0.1 login.example.com github.com api.github.com >>/etc/hosts

@@ -58,7 +58,7 @@ header img { max-width: 8rem; height: 2.5rem; object-fit: contain }
 nav { margin-top: 1.75rem; display: flex; flex-wrap: wrap; align-items: center; gap: 1rem 1.5rem }
 nav[data-login] a:first-child { padding: 0.75rem 1.25rem; border-radius: 0.5rem; background: var(--accent); color: var(--on-accent); font-weight: 600; text-align: center; text-decoration: none; text-wrap: balance }
 nav[data-login] a:first-child:hover { background: var(--strong) }
-@media (max-width: 30rem) { nav[data-login] a:first-child { flex-basis: 100% } }
+@media (max-width: 30rem) { nav[data-login] a:first-child { flex-basis: 100%; padding-inline: 0.5rem } }
 dl { margin-top: 1rem }
 dt { color: var(--soft); font-size: 0.875rem }
 dd { margin-bottom: 0.5rem; font-weight: 600; line-height: 1.4 }

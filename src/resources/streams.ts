@@ -1,6 +1,6 @@
 import type { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import { createUpstreamClient } from '../upstream/client.ts';
+import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall, StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import type { AccessTokenContent } from './access-tokens.ts';
 import type { Closing, Door } from './door.ts';
@@ -25,11 +25,7 @@ export type Streams = ReturnType<typeof createStreams>;
 
 /** Passes requests to the servers behind the gateway. A reload keeps those that it does not concern. */
 export function createStreams() {
-  const client = createUpstreamClient({
-    timeout: limits.streamHeadTime,
-    concurrentCalls: limits.streams,
-    to: 'resource',
-  });
+  let client: UpstreamClient | undefined;
   const open = new Set<Stream>();
   let isStopping = false;
   let looks: NodeJS.Timeout | undefined;
@@ -73,6 +69,11 @@ export function createStreams() {
     ): Promise<StreamedResponse> {
       const holder = { session: stream.opened.login, address };
       add(stream);
+      client ??= createUpstreamClient({
+        timeout: limits.streamHeadTime,
+        concurrentCalls: limits.streams,
+        to: 'resource',
+      });
       return await client
         .stream({ ...request, holder }, (call, isSent) => {
           remove(stream);
@@ -105,6 +106,6 @@ export function createStreams() {
       const byName = Map.groupBy(open, ({ door }) => door.resource.name);
       return new Map([...byName].map(([name, { length }]) => [name, length]));
     },
-    close: client.close,
+    close: (): void => client?.close(),
   };
 }

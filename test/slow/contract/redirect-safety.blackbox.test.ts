@@ -177,6 +177,24 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
 describe('a redirect_uri with a query', () => {
   const underTest = relayUnderTest({ 'redirect-uri': `${page} ${frontendOrigin}/other` });
 
+  it('other spellings of a registered one lead to its registered spelling', async () => {
+    for (const spelling of [
+      page,
+      'HTTPS://APP.example:443/signed-in?theme=dark',
+      'https:\\\\app.example\\signed-in?theme=dark',
+      'https:app.example/signed-in?theme=dark',
+      'https:////app.example/./x/../signed-in?theme=dark',
+      ' https://app.ex\nample/sig\tned-in?theme=\rdark\0',
+      'https://:@app.example/signed-in?theme=dark',
+      'https://%61pp.example/signed-in?theme=dark',
+      'https://app\uff0eexample/signed-in?theme=dark',
+    ]) {
+      const start = oauthStart({ redirect_uri: spelling });
+      const { location } = await logInTo(new FakeBrowser(underTest), underTest(), start);
+      expect(location.href.startsWith(`${page}&code=`), JSON.stringify(spelling)).to.equal(true);
+    }
+  });
+
   it("the front end's state adds no parameter and leads nowhere", async () => {
     const agent = keepAliveAgent(1);
     for (const state of plainPayloads.map((payload) => payload.toWellFormed())) {

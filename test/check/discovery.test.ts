@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from '../harness/provider/pages.ts';
-import { html, json } from '../harness/provider/provider-behaviours.ts';
+import { answer, html, json } from '../harness/provider/provider-behaviours.ts';
 import { diagnoseHere } from './support/check.ts';
 import { diagnoseIssuer, metadataWith, withProvider } from './support/provider.ts';
 
@@ -28,10 +28,21 @@ describe('login-relay check, about discovery', () => {
       /^the provider requires a client that authenticates without a client secret/,
       /another kind of provider/,
     ],
+    'metadata that is too large': [
+      answer(200, ' '.repeat(1024 * 1024 + 1), { 'Content-Type': 'application/json' }),
+      /^the answer is larger than 1 MiB \(127\.0\.0\.1:\d+\)$/,
+      /check the address/,
+    ],
+    'metadata that is slow': [
+      () => {},
+      /^no answer came in time \(127\.0\.0\.1:\d+\)$/,
+      /--provider-timeout \(PROVIDER_TIMEOUT\) allows more time$/,
+    ],
   };
   for (const [name, [fault, message, fix]] of Object.entries(faults)) {
     it(`explains ${name}`, async () => {
-      const result = await diagnoseIssuer(fault);
+      const patience = name === 'metadata that is slow' ? '0.5' : '10';
+      const result = await diagnoseIssuer(fault, () => ({ 'provider-timeout': patience }));
       expect(result.code).to.equal(1);
       expect(result.complaints).to.have.length(1);
       const finding = result.finding(subject);

@@ -107,6 +107,16 @@ describe('the provider client', () => {
     hasty.close();
   });
 
+  it('keeps the deadline if the response arrives slowly', async () => {
+    const hasty = createUpstreamClient({ timeout: 150, concurrentCalls: 2 });
+    listener = (_, response) => {
+      const drip = setInterval(() => response.write('a'), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    expect((await call(hasty)).outcome).to.equal('provider_timeout');
+    hasty.close();
+  });
+
   it('accepts an answer of 1 MiB and refuses a longer one, compressed or not', async () => {
     const mebibyte = 1024 * 1024;
     for (const [length, zipped] of [

@@ -35,7 +35,7 @@ import { currentUser } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
 import { home } from '../routes/home.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
-import { originOfPage, type SessionRequests } from '../routes/session-requests.ts';
+import { originOfPage, refuseSessions, type SessionRequests } from '../routes/session-requests.ts';
 import { createApiPaths } from './api-paths.ts';
 import { createGateways } from './gateways.ts';
 import { createLoginRoutes, type LoginRoutes } from './login-routes.ts';
@@ -174,6 +174,13 @@ function commonRoutes(
     ...Object.fromEntries(
       Object.entries(clientFiles).map(([path, file]) => [path, reading('client', file)]),
     ),
+    ...(requests === undefined &&
+      Object.fromEntries(
+        [paths.session, paths.sessionRefresh, paths.logout].map((path) => [
+          path,
+          ofSession('session', methods('GET', 'HEAD', 'POST'), refuseSessions),
+        ]),
+      )),
     ...(requests && {
       [paths.session]: ofSession('session', methods('GET', 'HEAD'), describeSession(requests)),
       [paths.sessionRefresh]: ofSession(

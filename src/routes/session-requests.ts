@@ -29,6 +29,14 @@ const longestWithoutAnswer = 3600;
 const ambiguous =
   'This relay has several front ends with sessions: name one by the parameter client_id.';
 
+const sessionless =
+  'No front end of this name has sessions. Without them, leave out mode: "session" in the browser client.';
+
+/** Answers requests for sessions where no front end has them. @throws {RelayError} `client_unknown` */
+export function refuseSessions(): never {
+  throw new RelayError('client_unknown', { detail: sessionless });
+}
+
 /** What endpoints need that sessions authorize. */
 export type SessionRequests = ReturnType<typeof createSessionRequests>;
 
@@ -49,7 +57,7 @@ export function createSessionRequests(
     if (named !== undefined) {
       const found = byName.get(named);
       if (found === undefined) {
-        throw new RelayError('client_unknown', { asked: beginningOf(named) });
+        throw new RelayError('client_unknown', { detail: sessionless, asked: beginningOf(named) });
       }
       return found;
     }

@@ -22,6 +22,9 @@ type FrontEnd = keyof typeof origins;
 const ambiguous =
   'This relay has several front ends with sessions: name one by the parameter client_id.';
 
+const sessionless =
+  'No front end of this name has sessions. Without them, leave out mode: "session" in the browser client.';
+
 const cookieOf = (frontEnd: FrontEnd) => `__Host-Http-lr_session_${frontEnd}`;
 
 describe('several front ends with sessions', () => {
@@ -185,7 +188,7 @@ ${registrations.join('')}front-ends:
     expectSessionFailure(await page.describe(plain), 'origin_foreign');
     expect((await page.lookUp(plain)).status).to.equal(403);
     const named = await page.send('/auth/session?client_id=plain', 'GET', plain);
-    expectSessionFailure(named, 'client_unknown');
+    expectSessionFailure(named, 'client_unknown', sessionless);
   });
 
   it('look up the user at the provider of the session, and at no other', async () => {

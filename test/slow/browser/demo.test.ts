@@ -25,8 +25,7 @@ const deliveries = [
     login: [
       'GET /auth/provider',
       'GET /auth/provider/callback',
-      // The first answer gives the nonce of the proof.
-      ...['POST /auth/provider/token', 'POST /auth/provider/token', 'GET /api/user'],
+      ...['POST /auth/provider/token', 'GET /api/user'],
     ],
     // After a reload, the page still has its token. The logout revokes the login.
     later: ['GET /api/user', 'POST /auth/provider/revoke'],
@@ -38,7 +37,7 @@ const deliveries = [
     shown: 'This note is for ada-lovelace alone.',
     login: [
       ...['GET /auth/provider', 'GET /auth/provider/callback'],
-      ...['POST /auth/provider/token', 'POST /auth/provider/token', 'GET /auth/check/notes'],
+      ...['POST /auth/provider/token', 'GET /auth/check/notes'],
     ],
     later: ['GET /auth/check/notes', 'POST /auth/provider/revoke'],
   },
@@ -63,7 +62,7 @@ const deliveries = [
     isAsked: true,
     login: [
       ...['POST /auth/provider/register', 'GET /auth/provider', 'POST /auth/provider/consent'],
-      ...['GET /auth/provider/callback', 'POST /auth/provider/token', 'POST /auth/provider/token'],
+      ...['GET /auth/provider/callback', 'POST /auth/provider/token'],
       'GET /api/user',
     ],
     later: ['GET /api/user', 'POST /auth/provider/revoke'],

@@ -77,7 +77,8 @@ describe('a session on https in Chromium', () => {
     provider.onUser = onUser;
     // The access token lasts 8 hours.
     site().advance(9);
-    const names = await inAll('login.user().then(({ name }) => name)');
+    const names = await inAll(`login.fetch('${site().relay}/api/user?client_id=app')
+      .then((answer) => answer.json()).then(({ name }) => name)`);
     expect([...names]).to.deep.equal(['Ada Lovelace']);
     const used = provider.credentials('refresh');
     expect(used).to.have.lengthOf.at.least(2);

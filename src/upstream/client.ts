@@ -74,14 +74,16 @@ export function createUpstreamClient(by: {
   });
   const pooled = instance.extend({ agent: pool.pooled });
   const unpooled = instance.extend({ agent: pool.unpooled });
+  // An API may be far away, and close connections when it likes.
+  const forBodies = by.to === 'resource' ? instance.extend({ agent: pool.brief }) : unpooled;
   const room = createRoom(concurrentCalls, share);
 
   /** @param deadline milliseconds, on the clock of `performance` */
   async function make(call: Call, deadline = Infinity): Promise<UpstreamResponse> {
     try {
       await pool.settled();
-      // A body that is sent only once needs a new connection: a kept one may have died while idle.
-      for (const by of typeof call.request.body === 'object' ? [unpooled] : [pooled, unpooled]) {
+      // A body is sent only once: a kept connection may have died while idle.
+      for (const by of typeof call.request.body === 'object' ? [forBodies] : [pooled, unpooled]) {
         // After a pause of the machine it may be over. Don't spend the code for a caller who got a timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
         const response = await new Attempt(by, call, pool).result;

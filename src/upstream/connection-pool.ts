@@ -6,6 +6,8 @@ import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 
 const idleConnectionLifetime = 60_000;
+/** No server closes a connection so soon. */
+const briefLifetime = 1_000;
 
 /** `HTTPS_PROXY`, and `NO_PROXY` with the hosts that are called directly. */
 export type ProxyEnvironment = Readonly<Record<string, string>>;
@@ -28,11 +30,16 @@ export function createConnectionPool(
   const unpooled = { http: new HttpAgent(each), https: new HttpsAgent(each) };
   // Anybody can name the hosts of a lookup: their connections would be kept without a limit.
   const pooled = lookup ? unpooled : { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
+  const briefly = { ...kept, timeout: briefLifetime };
+  const brief = { http: new HttpAgent(briefly), https: new HttpsAgent(briefly) };
+  const all = [pooled, brief, unpooled];
   let closed = false;
   return {
     pooled,
     /** Opens a new connection for every request and closes it afterwards. */
     unpooled,
+    /** Keeps connections for a moment only: what is sent on one cannot be sent again. */
+    brief,
     /**
      * Whether a request failed because its keep-alive connection was reset before the first byte of a
      * response. The provider had closed the connection, so it never took the request: retry it.
@@ -52,8 +59,8 @@ export function createConnectionPool(
      * unsolicited bytes. A busy event loop would reuse it first and take the bytes for the response.
      */
     async settled(): Promise<void> {
-      const idle = [pooled.http, pooled.https].some(
-        (agent) => Object.keys(agent.freeSockets).length,
+      const idle = all.some(({ http, https }) =>
+        [http, https].some((agent) => Object.keys(agent.freeSockets).length),
       );
       if (!idle) return;
       // The first runs after the current events, the second after one more poll for new ones.
@@ -62,7 +69,7 @@ export function createConnectionPool(
     },
     close(): void {
       closed = true;
-      for (const agents of [pooled, unpooled]) {
+      for (const agents of all) {
         agents.http.destroy();
         agents.https.destroy();
       }

@@ -182,16 +182,16 @@ describe('a request to the gateway', () => {
   });
 
   it('is sent once, with its body, if the connection breaks', async () => {
-    await use();
-    const bodies: string[] = [];
-    relay().answer = async (request) => {
-      bodies.push(await text(request));
-      request.socket.destroy();
-    };
     const sending: Partial<Sending> = {
       method: 'POST',
       body: 'a',
       headers: [['Content-Length', '1']],
+    };
+    await use(sending);
+    const bodies: string[] = [];
+    relay().answer = async (request) => {
+      bodies.push(await text(request));
+      request.socket.destroy();
     };
     const answer = await use(sending);
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([502, undefined]);

@@ -6,7 +6,8 @@ const projectFile = (path: string) =>
 /** The page of the README, for a relay at this address. */
 export function readmePage(relay: string): string {
   const [, script = ''] = /^ *```html\n(.*?)^ *```$/ms.exec(projectFile('README.md')) ?? [];
-  return `${head}${script.replaceAll('https://login.example.com', relay)}`;
+  const here = script.replaceAll('https://login.example.com', relay);
+  return `${head}${here.replaceAll('/auth/github', '/auth/provider')}`;
 }
 
 /** The example that logs in as the contract says, for a relay at this address. */

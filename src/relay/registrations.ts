@@ -43,6 +43,12 @@ import type { Memory } from './memory.ts';
 /** A registration with all that its routes need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
 
+/** What names a registration: the words of its paths. */
+export const wordsOf = ({ word, others }: ServedRegistration): readonly string[] => [
+  word,
+  ...others.map((one) => one.word),
+];
+
 /** The same at one of its paths. */
 export type ServedPath = ReturnType<typeof servePath>;
 

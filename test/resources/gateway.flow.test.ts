@@ -26,7 +26,7 @@ describe('a relay with streams through its gateway', () => {
   const { underTest } = useRefreshingRelay(async () => ({
     ...{ origin: undefined, 'key-file': await keyFile() },
     config: await secretFile(`resources:
-  notes: { url: ${baseUrl}/notes, upstream: http://127.0.0.1:${upstream().port}/mcp }
+  notes: { url: ${new URL(baseUrl).origin}/notes, upstream: http://127.0.0.1:${upstream().port}/mcp }
 front-ends:
   app: { origin: https://app.example, token-delivery: code, resources: [notes] }
 `),

@@ -309,9 +309,9 @@ describe('the end of a login for a resource', () => {
       await logIn(relay(), { ...ofApp, resource: files }),
     );
     expect(expires_in).to.equal(300);
-    relay().ahead += 299_000;
+    relay().ahead += 240_000;
     expect((await check(relay(), 'files', bearer(access_token))).status).to.equal(204);
-    relay().ahead += 2_000;
+    relay().ahead += 61_000;
     const late = await check(relay(), 'files', bearer(access_token));
     expect(late.headers['www-authenticate']).to.include('error="invalid_token"');
     expect(relay().lines.at(-1)).to.include({

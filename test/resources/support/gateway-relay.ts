@@ -10,7 +10,7 @@ import { ada, bearer, logIn, type Tokens, tokensOf } from './resources-relay.ts'
 /** The identifiers of resources with servers behind them, at hosts of their own and at the login's. */
 export const urls = {
   notes: 'https://notes.example.com/mcp',
-  files: `${baseUrl}/files/`,
+  files: `${new URL(baseUrl).origin}/files/`,
   giving: 'https://notes.example.com/giving',
 } as const;
 export type Name = keyof typeof urls;

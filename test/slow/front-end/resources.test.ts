@@ -41,7 +41,7 @@ describe('a page and its API in Python behind Caddy, as docs/resources.md shows 
       return { '/': here(documented('page.html', relay, 'resources')) };
     },
     frontEnds(production) {
-      const [, settings = ''] = resourceConfigs()[0]?.split(/(?=^resources:)/m) ?? [];
+      const [, settings = ''] = resourceConfigs()[1]?.split(/(?=^resources:)/m) ?? [];
       return `key-file: ./key\n${here(settings.replace('https://app.example.com', production))}`;
     },
   });

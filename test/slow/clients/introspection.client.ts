@@ -13,7 +13,7 @@ import {
 import { DocumentedPrograms } from './support/documented-programs.ts';
 
 describe('a server that introspects, as it is published,', () => {
-  const [, , ofPrograms = ''] = resourceConfigs();
+  const [, , , ofPrograms = ''] = resourceConfigs();
   const relay = resourcesRelay({
     here: true,
     relay: ofPrograms

@@ -89,7 +89,7 @@ describe('the executable with only its linked libraries', () => {
   });
 
   it('checks a configuration and its provider', async () => {
-    await withProvider(async (provider, invocation) => {
+    await withProvider(async (_, invocation) => {
       const { stdout, stderr } = await runRelay({ ...invocation, words: ['check'] });
       expect(stderr).to.equal('');
       expect(stdout).to.match(/^  ok +token endpoint:/m);

@@ -27,6 +27,8 @@ export type Streams = ReturnType<typeof createStreams>;
 export function createStreams() {
   let client: UpstreamClient | undefined;
   const open = new Set<Stream>();
+  /** Those of the last reload, by their keys; undefined: there was none. */
+  let doors: ReadonlyMap<string, Door> | undefined;
   let isStopping = false;
   let looks: NodeJS.Timeout | undefined;
 
@@ -43,8 +45,18 @@ export function createStreams() {
     stream.end(why);
   }
 
+  /** Ends a stream of a resource that has changed. Any other one goes on behind its new door. */
+  function follow(stream: Stream): void {
+    const door = doors?.get(stream.door.key);
+    if (door !== undefined) stream.door = door;
+    else if (doors !== undefined) stream.end('reload');
+  }
+
   function add(stream: Stream): void {
     open.add(stream);
+    // Both may have begun while the request waited for its body.
+    follow(stream);
+    if (isStopping && stream.isListening) stream.end('stop');
     // One timer for all: a thousand would wake up the process all the time.
     looks ??= setInterval(() => {
       const ended = new Set<string>();
@@ -85,13 +97,9 @@ export function createStreams() {
         });
     },
     /** Ends the streams of resources that have changed. The doors of all others are the new ones. */
-    follow(doors: readonly Door[]): void {
-      const byKey = new Map(doors.map((door) => [door.key, door]));
-      for (const stream of open) {
-        const door = byKey.get(stream.door.key);
-        if (door === undefined) stream.end('reload');
-        else stream.door = door;
-      }
+    follow(present: readonly Door[]): void {
+      doors = new Map(present.map((door) => [door.key, door]));
+      for (const stream of open) follow(stream);
     },
     /** Ends listening streams one after the other: their clients come back elsewhere, but not at once. */
     stop(): void {

@@ -8,6 +8,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { createStreams } from '../../src/resources/streams.ts';
 import { waitForHead } from '../../src/upstream/patience.ts';
 import { createRoom, shares } from '../../src/upstream/room.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { gatewayRelay, urls } from './support/gateway-relay.ts';
@@ -145,6 +146,22 @@ describe('a stream through the gateway', () => {
     expect(await last.end).to.equal('complete');
     await relay().reload(relay().settings());
     expect(new Set(endsInLog())).to.deep.equal(new Set(['reload']));
+  });
+
+  it('does not begin if a reload changes its resource while the relay waits for its body', async () => {
+    const { access_token } = await relay().tokens();
+    relay().requests.length = 0;
+    const connection = await RawConnection.open(relay().port);
+    connection.say(
+      `POST /mcp HTTP/1.1\r\nHost: notes.example.com\r\nAuthorization: Bearer ${access_token}\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    await connection.hear('100 Continue');
+    await relay().reload(relay().settings({ notes: '' }));
+    await connection.say('a').hear('HTTP/1.1 503');
+    connection.close();
+    expect(relay().requests).to.be.empty;
+    expect(endsInLog()).to.deep.equal(['reload']);
+    await relay().reload(relay().settings());
   });
 
   it('is one of 32 of its login; what is beyond gets 503, and nobody else is ended', async () => {

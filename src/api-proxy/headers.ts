@@ -24,7 +24,8 @@ const keptBack =
   /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|x-http-method|x-login-relay|x-real-ip)$|^(?:proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
 const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
 /** By these, servers behind proxies know people. */
-const keptFromResource = /^x-request-id$|^x-user|^(?:remote|x-auth|x-remote|x-webauth)-/;
+const keptFromResource =
+  /^x-request-id$|^x-(?:authentik|authenticated|user)|^(?:remote|x-auth|x-remote|x-webauth)-/;
 
 /** Servers take other characters of a name for hyphens. */
 const passes = (name: string, kept: RegExp) => {
@@ -84,14 +85,28 @@ const notInvented =
 
 /** What acts on the whole origin of the relay, on one connection, or says who may read. */
 const keptFromClient =
-  /^(?:accept-ch|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|expect-ct|keep-alive|location|nel|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|strict-transport-security|te|trailer|transfer-encoding|upgrade|www-authenticate)$|^(?:access-control|proxy)-|^x-(?:accel-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
+  /^(?:accept-ch|activate-storage-access|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|expect-ct|keep-alive|location|nel|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|set-login|speculation-rules|strict-transport-security|te|trailer|transfer-encoding|upgrade|surrogate-control|www-authenticate)$|^(?:access-control|proxy)-|cdn-cache-control$|^x-(?:accel-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
 
 /** The headers of a response of a server behind the gateway that reach the client. @param headers with names in lower case */
 export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
   const isUnbuffered = headers['x-accel-buffering'] === 'no';
-  return selected(headers, (name) =>
+  const passed = selected(headers, (name) =>
     name === 'x-accel-buffering' ? isUnbuffered : !keptFromClient.test(name),
   );
+  const { 'cache-control': control, vary } = passed;
+  return {
+    ...passed,
+    ...(control !== undefined && { 'cache-control': privately(control) }),
+    // The cache of a browser outlives a change of the person.
+    vary: vary === undefined ? 'Authorization' : `${vary}, Authorization`,
+  };
+}
+
+/** Cache directives of a server that does not know that each answer is one person's. */
+function privately(control: string): string {
+  const others = control.split(',').map((one) => one.trim());
+  const kept = others.filter((one) => !/^(?:|public|private|s-maxage=.*)$/i.test(one));
+  return ['private', ...kept].join(', ');
 }
 
 /** The headers of a response of the provider's API that reach the page. @param headers with names in lower case */

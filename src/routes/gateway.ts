@@ -4,6 +4,7 @@ import { relayedLocation } from '../api-proxy/path.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { type Context, clientGone, type Handler, type RequestState } from '../http/context.ts';
 import { passedMethods } from '../http/cors.ts';
+import { limits } from '../limits.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Door } from '../resources/door.ts';
@@ -96,6 +97,9 @@ export function gateway(
   };
 }
 
+/** Whether the client gets a failure in place of a response with this status. */
+const isRefused = (status: number) => status === 401 || isUnusable(status);
+
 /** Makes the call of a request, and records how it ends. */
 function callOf(
   ctx: Context,
@@ -123,6 +127,8 @@ function callOf(
     try {
       const response = await streams.pass({ ...of, end }, sent, observe);
       const { 'content-type': type = '', 'content-length': length } = response.headers;
+      // The client waits, and nobody reads it.
+      if (isRefused(response.status)) setTimeout(() => ending.abort(enough), limits.lingerTime);
       isEventStream = length === undefined && /^text\/event-stream\b/i.test(type);
       return response;
     } catch (error) {

@@ -23,7 +23,7 @@ const forbidden = [
   ...['CF-Connecting-Client-IP', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'Cookie', 'Cookie2'],
   ...['Origin', 'Referer', 'DPoP', 'Proxy-Authorization', 'Proxy-Connection', 'Sec-Fetch-Site'],
   ...['Sec-WebSocket-Key', 'X-Request-Id', 'Keep-Alive', 'TE', 'Trailer', 'HTTP2-Settings'],
-  ...['Max-Forwards'],
+  ...['Max-Forwards', 'X-Authenticated-User', 'X-Authentik-Username'],
 ];
 const spellings = (name: string) => [
   name,
@@ -252,7 +252,8 @@ describe('the answer of a server behind the gateway', () => {
     relay().answer = (_, response) => {
       response.writeHead(207, {
         ...{ 'Mcp-Session-Id': 'a', 'X-Accel-Buffering': 'no', ETag: '"b"', 'X-Any': '1' },
-        ...{ 'Content-Type': 'text/html', 'Cache-Control': 'no-cache', Vary: 'Accept' },
+        ...{ 'Content-Type': 'text/html', Vary: 'Accept' },
+        'Cache-Control': 'public, max-age=60, s-maxage=600',
       });
       response.end('<script>');
     };
@@ -260,7 +261,8 @@ describe('the answer of a server behind the gateway', () => {
     expect([status, `${body}`]).to.deep.equal([207, '<script>']);
     expect(headers).to.include({
       ...{ 'mcp-session-id': 'a', 'x-accel-buffering': 'no', etag: '"b"', 'x-any': '1' },
-      ...{ 'content-type': 'text/html', 'cache-control': 'no-cache', vary: 'Accept' },
+      ...{ 'content-type': 'text/html', 'cache-control': 'private, max-age=60' },
+      vary: 'Accept, Authorization',
       'x-content-type-options': 'nosniff',
     });
     expect(headers['content-security-policy']).to.match(/; sandbox$/);
@@ -272,6 +274,7 @@ describe('the answer of a server behind the gateway', () => {
       ...['Access-Control-Allow-Credentials', 'Service-Worker-Allowed', 'WWW-Authenticate'],
       ...['X-Accel-Redirect', 'X-Sendfile', 'X-Accel-Buffering', 'Refresh', 'NEL', 'Report-To'],
       ...['Proxy-Authenticate', 'X-Login-Relay', 'Content-Security-Policy-Report-Only'],
+      ...['Set-Login', 'Surrogate-Control', 'CDN-Cache-Control', 'Speculation-Rules'],
       ...['Trailer', 'X-Secret'],
     ];
     relay().answer = (_, response) => {
@@ -309,7 +312,7 @@ describe('the answer of a server behind the gateway', () => {
   it('is 502 if no client may get it', async () => {
     let bytes = '';
     const server = await serveTcp((socket) => {
-      socket.once('data', () => socket.end(bytes));
+      socket.once('data', () => (bytes.endsWith('\na') ? socket.write(bytes) : socket.end(bytes)));
     });
     await relay().reload(relay().settings({}, server.port));
     for (bytes of [
@@ -319,6 +322,8 @@ describe('the answer of a server behind the gateway', () => {
       'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
       'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n',
       'HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm="evil"\r\nContent-Length: 0\r\n\r\n',
+      // Its body has no end.
+      'HTTP/1.1 401 Unauthorized\r\nContent-Length: 9\r\n\r\na',
       'HTTP/1.1 999 Evil\r\nContent-Length: 0\r\n\r\n',
       'evil',
     ]) {

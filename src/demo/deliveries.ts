@@ -3,40 +3,52 @@ export interface Delivery {
   /** The name of its front end at the relay. */
   readonly name: string;
   readonly path: string;
+  /** For whom it is, in words of people. */
   readonly title: string;
-  /** What it does, and for whom it is. */
   readonly lead: string;
+  /** The requests of a login to the relay, in order. */
+  readonly requests: readonly string[];
   /** The document that says how to do this in a page of one's own. */
   readonly guide: string;
   /** The script of its page, in `front-end/` (default: the one with the relay's client). */
-  readonly script?: string;
+  readonly script?: 'contract.js' | 'cms.js';
   /** What its front end has in the configuration file, besides origin and page. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
+
+const start = 'GET /auth/provider';
+const callback = `${start}/callback`;
+const user = 'GET /api/user';
+// The first answer gives the nonce of the proof.
+const tokens = ['POST /auth/provider/token', 'POST /auth/provider/token'];
+const ofSession = [start, callback, 'GET /auth/session', user];
 
 /** The deliveries that the demo shows, in the order of the links. */
 export const deliveries = {
   oauth: {
     name: 'oauth',
     path: '/',
-    title: 'OAuth',
-    lead: 'The page gets a code, and trades it for the token. No token is ever in an address. This is for any page, with the relay’s client or any OAuth library.',
+    title: 'Any page',
+    lead: 'The page gets a code, and trades it for the token. No token is ever in an address. Use the relay’s client or any OAuth library.',
+    requests: [start, callback, ...tokens, user],
     guide: 'docs/front-end.md#log-in-with-the-client',
     settings: { 'token-delivery': 'code' },
   },
   session: {
     name: 'session',
     path: '/session',
-    title: 'Session',
-    lead: 'The relay keeps the token in a cookie that no script can read. The page never has one. This is for pages on the relay’s own site.',
+    title: 'A page on the relay’s site',
+    lead: 'The relay keeps the token in a cookie that no script can read. The page never has one.',
+    requests: ofSession,
     guide: 'docs/front-end.md#sessions',
     settings: { 'token-delivery': 'session' },
   },
   access: {
     name: 'members',
     path: '/members',
-    title: 'Who may log in',
+    title: 'Members only',
     lead: 'Only Ada may log in here. Log in with another name to see what a refused person reads.',
+    requests: ofSession,
     guide: 'docs/access.md#what-happens',
     settings: {
       'token-delivery': 'session',
@@ -49,14 +61,16 @@ export const deliveries = {
     path: '/notes',
     title: 'Your own API',
     lead: 'The page gets a token of the relay. It opens your own API and nothing else, and the API is told who you are.',
+    requests: [start, callback, ...tokens, 'GET /auth/check/notes'],
     guide: 'docs/front-end.md#your-own-api',
     settings: { 'token-delivery': 'code', resources: ['notes'] },
   },
   contract: {
     name: 'contract',
     path: '/contract',
-    title: 'Token in the address',
-    lead: 'The relay returns the token in the address of the page. This is the plain way: the page needs no library.',
+    title: 'A page without a library',
+    lead: 'The relay returns the token in the address of the page. This is the plain way.',
+    requests: [start, callback, user],
     guide: 'docs/front-end.md#the-plain-way',
     script: 'contract.js',
     settings: { 'error-delivery': 'page' },
@@ -64,8 +78,9 @@ export const deliveries = {
   cms: {
     name: 'cms',
     path: '/cms',
-    title: 'CMS popup',
+    title: 'A CMS',
     lead: 'A popup hands the token to the page. Decap CMS and Sveltia CMS log in this way, unchanged.',
+    requests: [`${start}/cms`, callback, user],
     guide: 'docs/cms.md',
     script: 'cms.js',
     settings: { 'token-delivery': 'cms' },
@@ -73,8 +88,12 @@ export const deliveries = {
   anyone: {
     name: 'anyone',
     path: '/anyone',
-    title: 'Nobody registered it',
+    title: 'Command lines and MCP',
     lead: 'This page is no front end of the relay. It registers itself, and the relay asks you first. Command lines and MCP clients log in this way.',
+    requests: [
+      ...['POST /auth/provider/register', start, 'POST /auth/provider/consent', callback],
+      ...[...tokens, user],
+    ],
     guide: 'docs/clients.md#programs-that-nobody-registered',
     settings: { kind: 'native', clients: { registration: true } },
   },

@@ -55,13 +55,15 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): string {
-  const { name, path: ownPath, lead, guide, script = 'with-client.js', settings } = page;
+  const { name, path: ownPath, lead, requests, guide, script = 'with-client.js', settings } = page;
   const links = pages.map(({ path, title }) => {
     const current = { markup: path === ownPath ? ' aria-current="page"' : '' };
     return html`<a href="${path}"${current}>${title}</a>`;
   });
   const what = settings['resources'] ? 'resource' : settings['token-delivery'];
   const delivery = `${settings['kind'] ?? what ?? 'query'}`;
+  const [, source] =
+    /^\/\/ #region shown\n(.*?)\n\/\/ #endregion$/ms.exec(files[`/${script}`]) ?? [];
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -73,18 +75,22 @@ function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): s
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/style.css">
 <script type="module" src="/${script}"></script>
-<nav aria-label="Deliveries">
+<header>
+  <h1>See a login happen</h1>
+  <p class="soft">Choose what you build and log in: the requests to the relay appear as they happen; those to come are grey.</p>
+</header>
+<nav aria-label="What you build">
 ${links}
 </nav>
 <main aria-live="polite">
   <p id="problem" role="alert" hidden></p>
   <section id="out" hidden>
-    <h1>Not logged in</h1>
+    <h2>Not logged in</h2>
     <p class="soft">${lead}</p>
     <button type="button" id="login">Log in</button>
   </section>
   <section id="in" hidden>
-    <h1 id="name">Somebody</h1>
+    <h2 id="name">Somebody</h2>
     <p class="soft" id="account"></p>
     <button type="button" id="logout">Log out</button>
   </section>
@@ -92,8 +98,15 @@ ${links}
 </main>
 <aside aria-labelledby="what-happens">
   <h2 id="what-happens">Requests to the relay</h2>
-  <ol id="steps"></ol>
+  <ol id="steps">
+${requests.map((request) => html`<li class="soft"><code>${request}</code></li>`)}
+  </ol>
 </aside>
+<section aria-labelledby="source">
+  <h2 id="source">How this page does it</h2>
+  <pre><code>${source}</code></pre>
+  <p class="soft">From <a href="/${script}">${script}</a>, which runs here.</p>
+</section>
 <footer class="soft">Relay: ${relayUrl} · How to do this in your page: <code>${guide}</code></footer>
 </html>
 `.markup;

@@ -65,6 +65,23 @@ describe('demo', () => {
     }
   });
 
+  it('shows lines of the script that each page runs', async () => {
+    await withDemo(async ({ frontEndUrl }) => {
+      for (const { path } of Object.values(deliveries)) {
+        const page = await (await fetch(frontEndUrl + path)).text();
+        const [, script] = /<script type="module" src="(.*?)"/.exec(page) ?? [];
+        const [, lines = ''] = /<pre><code>(.+?)<\/code>/s.exec(page) ?? [];
+        const entities = { '&gt;': '>', '&lt;': '<', '&amp;': '&', '&#39;': "'", '&quot;': '"' };
+        const source = Object.entries(entities).reduce(
+          (text, pair) => text.replaceAll(...pair),
+          lines,
+        );
+        expect(source).to.not.equal('');
+        expect(await (await fetch(frontEndUrl + script)).text()).to.contain(source);
+      }
+    });
+  });
+
   describe('with a page of one’s own', () => {
     const origin = 'http://localhost:5173';
 

@@ -22,13 +22,22 @@ run({
   },
 });
 
-/** Opens the popup, and repeats its greeting. It then posts the result. */
 async function tokenFromPopup() {
+  const [, outcome, json = '{}'] =
+    /^authorization:\w+:(success|error):(.+)$/.exec(await resultOfPopup()) ?? [];
+  const { token, message } = JSON.parse(json);
+  if (outcome === 'success') return token;
+  throw new Error(message ?? 'The relay’s answer could not be read.');
+}
+
+// #region shown
+/** Opens the popup, and repeats its greeting. It then posts the result. */
+async function resultOfPopup() {
   const query = new URLSearchParams({ provider: backend, site_id: location.hostname });
   const url = `${relay}/auth/${provider}/${clientId}?${query}`;
   const popup = open(url, 'login', 'popup,width=560,height=720');
   if (popup === null) throw new Error('The browser has blocked the popup.');
-  const result = await new Promise((resolve) => {
+  return await new Promise((resolve) => {
     addEventListener('message', function listen({ origin, source, data }) {
       if (origin !== relayOrigin || source !== popup) return;
       if (data === `authorizing:${backend}`) {
@@ -40,8 +49,5 @@ async function tokenFromPopup() {
       resolve(String(data));
     });
   });
-  const [, outcome, json = '{}'] = /^authorization:\w+:(success|error):(.+)$/.exec(result) ?? [];
-  const { token, message } = JSON.parse(json);
-  if (outcome === 'success') return token;
-  throw new Error(message ?? 'The relay’s answer could not be read.');
 }
+// #endregion

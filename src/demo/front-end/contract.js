@@ -7,18 +7,31 @@ const [token, state] = ['access_token', 'state'].map((name) => address.searchPar
 for (const name of ['access_token', 'state']) address.searchParams.delete(name);
 if (address.href !== location.href) history.replaceState(null, '', address);
 
+// #region shown
+function logIn() {
+  const fresh = crypto.randomUUID();
+  sessionStorage.setItem('state', fresh);
+  const query = new URLSearchParams({ client_id: clientId, state: fresh });
+  location.assign(`${relay}/auth/${provider}?${query}`);
+  return new Promise(() => {}); // The browser leaves the page.
+}
+
+async function begin() {
+  if (!token) return;
+  // The state binds the token to a login of this tab. Otherwise a forged link could log the reader
+  // in as somebody else, or out.
+  const expected = sessionStorage.getItem('state');
+  sessionStorage.removeItem('state');
+  if (expected === null || state !== expected) {
+    throw new Error('That login was not started in this tab, so it was not used.');
+  }
+  sessionStorage.setItem('token', token);
+}
+// #endregion
+
 run({
-  async begin() {
-    if (!token) return;
-    // The state binds the token to a login of this tab. Otherwise a forged link could log the reader
-    // in as somebody else, or out.
-    const expected = sessionStorage.getItem('state');
-    sessionStorage.removeItem('state');
-    if (expected === null || state !== expected) {
-      throw new Error('That login was not started in this tab, so it was not used.');
-    }
-    sessionStorage.setItem('token', token);
-  },
+  begin,
+  logIn,
 
   async findUser() {
     const kept = sessionStorage.getItem('token');
@@ -30,14 +43,6 @@ run({
       if (error.cause === 401) sessionStorage.removeItem('token');
       throw error;
     }
-  },
-
-  logIn() {
-    const fresh = crypto.randomUUID();
-    sessionStorage.setItem('state', fresh);
-    const query = new URLSearchParams({ client_id: clientId, state: fresh });
-    location.assign(`${relay}/auth/${provider}?${query}`);
-    return new Promise(() => {}); // The browser leaves the page.
   },
 
   async logOut() {

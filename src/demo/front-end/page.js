@@ -61,12 +61,15 @@ export async function userOf(token) {
   throw new Error(`The relay says: ${body.detail}`, { cause: response.status });
 }
 
-/** Shows the requests to the relay, as they happen. */
+const toCome = [...element('steps').children];
+
+/** Shows the requests to the relay, as they happen. Until the login begins, those to come follow. */
 function followSteps() {
   const source = new EventSource('/steps');
   source.onmessage = ({ data }) => {
     const shown = JSON.parse(data).filter(({ frontEnd = clientId }) => frontEnd === clientId);
-    element('steps').replaceChildren(...shown.map(stepItem));
+    const hasBegun = shown.some(({ request }) => request === toCome[0].textContent);
+    element('steps').replaceChildren(...shown.map(stepItem), ...(hasBegun ? [] : toCome));
   };
   // A browser has few connections to one server, so hidden tabs give theirs back.
   document.addEventListener('visibilitychange', () => source.close(), { once: true });

@@ -6,32 +6,37 @@ import { clientId, delivery, provider, relay, run, show } from './page.js';
 
 const issuer = `${relay}/auth/${provider}`;
 const redirectUri = location.origin + location.pathname;
+const mode = delivery === 'session' ? 'session' : undefined;
 const resource = delivery === 'resource' ? `${location.origin}/api/notes` : undefined;
+const isNative = delivery === 'native';
 
 import(`${relay}/client.js`).then(runWith, () => {
   show(undefined, `The relay at ${relay} did not answer. Reload the page to try again.`);
 });
 
+// #region shown
 function runWith({ createLogin }) {
-  const mode = delivery === 'session' ? 'session' : undefined;
   const loginOf = (id) =>
     id && createLogin({ relay: issuer, clientId: id, redirectUri, mode, resource });
   // A login comes back to the client that started it.
-  let login = loginOf(delivery === 'native' ? sessionStorage.getItem('client-id') : clientId);
+  let login = loginOf(isNative ? sessionStorage.getItem('client-id') : clientId);
   return run({
     begin: async () => login?.ready,
-    async findUser() {
-      const user = (login?.session && (await login.user())) ?? undefined;
-      if (!user || !resource) return user;
-      return { name: user.preferred_username, login: await readNotes(login) };
-    },
+    findUser: async () => (login?.session ? await userOf(login) : undefined),
     async logIn() {
-      if (delivery === 'native') login = loginOf(await register());
+      if (isNative) login = loginOf(await register());
       await login.login();
     },
     logOut: () => login.logout(),
     onChange: (listener) => login?.onChange((session) => listener(session !== null)),
   });
+}
+// #endregion
+
+async function userOf(login) {
+  const user = (await login.user()) ?? undefined;
+  if (!user || !resource) return user;
+  return { name: user.preferred_username, login: await readNotes(login) };
 }
 
 async function readNotes(login) {

@@ -19,8 +19,7 @@ export interface Delivery {
 const start = 'GET /auth/provider';
 const callback = `${start}/callback`;
 const user = 'GET /api/user';
-// The first answer gives the nonce of the proof.
-const tokens = ['POST /auth/provider/token', 'POST /auth/provider/token'];
+const token = 'POST /auth/provider/token';
 const ofSession = [start, callback, 'GET /auth/session', user];
 
 /** The deliveries that the demo shows, in the order of the links. */
@@ -30,14 +29,14 @@ export const deliveries = {
     path: '/',
     title: 'Any page',
     lead: 'The page gets a code, and trades it for the token. No token is ever in an address. Use the relay’s client or any OAuth library.',
-    requests: [start, callback, ...tokens, user],
+    requests: [start, callback, token, user],
     guide: 'docs/front-end.md#log-in-with-the-client',
     settings: { 'token-delivery': 'code' },
   },
   session: {
     name: 'session',
     path: '/session',
-    title: 'A page on the relay’s site',
+    title: 'The relay’s own site',
     lead: 'The relay keeps the token in a cookie that no script can read. The page never has one.',
     requests: ofSession,
     guide: 'docs/front-end.md#sessions',
@@ -61,7 +60,7 @@ export const deliveries = {
     path: '/notes',
     title: 'Your own API',
     lead: 'The page gets a token of the relay. It opens your own API and nothing else, and the API is told who you are.',
-    requests: [start, callback, ...tokens, 'GET /auth/check/notes'],
+    requests: [start, callback, token, 'GET /auth/check/notes'],
     guide: 'docs/front-end.md#your-own-api',
     settings: { 'token-delivery': 'code', resources: ['notes'] },
   },
@@ -92,7 +91,7 @@ export const deliveries = {
     lead: 'This page is no front end of the relay. It registers itself, and the relay asks you first. Command lines and MCP clients log in this way.',
     requests: [
       ...['POST /auth/provider/register', start, 'POST /auth/provider/consent', callback],
-      ...[...tokens, user],
+      ...[token, user],
     ],
     guide: 'docs/clients.md#programs-that-nobody-registered',
     settings: { kind: 'native', clients: { registration: true } },

@@ -134,6 +134,11 @@ export class Attempt {
     const { method } = this.#call.request;
     if (!hasNoBody(method, response.statusCode)) this.#answer(response);
     else this.#stream.once('end', () => this.#answer(response));
+    // It may have one all the same, without an end. @see RFC 9110 §15.3.6
+    if (response.statusCode === 205) {
+      this.#answer(response);
+      this.#finish();
+    }
   }
 
   #answer({ statusCode: status, headers }: Response, body = Buffer.of()): void {

@@ -331,6 +331,8 @@ describe('the answer of a server behind the gateway', () => {
       expect(status, bytes.slice(0, 60)).to.equal(502);
       expect(headers).not.to.have.property('www-authenticate');
     }
+    bytes = 'HTTP/1.1 205 Reset Content\r\nContent-Length: 9\r\n\r\na';
+    expect((await use()).status).to.equal(205);
     bytes = `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(40_000)}\r\nContent-Length: 0\r\n\r\n`;
     const { host, pathname } = new URL(urls.notes);
     const large = { path: pathname, authority: host, maxHeaderSize: 100_000 };

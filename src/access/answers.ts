@@ -37,6 +37,7 @@ export async function isAllowed(
     rulesOf(allow).map((rule) => async () => {
       const answer = answerTo(rule, allow, access);
       const names = allow[rule] ?? [];
+      // Where the provider is known at the start, this is a fault of the configuration. An issuer shows it only now.
       if (answer.kind === 'cannot') throw new RelayError('lookup_failed');
       if (answer.kind === 'membership') {
         return await someOf(names.map((name) => () => isMember(name, answer, person, ask)));

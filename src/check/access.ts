@@ -34,6 +34,7 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
   );
 }
 
+/** What of a login's rules can be seen. Without any, a login alone opens only what the person may do anyway. */
 function checkLogin(login: Login): Finding[] {
   const { registration, frontEnd, resource } = login;
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
@@ -46,10 +47,10 @@ function checkLogin(login: Login): Finding[] {
     return [said, ...checkScopes(login, allows, findings)];
   }
   const hasProxy = frontEnd.apis.some(({ registration: name }) => name === registration.name);
-  const open = resource?.name ?? (hasProxy ? 'proxy' : undefined);
-  const message = `everybody with an account there may use ${open}`;
+  const opened = resource?.name ?? (hasProxy ? 'proxy' : undefined);
+  const message = `everybody with an account there may use ${opened}`;
   return [
-    ...(open ? [findings.warning(message, 'say who may log in: set allow')] : []),
+    ...(opened ? [findings.warning(message, 'say who may log in: set allow')] : []),
     ...checkScopes(login, allows, findings),
   ];
 }

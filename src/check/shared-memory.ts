@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigReading } from '../config/config.ts';
 import { createConnection } from '../memory/connection.ts';
-import { codeOf, probes } from '../memory/link.ts';
+import { failureCodeOf, probes } from '../memory/server-link.ts';
 import { UnseenSecret } from '../sealing/secret.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -52,7 +52,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
   try {
     return await Promise.race([tried(), late]);
   } catch (error) {
-    const code = codeOf(failure ?? error);
+    const code = failureCodeOf(failure ?? error);
     const correct = `correct ${describe('sharedMemory')} or its user, password or certificates`;
     const fix = ofNoServer.test(code) ? `start it, or ${correct}` : correct;
     return [problem(`${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];

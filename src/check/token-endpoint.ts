@@ -1,8 +1,8 @@
 import { clientSecretCredential } from '../config/secrets.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
+import { tokenError } from '../oauth/token-error.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
-import { tokenError } from '../oauth/token-response.ts';
 import type { ClientAuthentication } from '../providers/provider.ts';
 import { refusedCredentials } from '../providers/refusals.ts';
 import { github } from '../providers/source-code-hosts.ts';

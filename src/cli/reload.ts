@@ -44,6 +44,21 @@ export function configReader(sources: OptionSources) {
   };
 }
 
+/** Handles SIGHUP. Requests during a reload count as one. */
+export function reloadSignal() {
+  let requested = Promise.withResolvers<void>();
+  const request = () => requested.resolve();
+  process.on('SIGHUP', request);
+  return {
+    /** Requests a reload, as the signal does. */
+    request,
+    async next(): Promise<void> {
+      await requested.promise;
+      requested = Promise.withResolvers();
+    },
+  };
+}
+
 const unchangedCredentials =
   'reloaded, but nothing has changed: systemd copies credentials only when the service starts. ' +
   'To use a changed one, restart the service';

@@ -49,6 +49,7 @@ export function createClients(
   rules: readonly ClientRules[],
   { issuer, keys, documents, fetcherOf, countFetch, countRegistration, now }: Surroundings,
 ) {
+  // There is at most one: config/checks/access.ts.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
   const registered = openFrontEnd?.clients?.registration
     ? createClientIds(keys, openFrontEnd.name, issuer, now)

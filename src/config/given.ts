@@ -29,12 +29,13 @@ export const sourceOf = ({ values, sources }: FileSettings, name: string) =>
   values[name] && (sources?.[name] ?? 'file');
 
 /**
- * The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset. Programs log
- * in with OAuth requests only.
+ * The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset.
  */
 export function defaultOf(map: FileSettings, name: string): string | undefined {
   const { level, values } = map;
+  // Programs log in with OAuth requests only.
   if (name === 'tokenDelivery' && values['kind']?.[0] === 'native') return 'code';
+  // With flags, the contract's provider is GitHub with other endpoints.
   const others = isEntry(map) ? ['issuer', 'authorizeUrl', 'tokenUrl'] : ['issuer'];
   const hasOwn = name === 'provider' && others.some((one) => values[one] !== undefined);
   return hasOwn ? undefined : rowAt(level, name).default;

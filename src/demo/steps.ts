@@ -52,7 +52,7 @@ function beginsLogin(record: RequestRecord): boolean {
 function stepOf(record: RequestRecord, frontEnd: string | undefined) {
   const { method, route, status, provider } = record;
   return {
-    request: `${method} ${route?.replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
+    request: `${method} ${(route ?? '').replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
     effect: effectOf(record) ?? 'done',
     /** The relay's call to the provider. */

@@ -28,7 +28,7 @@ const ended = Number.MAX_SAFE_INTEGER;
  * @see RFC 9700 §4.14.2
  */
 export function createGenerations(home: Home) {
-  /** The last number of each login, and when the last two were issued. */
+  /** Of each login: the last number, since when it is the last, and since when the one before was. */
   const lasts = createHighest(home, kinds.generations);
   const now = () => secondsOf(home.now);
   return {
@@ -55,6 +55,7 @@ export function createGenerations(home: Home) {
     async replace(login: string, given: Generation, lifetime: number): Promise<Generation> {
       if (now() - given.since < youth) return given;
       const next = { number: given.number + 1, since: now() };
+      // The highest number stays. A slower request gets the same one, or one that is still in its grace.
       const [number] = await lasts.raise(login, [next.number, next.since, given.since], lifetime);
       if (number === ended) throw new RelayError('grant_invalid');
       return next;

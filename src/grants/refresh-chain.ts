@@ -10,11 +10,11 @@ import { createRefreshCount } from './refresh-count.ts';
 import {
   aged,
   createResults,
-  type Ended,
   type IsGood,
   keyOfRefresh,
   mostResults,
   type Refreshed,
+  type RefreshResult,
   type RefreshTokenOwner,
   resultTime,
   uncheckedTime,
@@ -33,7 +33,7 @@ export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
 interface InFlight {
   readonly scope: string | undefined;
   /** Undefined: another relay has rotated the refresh token. */
-  readonly result: Promise<Ended | undefined>;
+  readonly result: Promise<RefreshResult | undefined>;
 }
 
 /** The chains of refresh tokens, each of which the provider has replaced by the next one, at this and at other relays. */
@@ -59,7 +59,11 @@ export class RefreshChains {
    *
    * @throws {RelayError} `rate_limited`, or why the call failed
    */
-  async newest(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood): Promise<Ended> {
+  async newest(
+    refresh: FrontEndRefresh,
+    call: CallProvider,
+    isGood: IsGood,
+  ): Promise<RefreshResult> {
     const { results } = this;
     // The refresh token of which the other relays know nothing newer.
     let asked: string | undefined;
@@ -109,7 +113,7 @@ export class RefreshChains {
   }
 
   /** Leaves a result to the other relays. @param passed undefined: it did not pass its check yet */
-  async share(key: string, ended: Ended, passed?: 'passed'): Promise<void> {
+  async share(key: string, ended: RefreshResult, passed?: 'passed'): Promise<void> {
     const outcome = { scope: ended.scope, response: aged(ended, this.#home.now()) };
     const { shared } = this.#home;
     if (passed) await shared?.leave(letter, key, outcome, resultTime);
@@ -126,7 +130,7 @@ export class RefreshChains {
   /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
   #follow<Token extends RefreshTokenOwner>(first: Token) {
     let newest = first;
-    let last: Ended | undefined;
+    let last: RefreshResult | undefined;
     for (;;) {
       const key = keyOfRefresh(newest);
       const current = this.#inFlight.get(key);
@@ -146,7 +150,7 @@ export class RefreshChains {
   }
 
   /** @returns as `#learn` does */
-  async #start(refresh: FrontEndRefresh, call: CallProvider): Promise<Ended | undefined> {
+  async #start(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
     const { login, refreshToken, scope } = refresh;
     const key = keyOfRefresh(refresh);
     const refusal = this.#refusals.get(key);
@@ -187,7 +191,7 @@ export class RefreshChains {
    * @returns undefined if another relay has rotated the refresh token: follow it
    * @throws {RelayError} the failure of its call
    */
-  #learn(token: RefreshTokenOwner, { outcome, age, how }: Found): Ended | undefined {
+  #learn(token: RefreshTokenOwner, { outcome, age, how }: Found): RefreshResult | undefined {
     if (outcome.failure !== undefined) throw new RelayError(outcome.failure);
     if (outcome.response === undefined) return undefined;
     // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6

@@ -5,6 +5,7 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Owner } from './refresh-tokens.ts';
 
 /** Milliseconds for which a result is repeated, and results of each sort. */
+/** Milliseconds for which a result is given again: a minute. */
 export const { lifetime: resultTime, most: mostResults } = kinds.refreshResults;
 /** The same for a result that did not pass its check yet: an hour. */
 export const uncheckedTime = 3_600_000;
@@ -26,7 +27,7 @@ export interface RefreshTokenOwner {
 /** The answer to a refresh, with the refresh token that is valid from now on. */
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
-export interface Ended {
+export interface RefreshResult {
   readonly scope: string | undefined;
   readonly response: Refreshed;
   /** Milliseconds since 1970. */
@@ -44,24 +45,24 @@ export type IsGood = (accessToken: string) => boolean;
  */
 export function createResults(now: Clock) {
   /** By the refresh token that was given. */
-  const rotations = createLasting<Ended>(mostResults, now, true);
+  const rotations = createLasting<RefreshResult>(mostResults, now, true);
   /** By the refresh token of the result. */
-  const latest = createRecent<Ended>(repeatTime, mostResults, now);
+  const latest = createRecent<RefreshResult>(repeatTime, mostResults, now);
   /**
    * Those that did not pass their check yet. A provider that rotates refresh tokens takes the earlier one no more, so an
    * outage of what the check asks would end the login.
    */
-  const unchecked = createRecent<Ended>(uncheckedTime, mostResults, now);
-  const keysOf = (given: RefreshTokenOwner, { response: { refreshToken } }: Ended) =>
+  const unchecked = createRecent<RefreshResult>(uncheckedTime, mostResults, now);
+  const keysOf = (given: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
     [keyOfRefresh(given), keyOfRefresh({ ...given, refreshToken })] as const;
   return {
     rotations,
     latest,
     unchecked,
     /** What a refresh token was rotated to, or what is kept of it. */
-    after: (key: string): Ended | undefined => unchecked.get(key) ?? rotations.get(key),
+    after: (key: string): RefreshResult | undefined => unchecked.get(key) ?? rotations.get(key),
     /** Remembers that a refresh token was replaced, if it was. @param lifetime milliseconds */
-    rotate(given: RefreshTokenOwner, ended: Ended, lifetime: number): void {
+    rotate(given: RefreshTokenOwner, ended: RefreshResult, lifetime: number): void {
       const [key, next] = keysOf(given, ended);
       if (next === key) return;
       // What was kept of the replaced token would hide the next one. And the provider may return an earlier token again:
@@ -73,18 +74,18 @@ export function createResults(now: Clock) {
       rotations.set(key, ended, lifetime, given.login);
     },
     /** Keeps a result until it has passed its check. */
-    keepUnchecked: (given: RefreshTokenOwner, ended: Ended): void =>
+    keepUnchecked: (given: RefreshTokenOwner, ended: RefreshResult): void =>
       unchecked.set(keyOfRefresh(given), ended, given.login),
     /** Remembers a result for its own refresh token. */
-    repeat: (given: RefreshTokenOwner, ended: Ended): void =>
+    repeat: (given: RefreshTokenOwner, ended: RefreshResult): void =>
       latest.set(keysOf(given, ended)[1], ended, given.login),
     /** Whether a result may be repeated for those who did not get it: for a minute, or while its token is good. */
-    isUsable(ended: Ended): boolean {
+    isUsable(ended: RefreshResult): boolean {
       const isNew = now() - ended.at < resultTime;
       return !ended.isSpent && (isNew || aged(ended, now()).expiresIn !== 0);
     },
     /** The result that a refresh token came with, if it may be repeated. */
-    repeatable(key: string, isGood: IsGood): Ended | undefined {
+    repeatable(key: string, isGood: IsGood): RefreshResult | undefined {
       const ended = latest.get(key);
       if (ended && !isGood(ended.response.accessToken)) return undefined;
       const expiresIn = ended && aged(ended, now()).expiresIn;
@@ -99,7 +100,7 @@ export function keyOfRefresh(token: RefreshTokenOwner): string {
 }
 
 /** The response as it is true at a later time. Less than a second does not count: a call is answered as it was. */
-export function aged({ response, at }: Ended, now: number): Refreshed {
+export function aged({ response, at }: RefreshResult, now: number): Refreshed {
   const age = now - at < 1000 ? 0 : (now - at) / 1000;
   const left = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));

@@ -4,10 +4,10 @@ import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refres
 import { createRefreshCount } from './refresh-count.ts';
 import {
   aged,
-  type Ended,
   type IsGood,
   keyOfRefresh,
   type Refreshed,
+  type RefreshResult,
   type RefreshTokenOwner,
   resultTime,
 } from './refresh-results.ts';
@@ -33,7 +33,7 @@ export function createRefreshes(home: Home) {
    */
   async function settle(
     refresh: FrontEndRefresh,
-    ended: Ended,
+    ended: RefreshResult,
     wasUnchecked: boolean,
     check?: Check,
   ) {

@@ -1,6 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
-import { cookieWriter, readCookies } from '../http/cookies.ts';
+import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
 
 /** Seconds until a login and its cookie expire. */
 export const loginLifetime = 600;

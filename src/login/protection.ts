@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
-import { hasRelayCookie } from '../http/cookies.ts';
+import { hasRelayCookie } from '../http/cookie-writer.ts';
 import { createLoginCookies, loginLifetime } from './cookies.ts';
 import { idAndVerifierOf } from './pkce.ts';
 import type { FrontEndRequest, Login, LoginState, States } from './state.ts';

@@ -128,7 +128,8 @@ export async function createConnection(settings: ConnectionSettings): Promise<Co
       try {
         return await client.sendCommand(words[words[0] === 'EVAL' ? 3 : 1], false, [...words]);
       } catch (error) {
-        // No node had the key's slot when the client looked, and it looks again only when it connects.
+        // No node had the key's slot when the client looked, and it looks again only when it connects. The link
+        // opens it again.
         if (error instanceof TypeError && client.isOpen) client.destroy();
         throw error;
       }

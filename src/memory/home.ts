@@ -1,14 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { Counted, Kind } from './kinds.ts';
+import { type Counted, type Kind, sharedName } from './kinds.ts';
 import { createLasting } from './recent.ts';
-import {
-  type Found,
-  memoryAway,
-  type SharedCall,
-  type SharedMemory,
-  sharedName,
-} from './shared.ts';
+import { type Found, memoryAway, type SharedCall, type SharedMemory } from './shared.ts';
 
 /** Where a relay remembers earlier requests. */
 export interface Home {

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** A kind of what relays remember. */
 export interface Kind {
   /** Its name at a shared server. */
@@ -56,3 +58,11 @@ export const counted = {
   /** The same, whatever origin they name. */
   allNewClients: { name: 'all new clients', lifetime: tenMinutes },
 } as const satisfies Record<string, Counted>;
+
+/**
+ * The name of a key at the server. It says nothing of what it stands for, and each command has one: a cluster needs no
+ * more.
+ */
+export function sharedName(kind: string, key: string): string {
+  return `login-relay:1:${kind}:${hash('sha256', key, 'base64url')}`;
+}

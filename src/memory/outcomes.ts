@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import { failureCodes } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
-import type { ServerLink } from './link.ts';
 import { createLasting } from './recent.ts';
+import type { ServerLink } from './server-link.ts';
 
 /** Characters of a sealed outcome: with two tokens of the greatest length. */
 const longestOutcome = 64 * 1024;

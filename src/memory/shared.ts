@@ -1,11 +1,12 @@
-import { hash, hkdfSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import type { ServerLink } from './link.ts';
+import { sharedName } from './kinds.ts';
 import { createForeignLocks, isLock, newLock } from './locks.ts';
 import { createOutcomes, type Outcome, replacing } from './outcomes.ts';
+import type { ServerLink } from './server-link.ts';
 
 /** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
 const lockMargin = 5_000;
@@ -154,14 +155,6 @@ export function createSharedMemory(
       }
     },
   };
-}
-
-/**
- * The name of a key at the server. It says nothing of what it stands for, and each command has one: a cluster needs no
- * more.
- */
-export function sharedName(kind: string, key: string): string {
-  return `login-relay:1:${kind}:${hash('sha256', key, 'base64url')}`;
 }
 
 /** @param wait milliseconds until nothing is unclear any more, if that is known */

@@ -24,6 +24,25 @@ export function parseBearerToken(values: readonly string[]): string {
 }
 
 /**
+ * Reads the access token for a resource from an Authorization header.
+ *
+ * @param values every Authorization header of the request
+ * @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid`
+ * @see RFC 6750 §2.1
+ */
+export function parseResourceToken(values: readonly string[]): string {
+  const [value, second] = values;
+  if (second !== undefined) throw new RelayError('resource_token_misplaced');
+  // Another scheme is that of somebody else.
+  if (value === undefined || !/^ *bearer( |$)/i.test(value)) {
+    throw new RelayError('resource_token_missing');
+  }
+  const [, token] = /^ *bearer +([\x21-\x7e]+) *$/i.exec(value) ?? [];
+  if (token === undefined) throw new RelayError('resource_token_invalid');
+  return token;
+}
+
+/**
  * Reads client credentials from an Authorization header.
  *
  * @returns the name, and the secret as it may be meant: some clients do not encode it. Undefined: the header has none

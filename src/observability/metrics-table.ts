@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { countedLimits } from '../limits.ts';
-import type { LinkFailure } from '../memory/link.ts';
+import type { LinkFailure } from '../memory/server-link.ts';
 import type { Leadership } from '../memory/shared.ts';
 import { version } from '../version.ts';
 
@@ -108,6 +108,7 @@ export function tableOf({ counter, loginCounter, histogram, gauge }: Makers) {
     failed: loginCounter(
       'logins_failed_total',
       'Callbacks that ended without a token, by failure.',
+      // It begins at 0: the alert LoginRelayClientRefused sees the first one.
       { reason: 'client_refused' },
     ),
     accesses: counter(

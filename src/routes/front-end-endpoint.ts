@@ -67,7 +67,8 @@ export function required(parameters: EndpointParameters, name: keyof EndpointPar
 }
 
 /**
- * Expects that a request of a program names what its login is for at the provider, if it names something.
+ * Compares the `resource` of a program with that of its login, where the provider knows resources and the relay has none.
+ * What pages send is ignored there, as at the start. Resources of the relay are compared where they are found.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2.2

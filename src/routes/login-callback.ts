@@ -54,6 +54,7 @@ interface Callback extends Place {
   readonly login: Login | undefined;
 }
 
+/** Hands over the code unspent, or exchanges it first. */
 async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const { ctx, registration, query, login } = callback;
   const { provider, audience } = registration;
@@ -103,9 +104,9 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
 export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
   return answerFailures((ctx, failure) => {
-    const deliver = startedDelivery(ctx, served)?.fail ?? answerInPlace;
+    const fail = startedDelivery(ctx, served)?.fail ?? answerInPlace;
     // Browsers keep a prefetched redirect, and would show its error instead of the login.
-    const answer = failure.code === 'prefetch_refused' ? answerFailure : deliver;
+    const answer = failure.code === 'prefetch_refused' ? answerFailure : fail;
     answer(ctx, failure);
   });
 }

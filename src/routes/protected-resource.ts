@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
+import { parseResourceToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
 import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
@@ -83,13 +84,6 @@ export function tokenOf(ctx: Context): string {
   const [, query = ''] = /\?(.*)$/s.exec(ctx.get('X-Forwarded-Uri')) ?? [];
   const isInQuery = [ctx.querystring, query].some((one) => 'access_token' in parseQuery(one));
   const values = ctx.req.headersDistinct['authorization'] ?? [];
-  if (isInQuery || values.length > 1) throw new RelayError('resource_token_misplaced');
-  const [value] = values;
-  // Another scheme is that of somebody else.
-  if (value === undefined || !/^ *bearer( |$)/i.test(value)) {
-    throw new RelayError('resource_token_missing');
-  }
-  const [, token] = /^ *bearer +([\x21-\x7e]+) *$/i.exec(value) ?? [];
-  if (token === undefined) throw new RelayError('resource_token_invalid');
-  return token;
+  if (isInQuery) throw new RelayError('resource_token_misplaced');
+  return parseResourceToken(values);
 }

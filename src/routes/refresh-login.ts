@@ -73,7 +73,11 @@ async function openLogin(request: EndpointRequest, policy: RefreshPolicy) {
 
 type Refreshing = Grantee & EndpointRequest;
 
-/** What the login is for, which has not ended at its doors. */
+/**
+ * The request with the resource of its login.
+ *
+ * @throws {RelayError} `resource_refused`, or `grant_invalid` if the login has ended for the resource
+ */
 async function granteeOf(request: EndpointRequest, login: RefreshTokenContent) {
   const { ctx, frontEnd, grants, parameters } = request;
   const resource = resourceOfLogin(frontEnd, login, parameters.resource);

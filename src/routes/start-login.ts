@@ -29,6 +29,7 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
     if (!isOAuthRequest(query)) return await startPlainly(ctx, query, served, frontEnds);
+    // Nothing is known of the front end yet.
     const { answerInPlace } = served.frontEnds.first;
     await answering(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
   };

@@ -38,7 +38,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     });
     if (open <= most) return;
     onLimit();
-    const replaced = longestWaiting() ?? connection;
+    const replaced = connectionToReplace() ?? connection;
     waiting.delete(replaced);
     replaced.socket.destroy();
   });
@@ -54,16 +54,18 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     waiting.add(connection);
   }
 
-  /** The connection whose client has let the relay wait for longest, if none is answered or uploads. */
-  function longestWaiting(): Connection | undefined {
+  /** The connection whose client has let the relay wait for longest. Takes those out of the queue that do not wait. */
+  function connectionToReplace(): Connection | undefined {
     for (const connection of waiting) {
       const [response, ...others] = connection.responses;
       if (response === undefined) return connection;
       const { complete, readableLength } = response.req;
       const received = connection.socket.bytesRead - connection.bytesBefore;
+      // The relay has to answer.
       if (complete || others.length > 0) waiting.delete(connection);
-      // A large upload that goes on.
+      // A large upload that goes on waits from now. It has received nothing since then, so the loop ends.
       else if (received >= limits.requestBodySize) startWaiting(connection);
+      // The client has to send.
       else if (readableLength === 0 && !response.headersSent) return connection;
     }
     return undefined;

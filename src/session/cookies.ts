@@ -1,6 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
-import { cookieWriter, readCookies } from '../http/cookies.ts';
+import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
 
 /** Characters in a piece. With the longest name, browsers still accept the cookie: 4096 bytes. */
 export const pieceLength = 3800;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
 import { createCounters, createMarks } from '../../src/memory/home.ts';
-import { sharedName } from '../../src/memory/shared.ts';
+import { sharedName } from '../../src/memory/kinds.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';

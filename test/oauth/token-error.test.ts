@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tokenError } from '../../src/oauth/token-response.ts';
+import { tokenError } from '../../src/oauth/token-error.ts';
 
 function errorOf(status: number, body: unknown) {
   return tokenError({ status, body: Buffer.from(JSON.stringify(body)) });

@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
 import { printError } from '../print.ts';
-import { configReader, reload, restartWarnings } from '../reload.ts';
+import { configReader, reload, reloadSignal, restartWarnings } from '../reload.ts';
 import { endOnUncaughtErrors, stopSignal } from '../stop.ts';
 import { connectServiceManager } from '../systemd.ts';
 import { watchFiles } from '../watch-files.ts';
@@ -35,11 +35,8 @@ export async function serve(sources: OptionSources): Promise<void> {
   if (socket) warnOfUnusedAddress(sources, logger);
   // Handle signals from here on: by default, a signal during the start would end the process.
   const stopped = stopSignal();
-  // Changes during a reload count as one.
-  let changed = Promise.withResolvers<void>();
-  const onChange = () => changed.resolve();
-  process.on('SIGHUP', onChange);
-  if (config.certificate) watchFiles(config.certificate.files, onChange);
+  const reloads = reloadSignal();
+  if (config.certificate) watchFiles(config.certificate.files, reloads.request);
 
   const relay = await startRelay(config, logger, socket);
   const { address, metricsAddress } = relay;
@@ -53,8 +50,7 @@ export async function serve(sources: OptionSources): Promise<void> {
     return { ...reading, warnings: [...reading.warnings, ...ofRestart] };
   };
   const nextReload = async (): Promise<undefined> => {
-    await changed.promise;
-    changed = Promise.withResolvers();
+    await reloads.next();
     await reload(relay, readAgain, logger, manager);
   };
   let signal: NodeJS.Signals | undefined;

@@ -71,7 +71,7 @@ function reportPlace(
   }
 }
 
-/** Reports what keeps the relay from passing the requests to a resource, or would pass others. */
+/** Reports faults of `upstream` and `token`: addresses that overlap, plain http, clients that nobody registered. */
 function reportUpstream(
   resource: ResourceReading,
   earlier: readonly ResourceReading[],
@@ -80,20 +80,20 @@ function reportUpstream(
   const { name, values, sourceOf, fault } = resource;
   const { upstream } = values;
   const url = URL.parse(values.url ?? '');
-  const beside = earlier.find((one) => {
+  const overlapping = earlier.find((one) => {
     const other = URL.parse(one.values.url ?? '');
     const passes = upstream !== undefined || one.values.upstream !== undefined;
     const isAtHost = url !== null && other?.host === url.host;
     const isSame = isAtHost && comparable(other.href) === comparable(url.href);
     return passes && isAtHost && !isSame && overlap(other.pathname, url.pathname);
   });
-  if (beside) fault('url', `contains that of resources.${beside.name}, or is below it`);
-  const gets = values.token === 'provider';
-  if (gets && sourceOf('upstream') === undefined)
+  if (overlapping) fault('url', `contains that of resources.${overlapping.name}, or is below it`);
+  const givesToken = values.token === 'provider';
+  if (givesToken && sourceOf('upstream') === undefined)
     fault('token', 'is provider, which needs upstream');
   if (upstream === undefined) return;
   if (url !== null) reportAddress(resource, url, upstream, relay.baseUrl, frontEnds);
-  if (!gets) {
+  if (!givesToken) {
     resource.warnOfUnused(['openClients'], ' without token provider');
     return;
   }

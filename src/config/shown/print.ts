@@ -91,6 +91,7 @@ function fileOf(
     const yaml = new YAMLMap();
     for (const one of fileSettings[map.level]) write(yaml, one, effective(map, one.name));
     for (const level of levels[map.level].holds ?? []) {
+      // Maps of named entries are set below: here, each level has one, or is a list.
       const inner = (map.inside[level] ?? []).map(yamlOf);
       if (inner.length > 0) yaml.set(level, levels[level].shape === 'list' ? inner : inner[0]);
     }

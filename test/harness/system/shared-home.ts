@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createConnection } from '../../../src/memory/connection.ts';
 import type { Home } from '../../../src/memory/home.ts';
-import { createLink } from '../../../src/memory/link.ts';
+import { createLink } from '../../../src/memory/server-link.ts';
 import { createSharedMemory } from '../../../src/memory/shared.ts';
 import type { KeyRing } from '../../../src/sealing/keys.ts';
 import { eventually } from './eventually.ts';

@@ -73,7 +73,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   async function tryAgain(): Promise<boolean> {
     const before = losses;
     const isBack = await probe().catch((error: unknown) => {
-      reason = codeOf(error);
+      reason = failureCodeOf(error);
       return false;
     });
     if (!isBack) {
@@ -115,7 +115,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
 
   connection.onLoss((error) => {
     losses += 1;
-    if (error instanceof Error) reason = codeOf(error);
+    if (error instanceof Error) reason = failureCodeOf(error);
     lose();
   });
   void comeBack();
@@ -167,7 +167,7 @@ async function inTime(command: Promise<unknown>): Promise<Reply | string> {
   const { promise: late, resolve: giveUp } = Promise.withResolvers<'timeout'>();
   // This process may be late itself, and the reply may be here already: read it first.
   const timer = setTimeout(() => setTimeout(giveUp, 5, 'timeout'), commandTime);
-  const answer = command.then((reply): Reply => ({ reply }), codeOf);
+  const answer = command.then((reply): Reply => ({ reply }), failureCodeOf);
   return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
@@ -192,7 +192,7 @@ function failureOf(code: string): LinkFailure {
 }
 
 /** The code of an error, which is never a secret: an errno, or the first word of the server's error. */
-export function codeOf(error: unknown): string {
+export function failureCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'lost';
   const code = 'code' in error ? error.code : undefined;
   const [word] = error.message.split(' ');

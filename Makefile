@@ -12,7 +12,7 @@ install := npm ci --include=dev --include=optional --engine-strict=false --ignor
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix check test test-fast test-slow test-options test-programs test-newcomers test-binary
 .PHONY: test-browsers test-all test-clients test-generators test-faults test-providers test-systemd coverage
-.PHONY: bench bench-quick docs-site client binary package image release test-release clean
+.PHONY: bench bench-quick docs-site screenshots client binary package image release test-release clean
 
 # All dates in built files are the date of the commit, so that builds are reproducible.
 export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
@@ -161,6 +161,10 @@ client: $(installed)
 
 docs-site: $(call nested,docs-site) ## build a site from README and docs, with search: dist/docs
 	@$(node) docs-site/node_modules/vitepress/bin/vitepress.js build docs-site
+
+# Takes the pictures of the README, in docs. Needs Chromium.
+screenshots: $(installed)
+	@$(node) scripts/screenshots.ts
 
 binary: $(installed) ## build the executable for this machine
 	@$(node) scripts/binary/make-binary.ts bin/login-relay.ts dist/login-relay

@@ -103,12 +103,12 @@ function examples(...folders: readonly string[]): Record<string, string> {
 function manuals(): Record<string, Buffer> {
   return Object.fromEntries(
     userDocuments.map((file) => {
-      const content = readFileSync(join('docs', file));
-      const page = pageWithout(`docs/${file}`, `${content}`, isInPackage).replaceAll(
+      const text = readFileSync(join('docs', file), 'utf8');
+      const page = pageWithout(`docs/${file}`, text, isInPackage).replaceAll(
         '](../deploy/',
         '](examples/',
       );
-      return [`${documentation}/${file}`, file.endsWith('.md') ? Buffer.from(page) : content];
+      return [`${documentation}/${file}`, Buffer.from(page)];
     }),
   );
 }

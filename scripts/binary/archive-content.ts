@@ -6,12 +6,14 @@ const forMaintainers = /^(?:architecture|benchmarks|design|release|reliability)\
 
 /** The files of docs for users. */
 export const userDocuments: readonly string[] = readdirSync('docs').filter(
-  (file) => !forMaintainers.test(file),
+  (file) => file.endsWith('.md') && !forMaintainers.test(file),
 );
 
 const parts = [
   ...['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'deploy', 'client/README.md'],
   ...userDocuments.map((file) => `docs/${file}`),
+  // The pictures of the README.
+  ...globSync('docs/*.{png,svg}'),
 ];
 
 /** Copies what an archive has besides the executable, the licences and the manual page. */

@@ -32,17 +32,17 @@ let shared: Promise<Browser> | undefined;
 /**
  * Launches Chromium, once for all suites of this process.
  *
- * @param launch what is different from Playwright's way, after the hooks of the suite so far: the suite gets its own
+ * @param special what is different from Playwright's way, after the hooks of the suite so far: the suite gets its own
  * @returns a function that opens a page in a new context
  */
 export function useBrowser(
-  launch?: () => Launch,
+  special?: () => Launch,
 ): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
 
   before('Chromium starts', async () => {
-    if (launch === undefined) shared ??= start();
-    browser = await (launch === undefined ? shared : start(launch()));
+    if (special === undefined) shared ??= launch();
+    browser = await (special === undefined ? shared : launch(special()));
   });
 
   afterEach('its pages close', async () => {
@@ -50,7 +50,7 @@ export function useBrowser(
   });
 
   after('Chromium ends', async () => {
-    if (launch !== undefined) await browser?.close();
+    if (special !== undefined) await browser?.close();
   });
 
   return async (options) => {
@@ -61,7 +61,8 @@ export function useBrowser(
   };
 }
 
-async function start({ args = [], ...others }: Launch = {}): Promise<Browser> {
+/** Launches Chromium, for a caller that closes it. */
+export async function launch({ args = [], ...others }: Launch = {}): Promise<Browser> {
   return await chromium.launch({
     executablePath,
     ...others,

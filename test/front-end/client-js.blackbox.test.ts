@@ -77,7 +77,9 @@ describe('/client.js', () => {
   it('answers HEAD without the text, and allows no other method', async () => {
     const head = await underTest().send({ method: 'HEAD', path: '/client.js' });
     expect(head.status).to.equal(200);
-    expect(head.headers['content-length']).to.equal(`${Buffer.byteLength(projectFile('client/client.js'))}`);
+    expect(head.headers['content-length']).to.equal(
+      `${Buffer.byteLength(projectFile('client/client.js'))}`,
+    );
     expect(head.body).to.have.lengthOf(0);
     expect((await underTest().send({ method: 'POST', path: '/client.js' })).status).to.equal(405);
   });

@@ -74,7 +74,7 @@ test: $(script) ## run the tests that need no other program (less than two minut
 	  echo '  left out: test/slow, which takes minutes or needs browsers, balancers or packages; make test-all'; \
 	  exit $$status
 
-# This is what CI runs, with -j3 on two cores: most tests wait for processes. The longest targets come first. Nothing
+# This is what CI runs, with -j2 on two cores: most tests wait for processes. The longest targets come first. Nothing
 # runs twice: make test runs in the fresh clone of a newcomer, where programs are missing, and test-programs runs what
 # it leaves out there; test-slow tests the same and more in Chromium as test-browsers does.
 test-all: export ENGINES ?= Firefox WebKitGTK

@@ -13,7 +13,7 @@ import { memoryOf } from '../../harness/system/processes.ts';
 
 const { REQUESTS, ANSWERS, COSTS, SEED, FIRST } = process.env;
 const isLong = (REQUESTS ?? ANSWERS ?? COSTS) !== undefined;
-const requests = Number(REQUESTS ?? 1500);
+const requests = Number(REQUESTS ?? 3000);
 const answers = Number(ANSWERS ?? 500);
 const costs = Number(COSTS ?? 10);
 const seed = Number(SEED || (isLong ? Date.now() % 1_000_000 : 1));

@@ -7,7 +7,7 @@ import {
 import { keysFromFile } from '../../../src/sealing/keys.ts';
 import { Secret } from '../../../src/sealing/secret.ts';
 import { canary } from '../expect/canaries.ts';
-import { frontendOrigin } from '../relay/relay-under-test.ts';
+import { baseUrl, frontendOrigin } from '../relay/relay-under-test.ts';
 import { redirectUri } from './oauth-front-end.ts';
 
 /** The verifier of every code in this file. */
@@ -44,7 +44,8 @@ export function audienceAt(
 /** Makes a code like the relay, but without a request to it. */
 export function sealCode(provider: TokenIssuer, sealing: SealedCode): string {
   const { key, age = 0, registration, frontEnd = `app ${frontendOrigin}`, ...changes } = sealing;
-  const audience = () => audienceAt(provider, registration);
+  const callback = `${baseUrl}/auth/${registration?.[0] ?? 'provider'}/callback`;
+  const audience = () => `${audienceAt(provider, registration)} ${callback}`;
   const now = () => Date.now() - age * 1000;
   const codes = createCodes(keysFromFile([new Secret(key)]).code, audience, now);
   const codeChallenge = hash('sha256', codeVerifier, 'base64url');

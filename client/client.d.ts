@@ -67,7 +67,7 @@ export type ChangeReason = 'login' | 'refresh' | 'user' | 'logout' | 'ended';
 
 /** The login of this page, and of all tabs with the same relay and front end. */
 export interface Login {
-  /** Null: nobody is logged in. Undefined: that is not known yet. */
+  /** Null: the person is not logged in. Undefined: that is not known yet. */
   readonly session: Session | null | undefined;
 
   /**
@@ -89,24 +89,24 @@ export interface Login {
   /**
    * Fetches as the person, from the relay, the resource or one of `apis`: with the token, or with the cookie. After a 401 it
    * refreshes the login, at most once in a minute, and tries once more. A second 401 is the answer, and does not
-   * end the login. If nobody is logged in, it answers 401 without a request.
+   * end the login. If the person is not logged in, it answers 401 without a request.
    *
    * @throws {LoginError} if the address is at another origin, or the login could not be refreshed for now
    */
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
 
   /**
-   * An access token that is good now, for other libraries. Null if nobody is logged in, and in session mode.
+   * An access token that is good now, for other libraries. Null if the person is not logged in, and in session mode.
    *
    * @throws {LoginError} if the login could not be refreshed for now
    */
   token(): Promise<string | null>;
 
   /**
-   * The provider's record of the person. The first lookup of a login is awaited. Later, and in later loads, the record
-   * that is kept answers at once, and is looked up behind, once for each load and token: `onChange` tells if it is
-   * another one. If the login is for an API of your own: the `Identity`, without a lookup. Null if nobody is logged in
-   * when the answer comes: also if the provider refuses a token that was just refreshed, which ends the login.
+   * The provider's record of the person. The first lookup of a login is awaited. Later, the client gives the record that
+   * it keeps, and looks it up again in the background, once for each load and token. `onChange` tells if it has changed.
+   * If the login is for an API of your own: the `Identity`, without a lookup. Null if the person is not logged in when the
+   * answer comes. If the provider refuses a token that was just refreshed, the login ends.
    *
    * @throws {LoginError} if the first lookup fails. The person is still logged in.
    */
@@ -122,7 +122,7 @@ export interface Login {
 
   /**
    * Calls the listener when the page is ready, and whenever the session changes, also in another tab. The first
-   * call has no reason if nobody is logged in.
+   * call has no reason if the person is not logged in.
    *
    * @returns stops it
    */
@@ -130,7 +130,7 @@ export interface Login {
 }
 
 /**
- * Call it once for each login, at the top of a module. Where there is no window, nobody is logged in, and nothing runs.
+ * Call it once for each login, at the top of a module. Where there is no window, `session` is null, and nothing runs.
  *
  * @throws {TypeError} that names the wrong option
  */

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { login } from './login.js';
 
 export function useLogin() {
-  const [user, setUser] = useState(); // null: nobody is logged in
+  const [user, setUser] = useState(); // null: not logged in
   const [error, setError] = useState();
   useEffect(() => {
     const show = () => login.user().then(setUser, setError);

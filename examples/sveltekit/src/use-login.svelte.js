@@ -2,7 +2,7 @@ import { onMount } from 'svelte';
 import { login } from './login.js';
 
 export function useLogin() {
-  const state = $state({ user: undefined, error: undefined }); // null: nobody is logged in
+  const state = $state({ user: undefined, error: undefined }); // null: not logged in
   const fail = (error) => Object.assign(state, { error });
   const show = () => login.user().then((user) => Object.assign(state, { user }), fail);
   onMount(() => {

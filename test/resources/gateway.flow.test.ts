@@ -34,8 +34,7 @@ front-ends:
 
   it('keeps them during a reload, ends those that listen when it stops, and waits for the answers', async () => {
     const { relay, provider } = underTest();
-    provider.onUser = (response, { credential }) =>
-      (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
+    provider.knows(json(ada));
     const page = new OAuthPage(relay, provider, undefined);
     const login = await logInTo(new FakeBrowser(() => relay), { provider });
     const { access_token: accessToken } = tokensOf(await page.request(redemption(login)));

@@ -80,9 +80,7 @@ export class RefreshingProvider extends StrictProvider {
     Object.assign(this.mood, goodMood);
     this.onToken = this.#unlessInTrouble(this.#exchange);
     this.onRevocation = this.#unlessInTrouble(this.#revoke);
-    this.onUser = (response, call) => {
-      (this.accepts(call.credential) ? userRecord : json({}, 401))(response, call);
-    };
+    this.knows(userRecord);
     const refresh = this.#unlessInTrouble(this.#refresh);
     this.onRefresh = async (response, call) => {
       await this.mood.patience;
@@ -109,6 +107,13 @@ export class RefreshingProvider extends StrictProvider {
   /** Whether a refresh token is the newest one of its login. */
   isNewest(refreshToken = ''): boolean {
     return this.#families.get(refreshToken)?.refreshToken === refreshToken;
+  }
+
+  /** Answers lookups with this record, if the access token is good. */
+  knows(record: Behaviour): void {
+    this.onUser = (response, call) => {
+      (this.accepts(call.credential) ? record : json({}, 401))(response, call);
+    };
   }
 
   /** Whether the provider accepts the access token. */

@@ -88,9 +88,7 @@ export function gatewayRelay(surroundings?: Settings['surroundings']): () => Gat
   beforeEach(() => {
     relay().answer = empty;
     relay().requests.length = 0;
-    relay().provider.onUser = (response, call) => {
-      (relay().provider.accepts(call.credential) ? json(ada) : json({}, 401))(response);
-    };
+    relay().provider.knows(json(ada));
   });
   after(async () => await server.close());
   return relay;

@@ -47,9 +47,7 @@ export function resourcesRelay(of: Settings = settings): () => ClientsRelay {
   const relay = clientsRelay(() => of);
   beforeEach(() => {
     const { provider } = relay();
-    provider.onUser = (response, call) => {
-      (provider.accepts(call.credential) ? json(ada) : json({}, 401))(response);
-    };
+    provider.knows(json(ada));
   });
   return relay;
 }

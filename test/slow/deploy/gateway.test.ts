@@ -38,8 +38,7 @@ needsPrograms('haproxy', memoryProgram).describe(
 
     before('start them', async () => {
       provider = await RefreshingProvider.start();
-      provider.onUser = (response, { credential }) =>
-        (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
+      provider.knows(json(ada));
       memory = await MemoryServer.start();
       upstream = await serve(({ method, headers }, response) => {
         const isListening = method === 'GET';

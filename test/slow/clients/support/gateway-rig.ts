@@ -88,8 +88,7 @@ export class GatewayRig {
     const { provider } = this.relay;
     provider.forget();
     provider.calls.length = 0;
-    provider.onUser = (response, { credential }) =>
-      (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
+    provider.knows(json(ada));
     this.relay.ahead = 0;
     this.cancelled = 0;
     this.logins.length = 0;

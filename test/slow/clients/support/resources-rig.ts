@@ -103,8 +103,7 @@ resources:
     const { provider } = this.relay;
     provider.forget();
     provider.calls.length = 0;
-    provider.onUser = (response, { credential }) =>
-      (provider.accepts(credential) ? json(ada) : json({}, 401))(response);
+    provider.knows(json(ada));
     this.relay.ahead = 0;
     this.relay.intercept = () => false;
     this.logins.length = 0;

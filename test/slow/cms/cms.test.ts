@@ -160,6 +160,8 @@ describe('Sveltia CMS whose tokens end', () => {
       await page.getByRole('button', { name: 'Save' }).first().click();
       await eventually(async () => expect(`${github.commits.at(-1)}`).to.include(title));
       expect(github.refreshes).to.be.greaterThan(before);
+      // The editor closes a moment after the commit, and would close the next one.
+      await page.waitForURL(/\/collections\/posts$/);
     }
     for (const token of github.tokens) expect(site().log).not.to.contain(token);
   });

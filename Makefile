@@ -28,6 +28,7 @@ help:
 setup: $(installed)
 
 $(installed): package.json package-lock.json
+	@echo "Installing the libraries: about a minute …"
 	@$(install)
 	@touch $@
 

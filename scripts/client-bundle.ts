@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { minify } from 'terser';
 import manifest from '../client/package.json' with { type: 'json' };
-import { pageWithout, repository } from './repository.ts';
+import { pageWithout } from './repository.ts';
 
 const { name, version, license } = manifest;
-const banner = `/*! ${[`${name} ${version}`, license, repository].filter(Boolean).join(', ')} */\n`;
+// Without the address of the repository: setting it later changes no built file.
+const banner = `/*! ${name} ${version}, ${license} */\n`;
 
 /** The browser client as one minified module: the content of `client/client.js`. */
 export async function bundleClient(): Promise<string> {
@@ -26,7 +27,7 @@ export async function packageFiles(): Promise<ReadonlyMap<string, string>> {
   }
   files.set(
     'README.md',
-    pageWithout('client/README.md', `${files.get('README.md')}`, () => false),
+    pageWithout('client/README.md', `${files.get('README.md')}`, () => false, ''),
   );
   return files.set('LICENSE', readFileSync('LICENSE', 'utf8'));
 }

@@ -63,6 +63,7 @@ describe(`the two commands of the README with ${machine} and ${npm}`, function (
       NODE_ENV: 'production',
     }).ended;
     expect(code, output()).to.equal(0);
+    expect(output()).to.match(/^Installing/);
   }
 
   /** Copies what is installed here, without the pinned Node.js. */

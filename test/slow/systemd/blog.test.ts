@@ -38,7 +38,8 @@ function blocksOfManual(): string[] {
 const { describe } = needsRoot('caddy', 'curl', 'dpkg-deb', 'unshare');
 
 describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () => {
-  const [installation = '', configuration = '', start = '', cms = ''] = blocksOfManual();
+  const [installation = '', storing = '', configuration = '', start = '', cms = ''] =
+    blocksOfManual();
   let built: DebianPackage | undefined;
   let system: BootedSystem;
 
@@ -65,6 +66,7 @@ describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () =
         .replace('apt install', 'dpkg --install')
         .replace(' caddy', ''),
     );
+    run(storing.replace('sudo install', 'echo a-secret | sudo install'));
     run(`cat >/etc/login-relay/config.yaml <<'END'\n${configuration}END`);
     run(`
       echo 127.0.0.1 login.example.com github.com api.github.com >>/etc/hosts
@@ -83,9 +85,7 @@ describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () =
         done
       }
       cat >/root/github <<'GITHUB'\n${fakeGitHub}GITHUB
-      ${start
-        .replace('sudo install', 'echo a-secret | sudo install')
-        .replace('sudo systemctl restart caddy', 'restart_caddy')}`);
+      ${start.replace('sudo systemctl restart caddy', 'restart_caddy')}`);
     const page = run(`
       curl --silent --show-error --location --cacert ${trusted} --cookie-jar jar --cookie jar \
         'https://login.example.com/auth/github/blog?provider=github&site_id=blog.example.com&scope=repo'

@@ -36,7 +36,10 @@ export function presentLists(): Lists {
       ({ flag, variable }) => `${flag} ${variable}`,
     ),
     'headers to an application': Object.keys(identityHeaders({ sub: '' })),
-    'keys and values of the file': keysOf(configFileSchema()),
+    // The texts of pages are not promised, so their keys are not.
+    'keys and values of the file': keysOf(configFileSchema()).filter(
+      (key) => !key.startsWith('pages.texts.'),
+    ),
     'metrics, with their labels': cells('| metric and its labels | meaning |').map((cell) =>
       cell.replaceAll('`', ''),
     ),
@@ -74,6 +77,7 @@ function commands(): string[] {
     .visibleCommands(program)
     .flatMap((command) => {
       const choices = command.registeredArguments[0]?.argChoices ?? [];
+      if (command.name() === 'help') return ['help'];
       return [command.name(), ...choices.map((choice) => `${command.name()} ${choice}`)];
     });
 }

@@ -2,12 +2,11 @@ import { type ConfigReading, readConfig } from '../config/config.ts';
 import type { Unseen } from '../config/reading.ts';
 import { mapped } from '../config/readings.ts';
 import { frontEndsOf, registrationsOf } from '../config/registration-config.ts';
-import { options } from '../config/settings/settings.ts';
 import { printFile } from '../config/shown/print.ts';
-import { givenBySources, type OptionSources } from '../config/sources.ts';
+import { givenBySources, type OptionSources, orPackaged } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
 import type { Provider } from '../providers/provider.ts';
-import { isMissingFile, newFiles, type ReadFile, readTextFile } from '../text-files.ts';
+import { newFiles, type ReadFile, readTextFile } from '../text-files.ts';
 import { checkAccess } from './access.ts';
 import { checkAddresses, checkBaseUrl } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
@@ -21,8 +20,6 @@ import { checkSharedMemory } from './shared-memory.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
 import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
-
-const packagedFile = '/etc/login-relay/config.yaml';
 
 export interface CheckReport {
   /** The configuration in effect, as a configuration file; null if it has faults. */
@@ -48,9 +45,8 @@ export async function diagnose(
   readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
   const { notChecked, ok, problem, warning } = findingsOn('configuration');
-  const isPackaged = isEmpty(given) && !isMissingFile(packagedFile, readFile);
-  const sources = isPackaged ? { ...given, flags: { config: [packagedFile] } } : given;
-  const chosen = isPackaged ? [ok(`no option is given, so this is ${packagedFile}`)] : [];
+  const { sources, why } = orPackaged(given, readFile);
+  const chosen = why === undefined ? [] : [ok(why)];
   const isFromFile = givenBySources('config', sources) !== undefined;
   const unseen: Unseen[] = [];
   let reading: ConfigReading;
@@ -89,13 +85,6 @@ export async function diagnose(
     report: { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings },
     code,
   };
-}
-
-/** Whether no flag or variable of the relay is given. An empty variable for the file says that there is none. */
-function isEmpty({ flags, environment }: OptionSources): boolean {
-  const { config, ...others } = options;
-  if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;
-  return Object.values(others).every(({ variable }) => !environment[variable]);
 }
 
 const atOnce = 20;

@@ -180,19 +180,20 @@ function addHelp(program: Command): void {
   add(program, 'version', 'Print the version.').action(async () => {
     await print(`${version}\n`);
   });
-  add(program, 'help', 'Explain a command, options, environment or exit-codes.')
-    .argument('[command]')
+  const { commands } = program;
+  const help = add(program, 'help', 'Explain a command, options, environment or exit-codes.');
+  const topics = ['options', 'environment', 'exit-codes'];
+  const names = program.createHelp().visibleCommands(program).map((one) => one.name());
+  help
+    .addArgument(new Argument('[command]').choices([...names, ...topics]))
     .action(async (name: string | undefined) => {
-      const command = program.commands.find((one) => one.name() === name);
-      if (name === undefined) program.help();
-      else if (name === 'options') await print(optionsHelp(program));
+      if (name === 'options') await print(optionsHelp(program));
       else if (name === 'environment' || name === 'exit-codes') {
         const { manualSection } = await import('./commands/man.ts');
         const isOfExits = name === 'exit-codes';
         await print(manualSection(isOfExits ? 'EXIT STATUS' : 'ENVIRONMENT'));
         if (!isOfExits) await print(variablesHelp());
-      } else if (command !== undefined) command.help();
-      else program.error('error: unknown command', { code: 'commander.unknownCommand' });
+      } else (commands.find((one) => one.name() === name) ?? program).help();
     });
 }
 

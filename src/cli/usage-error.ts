@@ -21,15 +21,22 @@ export function describeUsageError(
       return describeUnknownOption(message, command ?? program);
     case 'commander.unknownCommand':
     case 'commander.excessArguments':
-      return first === 'help' && argv.length === 2
-        ? describeStrayWord(argv[1] ?? '', undefined, program)
-        : describeStrayWord(first, command, program);
+      return describeStrayWord(first, command, program);
     case 'commander.missingArgument':
     case 'commander.invalidArgument':
-      return `${first} takes one of: ${command?.registeredArguments[0]?.argChoices?.join(', ')}`;
+      return describeChoice(command ?? program);
     default:
       return message.replace(/^error: /, '');
   }
+}
+
+function describeChoice(command: Command): string {
+  const choices = command.registeredArguments[0]?.argChoices ?? [];
+  const [word = ''] = command.args;
+  const known = suggestion(word, choices);
+  return known === undefined
+    ? `${command.name()} takes one of: ${choices.join(', ')}`
+    : `${command.name()} knows no ${word}${didYouMean(known)}`;
 }
 
 function describeUnknownOption(message: string, command: Command): string {

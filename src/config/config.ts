@@ -49,7 +49,7 @@ export type ConfigReading = ReturnType<typeof readConfig>;
 export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   const faults = placedTexts();
   const warnings = placedTexts();
-  const file = readConfigFile(given, given.readFile, faults);
+  const file = readConfigFile(given, given.readFile, faults, warnings);
   const readings = createReadings({ ...given, faults, warnings }, file);
 
   const found = check(readings, file);

@@ -41,8 +41,9 @@ function quoted(value: string): string {
 
 /** The known word that is closest to a mistyped one, or the only one that it is a part of; undefined if there is none. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
-  const maxDistance = Math.min(3, Math.floor(word.length / 2));
-  const [whole, another] = known.filter((one) => one.split('-').includes(word));
+  const { length } = word;
+  const maxDistance = Math.floor(Math.max(Math.min(3, length / 2), length / 4));
+  const [whole, another] = known.filter((one) => `-${one}-`.includes(`-${word}-`));
   const isPart = whole !== undefined && another === undefined;
   return isPart ? whole : closestMatch(word, [...known], { maxDistance });
 }

@@ -3,7 +3,7 @@ import type { NewFiles, ReadFile } from '../text-files.ts';
 import { describeFault, numbered, type PlacedTexts } from './fault.ts';
 import type { FileSettings } from './file/entries.ts';
 import { defaultOf, describe, describeMap, isEntry, positionOf, sourceOf } from './given.ts';
-import type { Level } from './settings/setting.ts';
+import { isLenient, type Level } from './settings/setting.ts';
 import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.ts';
 import type { OptionSources } from './sources.ts';
 
@@ -48,7 +48,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     const text = describeFault(described, rowAt(level, name), given[name] ?? [], message);
     return faults.add(text, positionOf(map, name));
   }
-  const warn = (name: Name, message: string) =>
+  const warn = (name: string, message: string) =>
     warnings.add(`${describe(map, name)} ${message}`, positionOf(map, name));
 
   return {
@@ -64,7 +64,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     /** Reports the fault of form of a setting, if it has one. */
     reportForm(name: string): void {
       const message = forms.get(name);
-      if (message !== undefined) report(name, message);
+      if (message !== undefined) (isLenient(level) ? warn : report)(name, message);
     },
     /** Reports a fault: the message completes a sentence that begins with the setting. Returns undefined. */
     fault: (name: Name, message: string) => report(name, message),
@@ -82,7 +82,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
       for (const name of forbidden) if (given[name]) report(name, message);
     },
     /** Reports what works but should be fixed. */
-    warn,
+    warn: (name: Name, message: string) => warn(name, message),
     /** Warns of each of these settings that is set. */
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);

@@ -1,3 +1,4 @@
+import { isMissingFile, type ReadFile } from '../text-files.ts';
 import { isDecodable } from './schemas.ts';
 import type { Option } from './settings/setting.ts';
 import { type OptionName, options } from './settings/settings.ts';
@@ -34,6 +35,29 @@ export function givenBySources(name: OptionName, sources: OptionSources): Given 
   if (texts !== undefined) return { source: 'flag', texts };
   const text = isOverruled(name, flags) ? undefined : environment[options[name].variable];
   return text ? { source: 'environment', texts: [text] } : undefined;
+}
+
+const packagedFile = '/etc/login-relay/config.yaml';
+
+/**
+ * What commands read that examine a configuration: without any option, the file of the packaged service.
+ *
+ * @returns `why`: what to say if it is that file
+ */
+export function orPackaged(
+  given: OptionSources,
+  readFile: ReadFile,
+): { readonly sources: OptionSources; readonly why?: string } {
+  if (!isEmpty(given) || isMissingFile(packagedFile, readFile)) return { sources: given };
+  const sources: OptionSources = { ...given, flags: { config: [packagedFile] } };
+  return { sources, why: `${packagedFile} is read, since no option is given` };
+}
+
+/** Whether no flag or variable of the relay is given. An empty variable for the file says that there is none. */
+function isEmpty({ flags, environment }: OptionSources): boolean {
+  const { config, ...others } = options;
+  if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;
+  return Object.values(others).every(({ variable }) => !environment[variable]);
 }
 
 /** Variables that Node itself reads, and that would give secrets away. */

@@ -65,17 +65,20 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
 }
 
 /**
- * Stops a login that would end at another port of this machine than the one where its page is.
+ * Stops a login that cannot end where its page is, on this machine: at another port, or at 127.0.0.1 for localhost.
  *
+ * @param end where an OAuth login is to end. A server at another port may have sent the browser here
  * @throws {RelayError} `page_unknown`
  */
-function expectKnownPage(ctx: Context, { frontEnds, issuer }: Served): void {
+function expectKnownPage(ctx: Context, { frontEnds, issuer }: Served, end?: unknown): void {
   const page = URL.parse(ctx.get('Referer'));
   if (page === null || !frontEnds.areHere || !isLoopback(page) || !isNavigation(ctx)) return;
   const { origin } = page;
   if (frontEnds.hasOrigin(origin) || origin === new URL(issuer).origin) return;
+  const ofServer = URL.parse(`${end}`);
+  if (ofServer && ofServer.port !== page.port && frontEnds.hasOrigin(ofServer.origin)) return;
   const known = [...frontEnds.origins].join(', ');
-  const detail = `This login was started by a page at ${origin}, but it would end at ${known}: the relay knows no other page. Open that one, or give the relay the origin ${origin}.`;
+  const detail = `This login was started by a page at ${origin}, but the relay knows only ${known}. Open the page there, or give the relay the origin ${origin}.`;
   throw new RelayError('page_unknown', { detail });
 }
 
@@ -86,6 +89,9 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   ctx.state.frontEnd = frontEnd.name;
   if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
   const place = { ...served, frontEnd };
+  if (frontEnd.kind === 'page') {
+    expectKnownPage(ctx, served, query['redirect_uri'] || frontEnd.redirectUris[0]);
+  }
   const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
   const asker = client !== undefined && client.vouchedBy !== 'operator' ? client : undefined;
   // Failures of a client that nobody registered stay here: otherwise, anybody could register an address that the relay

@@ -62,7 +62,7 @@ describe('allow', () => {
     ['{ users: ["ada\\u200b"] }', '.users must be of 1 to 255 characters'],
     ['{ users: [{ a: b }] }', '.users must be one value, not a map'],
     ['{ user: [octocat] }', '.user is unknown: did you mean users?'],
-    ['{ orgs: [example] }', '.orgs is unknown'],
+    ['{ orgs: [example] }', '.orgs is unknown: did you mean organizations?'],
     ['{ domains: [example.com] }', '.domains is unknown: did you mean email-domains?'],
     ['{ Users: [a], users: [b] }', '.Users is unknown: did you mean users?'],
     ['{ organizations: ["../user"] }', '.organizations must be the names'],

@@ -53,7 +53,7 @@ front-ends:
       const { report } = await diagnose({ flags: {}, environment }, refused(code));
       return report.findings.map(({ message }) => message).join('\n');
     };
-    const chosen = `no option is given, so this is ${packaged}`;
+    const chosen = `${packaged} is read, since no option is given`;
     expect(await messages({}, 'EACCES')).to.equal(
       `${chosen}\n--config (LOGIN_RELAY_CONFIG) "${packaged}" names a file that this user may not read`,
     );

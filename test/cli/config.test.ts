@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { textOfConfig } from '../../src/cli/commands/config.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import { printChanged, printFile } from '../../src/config/shown/print.ts';
 import { configFileSchema } from '../../src/config/shown/schema.ts';
@@ -35,6 +36,28 @@ describe('login-relay config', () => {
     const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'check'] });
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.match(/^The configuration is valid\.\n$/m);
+  });
+
+  it('reads the file of the packaged service if no option is given, and says so', async () => {
+    const text = `base-url: https://login.example.com
+key-file: /key
+providers: { github: { client-id: a, client-secret-file: /secret } }
+front-ends: { app: { origin: https://app.example.com, token-delivery: code } }`;
+    const files: Readonly<Record<string, string>> = {
+      '/etc/login-relay/config.yaml': text,
+      '/key': 'k'.repeat(32),
+      '/secret': 'secret',
+    };
+    const readFile = (path: string) => ({ text: files[path] ?? '', readableByOthers: false });
+    const printed = (action: 'check' | 'print', changed?: boolean) =>
+      textOfConfig(action, { flags: {}, environment: {} }, changed, readFile);
+    const why = '/etc/login-relay/config.yaml is read, since no option is given';
+    expect(await printed('check')).to.equal(`${why}.\nThe configuration is valid.\n`);
+    for (const isChanged of [true, false]) {
+      expect(await printed('print', isChanged))
+        .to.match(new RegExp(`^# ${why}\n`))
+        .and.contain('https://app.example.com');
+    }
   });
 
   it('schema prints the JSON Schema, whatever the configuration', async () => {

@@ -27,10 +27,13 @@ function shell(script: string) {
 describe('a mistyped command line', () => {
   for (const [line, message] of Object.entries({
     chekc: 'unknown command chekc: did you mean check?',
-    'help providrs': 'unknown command providrs: did you mean providers?',
+    'help providrs': 'help knows no providrs: did you mean providers?',
+    'help option': 'help knows no option: did you mean options?',
+    'config chek': 'config knows no chek: did you mean check?',
     '--prot 8001': 'unknown option --prot: did you mean --port?',
     'health --prot=1': 'unknown option --prot: did you mean --port?',
     'check --jsn': 'unknown option --jsn: did you mean --json?',
+    '--client-secret-path a': 'unknown option --client-secret-path: did you mean --client-secret-file?',
     '--client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
     '--client-secrt hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
     'serve --client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',

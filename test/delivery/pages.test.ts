@@ -64,18 +64,28 @@ texts: { whom_to_ask: "<b>{contact}", access_denied: Abgebrochen }`),
 logo: logo
 colour: green
 contact: javascript:alert(1)
-lang: Deutsch!
-texts: { back_to: Zurück, access_denied: "{site}", log_in_agian: Los }`;
+lang: Deutsch!`;
     expect(faultsOfFile(...given(wrong, '<html>'))).to.deep.equal([
       'config.yaml:2:3 pages.name must be one line, without control characters',
       'config.yaml:3:3 pages.logo names a file that is no SVG, PNG, JPEG or WebP',
       'config.yaml:4:3 pages.colour must be #rrggbb, in quotes',
       'config.yaml:5:3 pages.contact must be a mail address or a URL',
       'config.yaml:6:3 pages.lang must be a language tag',
-      'config.yaml:7:12 pages.texts.back_to must have {site}, and no other braces',
-      'config.yaml:7:29 pages.texts.access_denied must have no braces',
-      'config.yaml:7:54 pages.texts.log_in_agian is unknown: did you mean log_in_again?',
     ]);
+  });
+
+  it('leave out a text that does not fit, such as one of another version, with a warning', () => {
+    const own =
+      'texts: { back_to: Zurück, access_denied: "{site}", log_in_agian: Los, home_go: , not_found: Weg }';
+    const { config, warnings } = readFileConfig(...given(own));
+    expect(warnings).to.deep.equal([
+      'config.yaml:2:12 pages.texts.back_to must have {site}, and no other braces',
+      'config.yaml:2:29 pages.texts.access_denied must have no braces',
+      'config.yaml:2:54 pages.texts.log_in_agian is unknown: did you mean log_in_again?',
+      'config.yaml:2:73 pages.texts.home_go has no value',
+    ]);
+    const known = Object.entries(config.pages?.texts ?? {}).filter(([, text]) => text);
+    expect(known).to.deep.equal([['not_found', 'Weg']]);
   });
 
   it('have an accent that everybody can read, whatever its colour', () => {

@@ -164,13 +164,25 @@ describe('a relay for pages on this machine', () => {
   const configuredOrigin = 'http://localhost:5173';
   const underTest = relayUnderTest({ origin: configuredOrigin });
 
-  it('tells a page at another port, and the operator, where the front end is', async () => {
-    const referer = 'http://localhost:5174/posts/1?draft=secret';
-    const { parameters } = oauthStart({ redirect_uri: 'http://localhost:5174/' });
-    const headers: [string, string][] = [...navigation, ['Referer', referer]];
-    const answer = await underTest().send({ path: `${loginPath}?${encoded(parameters)}`, headers });
-    const { detail } = expectFailurePage(answer, 400);
-    expect(detail).to.include('The pages of this front end are at http://localhost:5173.');
+  const startFrom = (page: string, redirect_uri: string, headers = navigation) => {
+    const path = `${loginPath}?${encoded(oauthStart({ redirect_uri }).parameters)}`;
+    const from: [string, string] = ['Referer', `${page}/posts/1?draft=secret`];
+    return underTest().send({ path, headers: [...headers, from] });
+  };
+
+  it('tells a page at another port or name, and the operator, where the front end is', async () => {
+    for (const page of ['http://localhost:5174', 'http://127.0.0.1:5173']) {
+      for (const end of page.endsWith('4') ? [page] : [page, configuredOrigin]) {
+        const { heading, detail } = expectFailurePage(await startFrom(page, `${end}/`), 400);
+        expect(heading).to.equal('Another address is expected');
+        expect(detail).to.include(`page at ${page}, but the relay knows only ${configuredOrigin}.`);
+      }
+      expect(expectError(await startFrom(page, `${page}/`, []), 400)).to.include(
+        'The pages of this front end are at http://localhost:5173.',
+      );
+    }
+    // A server of that origin may have sent the browser here.
+    expectRedirect(await startFrom('http://localhost:3000', `${configuredOrigin}/`));
     const msg = 'login started by a page of another origin';
     const line = await underTest().process.logLine((one) => one['msg'] === msg);
     const origins = { origin: 'http://localhost:5174', configuredOrigin };

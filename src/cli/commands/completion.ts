@@ -84,15 +84,13 @@ export function complete(words: readonly string[], program: Command): string {
 function offer(program: Command, before: readonly string[], current: string): readonly string[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
-  const names = commands.map((one) => one.name());
   const command = commands.find((one) => one.name() === before[0]);
   const flags = help.visibleOptions(command ?? program);
   const flag = flags.find(({ long, required }) => required && long === before.at(-1));
   if (flag) return wordsOf(flag);
   if (current.startsWith('-')) return flags.flatMap(flagLines);
   if (before.length === 0) return commands.map((one) => `${one.name()}\t${one.description()}`);
-  const [argument] = command?.registeredArguments ?? [];
-  return before.length === 1 && argument ? (argument.argChoices ?? names) : [];
+  return before.length === 1 ? (command?.registeredArguments[0]?.argChoices ?? []) : [];
 }
 
 function wordsOf({ long }: Flag): readonly string[] {

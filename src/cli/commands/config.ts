@@ -3,15 +3,16 @@ import { readConfig } from '../../config/config.ts';
 import type { Unseen } from '../../config/reading.ts';
 import { migratedFile, printChanged, printFile } from '../../config/shown/print.ts';
 import { configFileSchema } from '../../config/shown/schema.ts';
-import type { OptionSources } from '../../config/sources.ts';
-import { newFiles, readTextFile } from '../../text-files.ts';
+import { type OptionSources, orPackaged } from '../../config/sources.ts';
+import { newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
 import { print } from '../print.ts';
 
 export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
 
 /**
  * `login-relay config`: `check` only reads the configuration. `print` shows it as a file, with secrets masked, and asks
- * issuers for what they give. `migrate` prints the file that replaces flags and variables. `schema` prints the JSON Schema of such files.
+ * issuers for what they give. `migrate` prints the file that replaces flags and variables. Without any option, they read
+ * the file of the packaged service, and say so. `schema` prints the JSON Schema of such files.
  *
  * @throws {ConfigError}
  */
@@ -20,23 +21,30 @@ export async function config(
   sources: OptionSources,
   changed = false,
 ): Promise<void> {
-  await print(await textOf(action, sources, changed));
+  await print(await textOfConfig(action, sources, changed));
 }
 
-async function textOf(
+/** What {@link config} prints. */
+export async function textOfConfig(
   action: ConfigAction,
-  sources: OptionSources,
-  changed: boolean,
+  options: OptionSources,
+  changed = false,
+  readFile: ReadFile = readTextFile,
 ): Promise<string> {
   if (action === 'schema') return `${JSON.stringify(configFileSchema(), null, 2)}\n`;
   const { expect } = newFiles;
   const unseen: Unseen[] = [];
-  const given = { ...sources, readFile: readTextFile, newFiles: { expect }, unseen };
+  const { sources, why } = orPackaged(options, readFile);
+  const given = { ...sources, readFile, newFiles: { expect }, unseen };
   const { config: read, readings, warnings } = readConfig(given);
-  if (action === 'migrate') return migratedFile(readings);
-  if (action === 'print' && changed) return printChanged(readings);
-  if (action === 'print') return printFile(readings, read, await describedProviders(read));
+  const comment = why === undefined ? '' : `# ${why}\n`;
+  if (action === 'migrate') return comment + migratedFile(readings);
+  if (action === 'print' && changed) return comment + printChanged(readings);
+  if (action === 'print') {
+    return comment + printFile(readings, read, await describedProviders(read));
+  }
   return [
+    ...(why === undefined ? [] : [`${why}.`]),
     ...warnings.map((one) => `warning: ${one}`),
     ...unseen.map(({ message, fix }) => `not checked: ${message}; ${fix}`),
     unseen.length === 0 ? 'The configuration is valid.' : 'The rest of the configuration is valid.',

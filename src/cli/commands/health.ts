@@ -38,9 +38,9 @@ const answerSchema = v.pipe(
  * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const faults = placedTexts();
-  const file = readConfigFile(sources, readTextFile, faults);
-  const shared = { ...sources, readFile: readTextFile, faults, warnings: placedTexts() };
+  const [faults, warnings] = [placedTexts(), placedTexts()];
+  const file = readConfigFile(sources, readTextFile, faults, warnings);
+  const shared = { ...sources, readFile: readTextFile, faults, warnings };
   const { values, reportForm } = createReading(shared, withSources(sources, 'relay', file));
   for (const name of ['port', 'host', 'tlsCert']) reportForm(name);
   const { port, host = '', tlsCert } = values;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { didYouMean, numbered, type Position, suggestion } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
-import { type Level, levels, takesList } from '../settings/setting.ts';
+import { isLenient, type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings, options } from '../settings/settings.ts';
 import type { Given } from '../sources.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
@@ -41,6 +41,7 @@ export interface Source {
   readonly path: string;
   readonly yaml: Yaml;
   readonly report: ReportAt;
+  readonly warn: ReportAt;
   /** Reports a fault after which it is not clear what the rest of the file means. */
   readonly giveUp: ReportAt;
 }
@@ -95,7 +96,8 @@ function readInside(
   else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);
   if (beyond) report(beyond.position, `${path} has more than ${most} entries`);
   if (shape === 'named') return beyond ? [] : pairs.map((one) => readEntry(one, level, source));
-  return [readSettings(pairs, { level, prefix: `${path}.`, position: pair.position }, source)];
+  const within = isLenient(level) ? { ...source, report: source.warn } : source;
+  return [readSettings(pairs, { level, prefix: `${path}.`, position: pair.position }, within)];
 }
 
 function readList(
@@ -151,7 +153,10 @@ function withPreset(name: string, settings: FileSettings): FileSettings {
  */
 function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, source: Source) {
   const { holds = [] } = levels[level];
-  const close = suggestion(key, [...fileSettings[level].map((setting) => setting.key), ...holds]);
+  const ofLevel = fileSettings[level];
+  const known = [...ofLevel.map((setting) => setting.key), ...holds];
+  const meant = ofLevel.find(({ aliases }) => aliases?.includes(key));
+  const close = meant?.key ?? suggestion(key, known);
   const owner = (Object.keys(levels) as Level[]).find((one) =>
     fileSettings[one].some((setting) => setting.key === key),
   );
@@ -161,7 +166,7 @@ function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, sou
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
   if (owner !== undefined) message = `${prefix}${key} ${levels[owner].misplaced}`;
   (holds.some((one) => one === close) ? source.giveUp : source.report)(position, message);
-  return fileSettings[level].find((setting) => setting.key === close)?.name;
+  return ofLevel.find((setting) => setting.key === close)?.name;
 }
 
 /** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */

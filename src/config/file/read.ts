@@ -15,9 +15,15 @@ export type ReadConfigFile = ReturnType<typeof readConfigFile>;
  * Reads the configuration file that a flag or a variable names.
  *
  * @param faults gets the faults of its form, if it is clear what the rest means. The settings with faults have no texts
+ * @param warnings gets what is left out
  * @throws {ConfigError} if it cannot be read, or it is not clear what the rest means
  */
-export function readConfigFile(sources: OptionSources, readFile: ReadFile, faults: PlacedTexts) {
+export function readConfigFile(
+  sources: OptionSources,
+  readFile: ReadFile,
+  faults: PlacedTexts,
+  warnings: PlacedTexts,
+) {
   const given = givenBySources('config', sources);
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');
@@ -33,7 +39,7 @@ export function readConfigFile(sources: OptionSources, readFile: ReadFile, fault
   } catch (error) {
     throw fault(whyUnreadable(error));
   }
-  const parsed = parseConfigFile(file.text, path, faults);
+  const parsed = parseConfigFile(file.text, path, faults, warnings);
   if (parsed === undefined) throw new ConfigError(faults.inOrder());
   const isPrivate = !file.readableByGroup && !file.readableByOthers;
   return { ...parsed, isPrivate };
@@ -51,11 +57,15 @@ export function parseConfigFile(
   text: string,
   path: string,
   faults: PlacedTexts,
+  warnings: PlacedTexts,
 ): FileSettings<'relay'> | undefined {
   let isClear = true;
   // The faults of a map are found again at each of its aliases.
-  const report: ReportAt = (position, message) =>
-    faults.add(`${describePlace(path, position)} ${message}`, position);
+  const into =
+    (texts: PlacedTexts): ReportAt =>
+    (position, message) =>
+      texts.add(`${describePlace(path, position)} ${message}`, position);
+  const report = into(faults);
   const giveUp: ReportAt = (position, message) => {
     isClear = false;
     return report(position, message);
@@ -66,6 +76,6 @@ export function parseConfigFile(
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
   if (!isMap(content) && !isBlank) giveUp(positionOf(content), levels.relay.otherShape);
   const place = { level: 'relay', prefix: '' } as const;
-  const file = readSettings(pairsOf(content), place, { path, yaml, report, giveUp });
+  const file = readSettings(pairsOf(content), place, { path, yaml, report, warn: into(warnings), giveUp });
   return isClear ? { ...file, level: 'relay' } : undefined;
 }

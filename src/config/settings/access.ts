@@ -47,6 +47,7 @@ export const allowRows = {
     ...list,
   }),
   organizations: row('organizations', organizations, {
+    aliases: ['orgs'],
     help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
     ...list,
   }),

@@ -38,6 +38,7 @@ export const pageRows = {
   ),
   lang: row('lang', schemas.text(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag'), {
     help: 'language of your texts, such as de',
+    aliases: ['language', 'locale'],
     default: 'en',
   }),
 };

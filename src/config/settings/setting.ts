@@ -33,6 +33,9 @@ interface LevelInFile {
   readonly takenNames?: readonly string[];
 }
 
+/** Whether what does not fit is left out, with a warning: pages have other texts in another version. */
+export const isLenient = (level: Level): boolean => level === 'texts';
+
 const named = {
   shape: 'named',
   otherShape: 'is not a map of names, each with its settings',
@@ -115,6 +118,8 @@ export interface Setting {
   readonly repeatable?: true | 'lines';
   /** What joins the list of a file to the one text that the flag takes. */
   readonly separator?: ' ' | ',';
+  /** What people write in its place, if it is far from the key. */
+  readonly aliases?: readonly string[];
   /** The value is a secret, or may be one by mistake. Messages never show it. */
   readonly secret?: true;
   /** Messages leave the value out: the place in the file is enough. */

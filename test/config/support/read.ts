@@ -114,7 +114,7 @@ export function faultsOfFile(...given: Parameters<typeof withFile>): readonly st
 /** The settings of a file, unchecked, if it is clear what it means, and the faults of its form. */
 export function parsedFile(text: string, from = 'config.yaml') {
   const faults = placedTexts();
-  const relay = parseConfigFile(text, from, faults);
+  const relay = parseConfigFile(text, from, faults, placedTexts());
   const { providers, 'front-ends': frontEnds } = relay?.inside ?? {};
   const file = relay && { ...relay, relay, providers, frontEnds };
   return { file, faults: faults.inOrder() };

@@ -183,7 +183,10 @@ function addHelp(program: Command): void {
   const { commands } = program;
   const help = add(program, 'help', 'Explain a command, options, environment or exit-codes.');
   const topics = ['options', 'environment', 'exit-codes'];
-  const names = program.createHelp().visibleCommands(program).map((one) => one.name());
+  const names = program
+    .createHelp()
+    .visibleCommands(program)
+    .map((one) => one.name());
   help
     .addArgument(new Argument('[command]').choices([...names, ...topics]))
     .action(async (name: string | undefined) => {

@@ -40,6 +40,7 @@ describe('login-relay config', () => {
 
   it('reads the file of the packaged service if no option is given, and says so', async () => {
     const text = `base-url: https://login.example.com
+trusted-proxies: [127.0.0.1]
 key-file: /key
 providers: { github: { client-id: a, client-secret-file: /secret } }
 front-ends: { app: { origin: https://app.example.com, token-delivery: code } }`;

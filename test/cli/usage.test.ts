@@ -33,7 +33,8 @@ describe('a mistyped command line', () => {
     '--prot 8001': 'unknown option --prot: did you mean --port?',
     'health --prot=1': 'unknown option --prot: did you mean --port?',
     'check --jsn': 'unknown option --jsn: did you mean --json?',
-    '--client-secret-path a': 'unknown option --client-secret-path: did you mean --client-secret-file?',
+    '--client-secret-path a':
+      'unknown option --client-secret-path: did you mean --client-secret-file?',
     '--client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
     '--client-secrt hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
     'serve --client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',

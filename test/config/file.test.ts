@@ -108,7 +108,10 @@ const tricks: Record<string, [text: string, ...faults: string[]]> = {
     'front-ends: { a: { redirect-uri: https://a.example } }',
     '1:20 front-ends.a.redirect-uri is unknown: did you mean redirect-uris?',
   ],
-  'another word for a key': ['pages: { language: de }', '1:10 pages.language is unknown: did you mean lang?'],
+  'another word for a key': [
+    'pages: { language: de }',
+    '1:10 pages.language is unknown: did you mean lang?',
+  ],
   'an unknown word': ['weather: red', '1:1 weather is unknown'],
   'a close key with a control character': [
     '"port\\u0007": 1',

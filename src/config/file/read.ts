@@ -76,6 +76,7 @@ export function parseConfigFile(
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
   if (!isMap(content) && !isBlank) giveUp(positionOf(content), levels.relay.otherShape);
   const place = { level: 'relay', prefix: '' } as const;
-  const file = readSettings(pairsOf(content), place, { path, yaml, report, warn: into(warnings), giveUp });
+  const source = { path, yaml, report, warn: into(warnings), giveUp };
+  const file = readSettings(pairsOf(content), place, source);
   return isClear ? { ...file, level: 'relay' } : undefined;
 }

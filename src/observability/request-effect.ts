@@ -1,20 +1,17 @@
 import { failureCodes, RelayError } from '../failures/relay-error.ts';
 import type { Action } from '../http/context.ts';
 
+type Part = 'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant' | 'ended';
 /** The parts of a request's record, or of its line in the log, that tell what it led to. */
-type Described = Readonly<
-  Partial<
-    Record<'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant', unknown>
-  >
->;
+type Described = Readonly<Partial<Record<Part, unknown>>>;
 
-/** What the start of a login led to. */
+/** What the start of a login led to, if the person is not asked first. */
 export const onToProvider = 'on to the provider';
 
-/** Pages ask for their session when they load, and for a nonce before the first proof. */
+/** Outcomes of a login that goes well. Pages ask for their session when they load, and for a nonce before the first proof. */
 const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'session_missing', 'nonce_required']);
 
-/** Whether somebody should look into it. */
+/** Whether the outcome of a request is one that somebody should look into. */
 export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.has(outcome);
 
 const ofSessions: ReadonlySet<unknown> = new Set(['session', 'session-refresh', 'logout']);
@@ -26,6 +23,7 @@ export const isOfLogin = (action: unknown): boolean =>
   [ofPeople, ofPrograms, ofSessions].some((actions) => actions.has(action));
 
 const newTokens = 'new tokens';
+/** What a request of each action led to if it did not fail. */
 const effects: Readonly<Partial<Record<Action, (request: Described) => string>>> = {
   start({ status, grant }) {
     if (grant === 'refresh_token') return newTokens;
@@ -53,15 +51,19 @@ export function effectOf(request: Described): string | undefined {
   const { method, action, outcome } = request;
   const failure = failureCodes.find((code) => code === outcome);
   if (failure !== undefined) return new RelayError(failure).detail;
-  if (method === 'OPTIONS' && action !== 'gateway') return preflightEffect(request);
+  const preflight = method === 'OPTIONS' ? preflightEffect(request) : undefined;
+  if (preflight !== undefined) return preflight;
   const [, effect] = Object.entries(effects).find(([name]) => name === action) ?? [];
   return effect?.(request);
 }
 
-/** A preflight that is let through is answered before its route is known. One with a route was refused. */
-function preflightEffect({ action, route }: Described): string {
+/** What a preflight led to. Undefined: the request is an OPTIONS request that a resource takes like any other method. */
+function preflightEffect({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
-  if (typeof route !== 'string') return preflight;
+  // A check answers no preflight. What passes the gateway has an end; the gateway's answer to a preflight has none.
+  if (action === 'check' || ended !== undefined) return undefined;
+  // A preflight that is let through is answered before its route is known, or by the gateway.
+  if (typeof route !== 'string' || action === 'gateway') return preflight;
   const missing = ofSessions.has(action) ? 'with sessions has this origin' : 'has this origin';
   return `${preflight}, refused: no front end ${missing}`;
 }

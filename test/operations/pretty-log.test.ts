@@ -92,6 +92,16 @@ describe('the log for people', () => {
     }
   });
 
+  it('says what an OPTIONS request led to where every method counts', () => {
+    const shown = (fields: object) =>
+      read({ ...request, method: 'OPTIONS', status: 204, outcome: 'ok', ...fields });
+    const check = { action: 'check', route: '/auth/check/notes' };
+    const gateway = { action: 'gateway', route: 'gateway' };
+    expect(shown(check)).to.match(/\n {2}the request may pass$/);
+    expect(shown({ ...gateway, ended: 'upstream' })).to.match(/\n {2}passed to the resource$/);
+    expect(shown(gateway)).to.match(/\n {2}a preflight of the browser$/);
+  });
+
   it('shows why a request failed, and its request ID', () => {
     const failed = { outcome: 'provider_unreachable', status: 502 };
     const provider = { ...failed, endpoint: 'user', error: 'CERT_HAS_EXPIRED', durationMs: 2 };

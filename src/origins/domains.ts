@@ -27,7 +27,7 @@ export function ownsItsNames(domain: string): boolean {
   const labels = domain.split('.');
   if (labels.some((_, index) => sharedDomains.has(labels.slice(index).join('.')))) return false;
   const owned = getDomain(domain, options);
-  // Below some domains, such as kawasaki.jp, every name is a public suffix.
+  // A name below must have the same owner: below kawasaki.jp and others, every name is a public suffix.
   return owned !== null && owned === getDomain(`any-name.${domain}`, options);
 }
 
@@ -43,6 +43,7 @@ export function isSameSite(one: URL, other: URL): boolean {
   return one.hostname === other.hostname || (domain !== null && domain === domainOf(other));
 }
 
+/** The domain that one owner has. Null: the host is an IP address, or itself a public suffix. */
 function domainOf({ hostname }: URL): string | null {
   return getDomain(hostname, { allowPrivateDomains: true });
 }

@@ -21,7 +21,7 @@ export function allowedOrigin(
   origin: string,
 ): string | undefined {
   if (pattern === undefined) return undefined;
-  if (!pattern.includes('*')) return origin === pattern ? pattern : undefined;
+  if (!hasStar(pattern)) return origin === pattern ? pattern : undefined;
   const [star, form] = pattern.endsWith(anyPort) ? [anyPort, port] : ['*', label];
   const [before = '', after = ''] = pattern.split(star);
   const inPlace = origin.slice(before.length, origin.length - after.length);
@@ -36,8 +36,8 @@ export function matches(pattern: OriginPattern | undefined, origin: string): boo
   return allowedOrigin(pattern, origin) !== undefined;
 }
 
-/** Whether a pattern stands for several origins. */
-export function isFamily(pattern: OriginPattern): boolean {
+/** Whether a pattern has a `*`, and so stands for several origins. */
+export function hasStar(pattern: OriginPattern): boolean {
   return pattern.includes('*');
 }
 
@@ -51,14 +51,14 @@ export function exampleOf(pattern: OriginPattern): string {
   return pattern.replace(anyPort, '').replace('*', 'example');
 }
 
-/** The only patterns that can allow an origin. */
+/** The only patterns that can allow an origin: itself, a `*` for its first label, a `*` for its port. */
 const candidates: readonly ((origin: string) => OriginPattern)[] = [
   (origin) => origin,
   (origin) => origin.replace(/^https:\/\/[^.]*/, 'https://*'),
   (origin) => origin.replace(/(:\d+)?$/, anyPort),
 ];
 
-/** Those of many patterns that allow an origin. The time does not depend on their number. */
+/** The patterns that allow an origin. The time that this takes does not depend on how many patterns there are. */
 export function* patternsThatAllow(
   origin: string,
   patterns: Pick<ReadonlySet<OriginPattern>, 'has'>,
@@ -69,7 +69,7 @@ export function* patternsThatAllow(
   }
 }
 
-/** Tells whether any of many patterns allows an origin. */
+/** Gives a function that tells whether any of the patterns allows an origin. */
 export function matchesAny(patterns: Iterable<OriginPattern>): (origin: string) => boolean {
   const known = new Set(patterns);
   return (origin) => patternsThatAllow(origin, known).next().done === false;

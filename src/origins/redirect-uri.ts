@@ -12,8 +12,8 @@ function isOfApp(redirectUri: RedirectUri): boolean {
 }
 
 /**
- * The origins whose pages are a front end: its own. If it has none, those of its redirect URIs, without the schemes of
- * apps.
+ * The origins of a front end's pages: its own. If it has none, those of its redirect URIs, except for the ones that
+ * open apps.
  */
 export function originsOf(frontEnd: {
   readonly origin: OriginPattern | undefined;
@@ -23,7 +23,7 @@ export function originsOf(frontEnd: {
   return frontEnd.redirectUris.filter((uri) => !isOfApp(uri)).map(originOf);
 }
 
-/** The origin of a redirect URI, with its `*`. Of an app, it may be empty. */
+/** The origin of a redirect URI, with its `*` if it has one. Empty for `com.example.app:/callback`. */
 export function originOf(redirectUri: RedirectUri): OriginPattern {
   const [origin = ''] = /^[^/]*\/\/[^/]*/.exec(redirectUri) ?? [];
   return origin;
@@ -33,10 +33,10 @@ const thisMachine = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(:\d+|:\*)?(?
 
 export const isOnThisMachine = (uri: RedirectUri): boolean => thisMachine.test(uri);
 
-/** A program gets any free port of this machine: so its redirect URI is good with any. @see RFC 8252 §7.3 */
+/** A program listens at any free port of this machine: so its redirect URI is good with any. @see RFC 8252 §7.3 */
 export const withAnyPort = (uri: RedirectUri): RedirectUri => uri.replace(thisMachine, '$1:*');
 
-/** A page that a redirect URI stands for. */
+/** A redirect URI without its `*`: one of the pages that it stands for. */
 export function examplePage(redirectUri: RedirectUri): string {
   const origin = originOf(redirectUri);
   return exampleOf(origin) + redirectUri.slice(origin.length);
@@ -57,6 +57,7 @@ export function findRedirectUri(
   if (url === null) return undefined;
   for (const redirectUri of registered) {
     const pattern = originOf(redirectUri);
+    // The URL parser gives no origin to an address with the scheme of an app.
     const origin = isOfApp(redirectUri) ? pattern : allowedOrigin(pattern, url.origin);
     // Compare the whole address: blob: addresses and user names do not show in the origin.
     const uri = origin === undefined ? undefined : origin + redirectUri.slice(pattern.length);

@@ -12,7 +12,7 @@ import {
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.
 
-/** Any port of this machine. */
+/** A `*` as the port of this machine. `httpUrl` refuses it, so `pageUri` takes it off before and adds it after. */
 const anyPort = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*(?=[/?]|$)/i;
 /** No `*` in scheme, host and port, or one as the first label of the host. */
 const noStarOrFirstLabel = /^[^/]*\/\/(\*\.)?[^/?#*]*([/?#]|$)/;
@@ -43,7 +43,7 @@ const pageUri = v.pipe(
 /** A scheme with a dot: the name of a domain, in reverse. @see RFC 8252 §7.1 */
 const ofApp = /^[a-z][a-z0-9+-]*\.[a-z0-9+.-]*:\//i;
 
-/** An address that opens an app: `com.example.app:/callback`. */
+/** An address that opens an app: `com.example.app:/callback`. Its characters are those of URIs. @see RFC 3986 §2 */
 const appUri = v.pipe(
   v.string(),
   v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be ASCII, without spaces'),

@@ -9,6 +9,7 @@ export type KeyRing = readonly [Buffer, ...Buffer[]];
 export type Keys = Readonly<ReturnType<typeof keysFrom>>;
 
 const keyLength = 32;
+/** Makes guesses expensive: people may choose a client secret, and it may be short. */
 const stretch = promisify<string, string, number, Buffer>(scrypt);
 
 /**
@@ -21,16 +22,16 @@ export function keysFromFile([current, ...previous]: readonly [Secret, ...Secret
   return keysFrom([current.reveal(), ...previous.map((one) => one.reveal())]);
 }
 
-/** Derives the keys of a relay. @param keyFile its lines. Without a key file, the client secret takes its place */
+/** Derives the keys of a relay: from the lines of its key file, or else from the client secret. */
 export async function keysOf(
-  keyFile: readonly [Secret, ...Secret[]] | undefined,
+  keySecrets: readonly [Secret, ...Secret[]] | undefined,
   clientSecret: Secret,
 ): Promise<Keys> {
-  if (keyFile !== undefined) return keysFromFile(keyFile);
+  if (keySecrets !== undefined) return keysFromFile(keySecrets);
   return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
-/** The nonces of proofs are made with their ring. Everything else is sealed with its own. */
+/** A ring for each purpose. `nonce` makes the nonces of DPoP proofs; the others seal what they are named after. */
 function keysFrom([current, ...previous]: readonly [string | Buffer, ...string[]]) {
   const ring = (purpose: string): KeyRing => {
     const derive = (secret: string | Buffer) =>

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { limits } from '../limits.ts';
 import type { KeyRing } from './keys.ts';
 
-// Three bytes that every sealed text begins with. In base64url they are `lr1_`. The digit is the version.
+// Every sealed text begins with these three bytes, `lr1_` in base64url. The digit is the version.
 const mark = Buffer.from('lr1_', 'base64url');
 const saltLength = 12;
 const nonceLength = 12;
@@ -11,18 +11,17 @@ const tagLength = 16;
 const headLength = mark.length + saltLength + nonceLength;
 const algorithm = 'aes-256-gcm';
 
-/** Whether a text is or was a sealed one, of any relay or key. It may be altered. */
+/** Whether a text was sealed by some relay, with any key, even if it was altered since. */
 export function looksSealed(text: string): boolean {
   return /^\W*lr1_/.test(text);
 }
 
 /**
  * Seals content into texts that only a holder of the keys can read or make, with AES-256-GCM. Each text has its own
- * key, which HMAC-SHA-256 derives from the first key and 96 random bits, and its own nonce of 96 random bits. So the
- * number of texts has no practical limit.
+ * key, which HMAC-SHA-256 derives from the first key and 96 random bits, and its own nonce of 96 random bits: with one
+ * key for all texts, random nonces would repeat too soon.
  *
  * @param purpose what the texts are for: no other seal opens them, even with the same keys
- * @param keys the first key seals; all keys open, so that keys can be rotated
  * @param schema the form of the content. It must not change the content.
  * @see NIST SP 800-38D, NIST SP 800-108 §4
  */
@@ -33,22 +32,22 @@ export function createSeal<Content>(
   longest: number = limits.sealedLength,
 ) {
   return {
-    /** @param audience who may open the text: not part of it, and the same when it is opened */
-    seal(content: Content, ...audience: readonly string[]): string {
+    /** @param boundTo words that the text does not contain, and that `open` must be given again */
+    seal(content: Content, ...boundTo: readonly string[]): string {
       const random = randomBytes(saltLength + nonceLength);
       const { key, nonce } = keyAndNonce(keys[0], random);
       const cipher = createCipheriv(algorithm, key, nonce);
-      cipher.setAAD(additionalData(purpose, audience));
+      cipher.setAAD(additionalData(purpose, boundTo));
       const ciphertext = cipher.update(JSON.stringify(content), 'utf8');
       cipher.final();
       return Buffer.concat([mark, random, ciphertext, cipher.getAuthTag()]).toString('base64url');
     },
 
-    /** @returns undefined if the text was not sealed with one of the keys for this purpose and audience */
-    open(text: string, ...audience: readonly string[]): Content | undefined {
+    /** @returns undefined if the text was not sealed with one of the keys, for this purpose and bound to these words */
+    open(text: string, ...boundTo: readonly string[]): Content | undefined {
       const bytes = bytesOf(text, longest);
       if (bytes === undefined) return undefined;
-      const data = additionalData(purpose, audience);
+      const data = additionalData(purpose, boundTo);
       for (const key of keys) {
         const plaintext = decrypt(key, bytes, data);
         if (plaintext === undefined) continue;
@@ -60,9 +59,9 @@ export function createSeal<Content>(
   };
 }
 
-/** @returns undefined if it is not one of the key, or if any byte was altered */
-function decrypt(ofPurpose: Buffer, bytes: Buffer, data: Buffer): string | undefined {
-  const { key, nonce } = keyAndNonce(ofPurpose, bytes.subarray(mark.length, headLength));
+/** @returns undefined if another key or other `data` sealed the bytes, or if any byte was altered */
+function decrypt(keyOfPurpose: Buffer, bytes: Buffer, data: Buffer): string | undefined {
+  const { key, nonce } = keyAndNonce(keyOfPurpose, bytes.subarray(mark.length, headLength));
   const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength });
   decipher.setAAD(data);
   decipher.setAuthTag(bytes.subarray(-tagLength));
@@ -75,15 +74,17 @@ function decrypt(ofPurpose: Buffer, bytes: Buffer, data: Buffer): string | undef
   return plaintext.toString();
 }
 
-function keyAndNonce(ofPurpose: Buffer, random: Buffer) {
+/** The key and the nonce of one text. @param random the salt and the nonce, as they are at its head */
+function keyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
   return {
-    key: createHmac('sha256', ofPurpose).update(random.subarray(0, saltLength)).digest(),
+    key: createHmac('sha256', keyOfPurpose).update(random.subarray(0, saltLength)).digest(),
     nonce: random.subarray(saltLength),
   };
 }
 
-function additionalData(purpose: string, audience: readonly string[]): Buffer {
-  return Buffer.from(JSON.stringify([purpose, ...audience]));
+/** What GCM authenticates and does not encrypt. As JSON, so that no two lists of words give the same bytes. */
+function additionalData(purpose: string, boundTo: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify([purpose, ...boundTo]));
 }
 
 /** @returns undefined if the text does not have the form of a sealed one, in the only spelling that `seal` writes */
@@ -92,6 +93,6 @@ function bytesOf(text: string, longest: number): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url');
   const isMarked = bytes.subarray(0, mark.length).equals(mark);
   if (!isMarked || bytes.length < headLength + tagLength) return undefined;
-  // The decoder skips other characters and unused bits.
+  // The decoder skips what is not base64url, and ignores unused bits: many spellings would open.
   return bytes.toString('base64url') === text ? bytes : undefined;
 }

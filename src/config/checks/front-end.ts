@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isSameSite } from '../../origins/domains.ts';
-import { isAnyPort, isFamily, type OriginPattern } from '../../origins/origin-pattern.ts';
+import { hasStar, isAnyPort, type OriginPattern } from '../../origins/origin-pattern.ts';
 import { originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
 import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
 import { overlap } from '../../paths.ts';
@@ -21,7 +21,7 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
   // A kind with a fault may stand for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
-  if (origin && isFamily(origin)) {
+  if (origin && hasStar(origin)) {
     reportFamily(reading, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
@@ -49,7 +49,7 @@ export function frontEndConfig(reading: FrontEndReading) {
     name,
     kind,
     origin,
-    frontendUrl: origin === undefined || isFamily(origin) ? undefined : page,
+    frontendUrl: origin === undefined || hasStar(origin) ? undefined : page,
     redirectUris:
       isCms || hasSessions
         ? []
@@ -124,7 +124,7 @@ function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): s
   }
   const faults: string[] = [];
   if (origin && originOf(uri) !== origin) {
-    faults.push(`must be inside ${describe('origin')}${isFamily(origin) ? ', with its *' : ''}`);
+    faults.push(`must be inside ${describe('origin')}${hasStar(origin) ? ', with its *' : ''}`);
   }
   const ofQuery = queryFault(uri);
   if (ofQuery) faults.push(ofQuery);
@@ -151,7 +151,7 @@ function reportSessionFrontEnd(reading: FrontEndReading): void {
   if (address?.protocol === 'http:' && !isLoopback(address)) {
     relay.fault('baseUrl', `must start with https:// with ${delivery}`);
   }
-  if (origin && address && !isFamily(origin) && !isSameSite(new URL(origin), address)) {
+  if (origin && address && !hasStar(origin) && !isSameSite(new URL(origin), address)) {
     fault(
       'origin',
       `must be on the same site as ${relay.describe('baseUrl')} with ${delivery}: both https, under one domain of your own, such as app.example.com and login.example.com`,

@@ -1,4 +1,4 @@
-import { isFamily } from '../../origins/origin-pattern.ts';
+import { hasStar } from '../../origins/origin-pattern.ts';
 import { isLoopback } from '../../urls.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 import { describeDelivery } from './several.ts';
@@ -27,7 +27,7 @@ export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | '
   const { origin, tokenDelivery, refreshTokens } = values;
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
-  return kind === 'bearer' && origin && isFamily(origin) ? 'bound' : kind;
+  return kind === 'bearer' && origin && hasStar(origin) ? 'bound' : kind;
 }
 
 /** Whether some front end gets refresh tokens, if there is a key file. */

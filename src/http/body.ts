@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 
 /** Asks for the body of a request whose client waits for that. @see RFC 9110 §10.1.1 */
 export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
-  // Older curls, and clients for servers, wait before they send.
+  // Older curls, and the HTTP libraries of servers, wait before they send.
   const waits = req.headers.expect?.toLowerCase() === '100-continue';
   if (waits && req.httpVersion === '1.1') res.writeContinue();
 }
@@ -23,12 +23,12 @@ export async function readBody(
 ): Promise<Buffer> {
   const { requestBodySize: limit, requestBodyTime: time } = most;
   const { 'content-length': length } = req.headers;
-  const { promise: isLate, reject } = Promise.withResolvers<never>();
+  const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new RelayError('request_timeout')), time);
   awaitBody({ req, res });
   try {
     const body = getRawBody(req, { limit, ...(length !== undefined && { length }) });
-    return await Promise.race([body, isLate]);
+    return await Promise.race([body, late]);
   } catch (error) {
     if (error instanceof RelayError) throw error;
     const isTooLarge =
@@ -39,8 +39,8 @@ export async function readBody(
   }
 }
 
-/** Answers a request without reading its body. The connection ends after the response. */
-export async function ignoreBody(ctx: Context, next: Next): Promise<void> {
+/** Ends the connection after the response if nobody has read the whole body of its request. */
+export async function closeIfUnread(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.req.complete) return;
   ctx.set('Connection', 'close');

@@ -105,7 +105,7 @@ export function recordCall(ctx: Context): ObserveCall {
   };
 }
 
-/** Aborts when the client hangs up before the response is sent. */
+/** Aborts when the client hangs up before the response is sent. @param gone what aborts */
 export function clientGone({ res }: Context, gone = new AbortController()): AbortSignal {
   const onClose = () => {
     if (!res.writableFinished) gone.abort();

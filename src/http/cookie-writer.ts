@@ -10,7 +10,7 @@ const ownMark = 'lr_';
 // Browsers accept a cookie with this prefix only from an HTTPS response of this host.
 const securePrefix = '__Host-Http-';
 const none: Cookies = new Map();
-const read = new WeakMap<IncomingMessage, Cookies>();
+const alreadyRead = new WeakMap<IncomingMessage, Cookies>();
 
 /**
  * The writer of one kind of cookies of the relay, which no script can read.
@@ -42,15 +42,15 @@ export function hasRelayCookie(header: string | undefined): boolean {
 export function readCookies({ req }: Context): Cookies {
   const header = req.headers.cookie;
   if (header === undefined) return none;
-  const cookies = read.get(req) ?? parseCookies(header);
-  read.set(req, cookies);
+  const cookies = alreadyRead.get(req) ?? parseCookies(header);
+  alreadyRead.set(req, cookies);
   return cookies;
 }
 
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
   let end = 0;
-  // Browsers also send what other sites of the domain have set, in any number.
+  // Only pairs with the mark: browsers also send what other sites of the domain have set, in any number.
   for (let mark = header.indexOf(ownMark); mark >= 0; mark = header.indexOf(ownMark, end)) {
     const start = header.lastIndexOf(';', mark) + 1;
     const next = header.indexOf(';', mark);

@@ -16,6 +16,10 @@ const allowOrigin = 'Access-Control-Allow-Origin';
 const allowHeaders = 'Access-Control-Allow-Headers';
 const allowCredentials = 'Access-Control-Allow-Credentials';
 
+/** Whether a browser asks if a page may make a request. */
+const isPreflight = ({ method, req }: Context) =>
+  method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined;
+
 /** Takes back that the origin of this request may read the response. */
 export function forbidReading(ctx: Context): void {
   ctx.remove(allowOrigin);
@@ -33,6 +37,7 @@ export function cors(
   mayAllRead: (ctx: Context) => boolean = () => false,
 ): Handler {
   const credentials = (ctx: Context) => mayRead(ctx, ctx.get('Origin'));
+  /** The origin that may read, as the library takes it: empty if none may. */
   const allowed = (ctx: Context): string =>
     credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '';
   const allow = koaCors({
@@ -46,9 +51,8 @@ export function cors(
     keepHeadersOnError: false,
   });
   return async (ctx, next) => {
-    // The library treats every OPTIONS request as a preflight.
-    const asksFirst = ctx.req.headers['access-control-request-method'] !== undefined;
-    if (ctx.method === 'OPTIONS' && !asksFirst && allowed(ctx) !== '') {
+    // The library sets nothing if an OPTIONS request is no preflight.
+    if (ctx.method === 'OPTIONS' && !isPreflight(ctx) && allowed(ctx) !== '') {
       ctx.set(allowOrigin, ctx.get('Origin'));
       if (credentials(ctx)) ctx.set(allowCredentials, 'true');
       ctx.set('Access-Control-Expose-Headers', exposedHeaders.join(','));
@@ -60,20 +64,18 @@ export function cors(
 }
 
 /**
- * Lets every page read the responses, without credentials, and answers its preflights: what a token opens, and it alone,
- * no page gets from a browser that has it.
+ * Lets every page read the responses, and answers preflights. That gives nothing away: only a token opens what is here,
+ * and a browser adds none by itself.
  */
 export const allowAllPages: Handler = async (ctx, next) => {
   ctx.set(allowOrigin, '*');
-  const isPreflight =
-    ctx.method === 'OPTIONS' && ctx.req.headers['access-control-request-method'] !== undefined;
-  if (!isPreflight) {
+  if (!isPreflight(ctx)) {
     ctx.set('Access-Control-Expose-Headers', [...exposedHeaders, 'Mcp-Session-Id'].join(','));
     return next();
   }
   const asked = ctx.get('Access-Control-Request-Headers');
   ctx.set('Access-Control-Allow-Methods', passedMethods.join(','));
-  // With `*`, a preflight would not let the token pass.
+  // A `*` would not let `Authorization` pass.
   if (asked !== '' && fieldNames.test(asked)) ctx.set(allowHeaders, asked);
   ctx.set('Access-Control-Max-Age', `${dayInSeconds}`);
   ctx.status = 204;

@@ -19,6 +19,7 @@ export function answerWith(ctx: Context, failure: RelayError, body: string | obj
   ctx.body = body;
 }
 
+/** What was thrown, with how the innermost {@link answering} answers it. */
 class AnsweredError {
   readonly error: unknown;
   readonly answer: AnswerFailure;
@@ -41,7 +42,7 @@ export async function answering<Result>(
   }
 }
 
-/** Catches every error of a request and answers it, in one place. @param otherwise answers those without an answer */
+/** Catches every error of a request and answers it, in one place. @param otherwise answers what no {@link answering} has caught */
 export function errorResponder(otherwise: AnswerFailure): Handler {
   return async (ctx: Context, next) => {
     try {
@@ -75,12 +76,12 @@ export function answerFailures(answer: AnswerFailure): Handler {
   return (_, next) => answering(answer, next);
 }
 
-/** Answers failures of everything that follows as OAuth clients read them. @see RFC 6749 §5.2 */
+/** Answers the failures of everything that follows as OAuth clients read them. @see RFC 6749 §5.2 */
 export const answerOAuthErrors = answerPrograms(({ oauthError: error, detail }) => {
   return { error, error_description: detail, detail };
 });
 
-/** Answers failures of everything that follows with their codes, for pages that tell them apart. */
+/** Answers the failures of everything that follows with their codes, for pages that tell them apart. */
 export const answerSessionFailures = answerPrograms(({ code: error, detail }) => {
   return { error, detail };
 });
@@ -93,7 +94,8 @@ function answerPrograms(bodyOf: (failure: RelayError) => object): Handler {
   return answerFailures((ctx, failure) => {
     answerWith(ctx, failure, bodyOf(failure));
     const { oauthError } = failure;
-    const isOurs = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
-    if (isOurs && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
+    const isNotOfCaller = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
+    if (isNotOfCaller && ctx.status < 500 && ctx.status !== tooManyRequests)
+      ctx.status = badGateway;
   });
 }

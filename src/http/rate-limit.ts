@@ -2,30 +2,30 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 import { type Counted, counted } from '../memory/kinds.ts';
-import { clientsBehind } from './client-address.ts';
+import { callersBehind } from './subscriber.ts';
 
-/** Counts the requests of clients. */
+/** Counts requests by subscriber, and refuses those beyond a limit. */
 export function createRequestCount(home: Home, what: Counted) {
   const counters = createCounters(home, what);
   /**
    * @param most requests within the time
-   * @param detail what a client reads that sends more
+   * @param detail what the sender of a further request reads
    * @throws {RelayError} `rate_limited`
    */
-  return async (address: string, most: number, detail?: string): Promise<void> => {
-    const { count, wait } = await counters.add(counters.counterOf(address), 1);
+  return async (subscriber: string, most: number, detail?: string): Promise<void> => {
+    const { count, wait } = await counters.add(counters.counterOf(subscriber), 1);
     if (count <= most) return;
     throw new RelayError('rate_limited', { retryIn: wait, detail });
   };
 }
 
-/** Answers 429 to a client that sends more than `perMinute` requests in a minute. */
+/** Answers 429 to a subscriber who sends more than `perMinute` requests in a minute. */
 export function rateLimit(
   perMinute: number,
   trustedProxies: readonly string[],
   home: Home,
 ): Middleware {
-  const { subscriberOf } = clientsBehind(trustedProxies);
+  const { subscriberOf } = callersBehind(trustedProxies);
   const count = createRequestCount(home, counted.requests);
   return async (ctx, next) => {
     await count(subscriberOf(ctx.req), perMinute);

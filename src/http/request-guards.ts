@@ -33,7 +33,7 @@ export function expectNoFrame(ctx: Context): void {
 }
 
 /**
- * Refuses a request that leads to a question, unless a window shows the answer. Old browsers do not say it.
+ * Refuses a request that asks the person something, unless a window shows the answer. Old browsers do not say what does.
  *
  * @throws {RelayError} `callback_framed` or `navigation_required`
  */
@@ -70,7 +70,7 @@ const schemeAndAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
  *
  * @see RFC 9112 §3.2
  */
-export function originForm(ctx: Context, next: Next): Promise<void> {
+export function toOriginForm(ctx: Context, next: Next): Promise<void> {
   const { url } = ctx;
   // Clients never send a fragment. The URL parser would cut off everything after the `#`.
   if (url.includes('#')) throw new RelayError('bad_request');

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createAccessMemory } from '../access/access.ts';
-import { clientsBehind } from '../http/client-address.ts';
 import { createRequestCount } from '../http/rate-limit.ts';
+import { callersBehind } from '../http/subscriber.ts';
 import { limits } from '../limits.ts';
 import type { Home } from '../memory/home.ts';
 import { counted } from '../memory/kinds.ts';
@@ -59,7 +59,7 @@ export function createAddressLimits(
   memory: LoginMemory,
 ) {
   const { refusedExchanges: most, rateLimit, trustedProxies, behindUnknownProxy } = settings;
-  const { ownSubscriberOf } = clientsBehind(trustedProxies, behindUnknownProxy);
+  const { ownSubscriberOf } = callersBehind(trustedProxies, behindUnknownProxy);
 
   async function countExchange(address: string | undefined): Promise<void> {
     if (address === undefined) return;

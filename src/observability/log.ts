@@ -70,6 +70,7 @@ function openOutput(
     write(line: string): void {
       if (!sink.write(format(line, this.lastLevel))) lost += 1;
       else if (lost > told) {
+        // Before `tellLost`, which writes a line.
         told = lost;
         tellLost(lost);
       }
@@ -85,7 +86,7 @@ interface Sink {
   flush(done: () => void): void;
 }
 
-// A direct write to a full pipe would block the process.
+/** Writes through a socket of Node: a direct write to a full pipe would block the process. */
 function pipeSink(descriptor: number): Sink {
   const socket = new Socket({ fd: descriptor, readable: false, writable: true });
   let full = false;
@@ -95,6 +96,7 @@ function pipeSink(descriptor: number): Sink {
     socket.write(gathered, done);
     gathered = '';
   };
+  /** Sends what is gathered, and later what has been gathered since, until that is nothing. */
   const gather = () => {
     gathering = gathered !== '';
     if (!gathering) return;
@@ -129,7 +131,7 @@ function pipeSink(descriptor: number): Sink {
   };
 }
 
-// A full disk may take a part of a line. Begin the next line on a new one.
+/** Writes at once. A full disk may take a part of a line: then, the next line begins with a line break. */
 function fileSink(descriptor: number): Sink {
   let torn = false;
   return {

@@ -4,10 +4,10 @@ import type { Logger } from 'pino';
 import { ListenError } from '../failures/start-errors.ts';
 import { limits } from '../limits.ts';
 import { type ListeningServer, listen, type Port } from '../server/server.ts';
-import type { Metrics } from './metrics.ts';
 import { occasionalWarning } from './occasional-warnings.ts';
+import type { Metrics } from './request-metrics.ts';
 
-// Few clients read metrics.
+// Few programs read metrics.
 const serverLimits = { ...limits, connections: 64 };
 type ServedMetrics = Pick<Metrics, 'contentType' | 'text'>;
 
@@ -64,6 +64,7 @@ export function metricsListener(
   };
 }
 
+/** An IP address or a name as the host of a URL. */
 function addressHost(address: string): string {
   return hostOf(isIPv6(address) ? `[${address}]` : address);
 }

@@ -1,97 +1,221 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { CountedLimit } from '../limits.ts';
-import type { UnreadableRequest } from '../server/unreadable-request.ts';
-import { labelOf, makersOf, memoryMetrics, type Situation, tableOf } from './metrics-table.ts';
-import type { RequestRecord } from './request-log.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { countedLimits } from '../limits.ts';
+import type { LinkFailure } from '../memory/server-link.ts';
+import type { Leadership } from '../memory/shared.ts';
+import { version } from '../version.ts';
 
-const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
-  headers_too_large: 'header_size',
-  request_timeout: 'request_time',
-  overloaded: 'provider_calls',
-  rate_limited: 'rate',
-  too_many_refusals: 'refused_exchanges',
-};
+/** What is so at the moment of a scrape. */
+export interface Situation {
+  readonly callsInFlight: number;
+  readonly ready: boolean;
+  /** The requests that pass the gateway, by resource. */
+  readonly streams?: ReadonlyMap<string, number>;
+  readonly memoryIsUp?: boolean | undefined;
+  /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
+  readonly providers: readonly {
+    readonly registration: string | undefined;
+    readonly isKnown: boolean;
+  }[];
+}
 
-export type Metrics = ReturnType<typeof createMetrics>;
+/** Seconds: from a fast call on a keep-alive connection to the default timeout. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** @param situation called for every scrape */
-export function createMetrics(situation: () => Situation) {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  // The library takes the data segment for the heap.
-  registry.removeSingleMetric('process_heap_bytes');
-  const makers = makersOf(registry, situation);
-  const metrics = tableOf(makers);
-  const limitHit = (limit: CountedLimit | undefined): void => {
-    if (limit !== undefined) metrics.limits.inc({ limit });
-  };
+export type Makers = ReturnType<typeof makersOf>;
+
+/** Make metrics of each kind. All names begin with `login_relay_`. */
+export function makersOf(registry: Registry, situation: () => Situation) {
+  const common = (name: string, help: string, labelNames: readonly string[]) => ({
+    name: `login_relay_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
   return {
-    contentType: registry.contentType as string,
-    text: () => registry.metrics(),
-    /** Adds the metrics of a shared memory. */
-    createMemoryMetrics: () => memoryMetrics(makers),
-    limitHit,
-    observe(record: RequestRecord): void {
-      limitHit(limitOf[record.outcome]);
-      countRequest(metrics, record);
-      countProviderCall(metrics, record);
-      countLogin(metrics, record);
+    /** A counter. The values in `starts` of the first label start at 0: Prometheus computes a rate from the second value on. */
+    counter(
+      name: string,
+      help: string,
+      labels: readonly string[] = [],
+      starts: readonly string[] = [],
+    ) {
+      const made = new Counter(common(name, help, labels));
+      for (const value of starts) made.inc({ [`${labels[0]}`]: value }, 0);
+      return made;
     },
-    /** Counts a request that never reached the application. */
-    observeUnreadable({ status, outcome }: UnreadableRequest): void {
-      metrics.requests.inc({ route: 'none', status });
-      limitHit(limitOf[outcome]);
+    /** A counter that starts at 0 at each registration, also at one that a reload has added. */
+    loginCounter(name: string, help: string, first: Readonly<Record<string, string>> = {}) {
+      const collect = () => {
+        for (const one of situation().providers) made.inc({ ...first, ...labelOf(one) }, 0);
+      };
+      const labels = [...Object.keys(first), 'registration'];
+      const made: Counter = new Counter({ ...common(name, help, labels), collect });
+      return made;
+    },
+    histogram: (name: string, help: string, labels: readonly string[]) =>
+      new Histogram({ ...common(name, help, labels), buckets }),
+    /** @param set sets the values of a scrape. Those of the scrape before are gone */
+    gauge(
+      name: string,
+      help: string,
+      labels: readonly string[],
+      set: (gauge: Gauge, now: Situation) => void,
+    ): void {
+      const collect = () => {
+        made.reset();
+        set(made, situation());
+      };
+      const made: Gauge = new Gauge({ ...common(name, help, labels), collect });
     },
   };
 }
 
-type Table = ReturnType<typeof tableOf>;
-
-function countRequest(metrics: Table, record: RequestRecord): void {
-  const { route, status, durationMs, outcome, access, excused } = record;
-  const answer = { route: route ?? 'none', status };
-  metrics.requests.inc(answer);
-  metrics.requestDuration.observe(answer, durationMs / 1000);
-  if (outcome === 'internal_error') metrics.unexpectedErrors.inc();
-  if (excused) metrics.excusedCallbacks.inc();
-  if (access !== undefined) metrics.accesses.inc({ outcome: access, ...labelOf(record) });
+/** Every metric but those of a shared memory. No value of a label comes from a request. */
+export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers) {
+  const outcomes = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
+  defineGauges(gauge);
+  return {
+    requests: counter('requests_total', 'Requests by route and status.', ['route', 'status']),
+    requestDuration: histogram(
+      'request_duration_seconds',
+      'Time from a request to the end of its response.',
+      ['route', 'status'],
+    ),
+    // A provider's API may answer 500, too. The status does not tell whose error it is.
+    unexpectedErrors: counter(
+      'unexpected_errors_total',
+      'Requests that met an error of the relay itself.',
+    ),
+    calls: counter(
+      'provider_calls_total',
+      'Calls to the provider by endpoint, outcome, and class of the status if there was a response.',
+      ['endpoint', 'outcome', 'status', 'registration'],
+    ),
+    callDuration: histogram(
+      'provider_call_duration_seconds',
+      'Time that calls to the provider took, body included.',
+      ['endpoint', 'outcome', 'registration'],
+    ),
+    errors: counter(
+      'provider_errors_total',
+      'Error codes from the provider, by the endpoint they came from.',
+      ['endpoint', 'code', 'registration'],
+    ),
+    started: loginCounter('logins_started_total', 'Browsers sent to the provider.'),
+    finished: loginCounter(
+      'logins_finished_total',
+      'Logins handed to the front end: with a token, with a code to redeem, or as a session.',
+    ),
+    failed: loginCounter(
+      'logins_failed_total',
+      'Callbacks that ended without a token, by failure.',
+      // It begins at 0: the alert LoginRelayClientRefused sees the first one.
+      { reason: 'client_refused' },
+    ),
+    accesses: counter(
+      'access_total',
+      'Logins and refreshes of people of whom it was asked whether they may log in, by answer.',
+      ['outcome', 'registration'],
+      ['allowed'],
+    ),
+    excusedCallbacks: counter(
+      'callbacks_excused_total',
+      'Callbacks that were excused from the state check.',
+    ),
+    redemptions: outcomes(
+      'redemptions_total',
+      'Codes that front ends redeemed, or tried to redeem, by outcome.',
+    ),
+    refreshes: outcomes(
+      'refreshes_total',
+      'Refresh requests of front ends, also of sessions, by outcome.',
+    ),
+    revocations: outcomes('revocations_total', 'Revocation requests of front ends, by outcome.'),
+    resourceRequests: counter(
+      'resource_requests_total',
+      'Questions whether a token opens a resource, and requests to it, by resource and outcome.',
+      ['resource', 'outcome'],
+    ),
+    streamsEnded: counter(
+      'resource_streams_ended_total',
+      'Responses that passed the gateway, by resource and by who has ended them, or why the relay has.',
+      ['resource', 'reason'],
+    ),
+    logouts: outcomes('logouts_total', 'Logouts of sessions, by outcome.'),
+    limits: counter(
+      'limits_hit_total',
+      'Requests and connections that were refused or closed because of a limit.',
+      ['limit'],
+      countedLimits,
+    ),
+  };
 }
 
-function countProviderCall(metrics: Table, record: RequestRecord): void {
-  const { provider: call, providerError } = record;
-  const label = labelOf(record);
-  if (call !== undefined) {
-    const called = { endpoint: call.endpoint, outcome: call.outcome, ...label };
-    const status = call.status ? `${Math.floor(call.status / 100)}xx` : 'none';
-    metrics.calls.inc({ ...called, status });
-    metrics.callDuration.observe(called, call.durationMs / 1000);
-  }
-  if (providerError !== undefined) {
-    const endpoint = call?.endpoint ?? 'authorize';
-    metrics.errors.inc({ endpoint, code: providerError, ...label });
-  }
+function defineGauges(gauge: Makers['gauge']): void {
+  gauge('build_info', 'Always 1; the labels tell what runs.', ['version', 'node'], (info) =>
+    info.set({ version, node: process.versions.node }, 1),
+  );
+  gauge('provider_calls_in_flight', 'Calls to the provider in flight.', [], (inFlight, now) =>
+    inFlight.set(now.callsInFlight),
+  );
+  gauge(
+    'resource_streams',
+    'Requests to servers behind the gateway in flight.',
+    ['resource'],
+    (inFlight, { streams = new Map<string, number>() }) => {
+      for (const [resource, count] of streams) inFlight.set({ resource }, count);
+    },
+  );
+  gauge('ready', '1 if the relay is ready, as /readyz says; 0 if not.', [], (ready, now) =>
+    ready.set(now.ready ? 1 : 0),
+  );
+  gauge(
+    'provider_known',
+    '1 if logins can start at the provider; 0 if its issuer has not described it.',
+    ['registration'],
+    (known, { providers }) => {
+      for (const one of providers) known.set(labelOf(one), one.isKnown ? 1 : 0);
+    },
+  );
 }
 
-const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspect', 'gateway']);
+/** The metrics of a shared memory, as functions that observe. */
+export function memoryMetrics({ counter, histogram, gauge }: Makers) {
+  gauge('memory_up', '1 if the shared memory answers; 0 if not.', [], (up, { memoryIsUp }) =>
+    up.set(memoryIsUp ? 1 : 0),
+  );
+  const duration = histogram(
+    'memory_command_duration_seconds',
+    'Time until the shared memory answered a command.',
+    ['command'],
+  );
+  const failures = counter(
+    'memory_failures_total',
+    'Commands that the shared memory did not carry out, and values that no relay can have left there.',
+    ['reason'],
+    ['timeout', 'refused', 'full', 'lost', 'garbage'],
+  );
+  const calls = counter(
+    'memory_calls_total',
+    'Refreshes and logins that relays agree on: led here, waited for, repeated, made alone without the memory, or refused because another relay may be at it.',
+    ['how'],
+    ['led', 'waited', 'repeated', 'alone', 'unclear'],
+  );
+  return {
+    command(name: string, seconds: number, failure: LinkFailure | undefined): void {
+      duration.observe({ command: name }, seconds);
+      if (failure !== undefined) failures.inc({ reason: failure });
+    },
+    garbage(): void {
+      failures.inc({ reason: 'garbage' });
+    },
+    call(how: Leadership): void {
+      calls.inc({ how });
+    },
+  };
+}
 
-/** Counts what a request does for a login: start, end, redemption, refresh, revocation, logout. */
-function countLogin(metrics: Table, record: RequestRecord): void {
-  const { method, action, outcome, grant, resource, ended } = record;
-  const label = labelOf(record);
-  if (method === 'GET' && outcome === 'ok') {
-    if (action === 'start') metrics.started.inc(label);
-    if (action === 'callback') metrics.finished.inc(label);
-  } else if (method === 'GET' && action === 'callback') {
-    metrics.failed.inc({ reason: outcome, ...label });
-  }
-  if (resource !== undefined && doors.has(action)) {
-    metrics.resourceRequests.inc({ resource, outcome });
-    if (ended !== undefined) metrics.streamsEnded.inc({ resource, reason: ended });
-  }
-  if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });
-  if (grant === 'refresh_token') metrics.refreshes.inc({ outcome });
-  if (method !== 'POST') return;
-  if (action === 'session-refresh') metrics.refreshes.inc({ outcome });
-  if (action === 'logout') metrics.logouts.inc({ outcome });
-  if (action === 'revoke') metrics.revocations.inc({ outcome });
+/** The label `registration`. There is none if there is only one registration, or if a request concerns none. */
+export function labelOf({ registration }: { readonly registration?: string | undefined }) {
+  return registration === undefined ? {} : { registration };
 }

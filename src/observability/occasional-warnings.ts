@@ -8,7 +8,7 @@ type Warner = Pick<Logger, 'warn'>;
 const quietTime = 60_000;
 const mostSubjects = 20;
 /** An origin as browsers send it. Anything else is not logged. @see RFC 6454 §6.2 */
-const originForm = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
+const loggedOrigin = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
 
 /**
  * A warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute. Clients that
@@ -44,7 +44,7 @@ export function warnOfForeignOrigins(
   return (ctx, next) => {
     const { origin: received } = ctx.req.headers;
     if (received !== undefined && !isKnown(received, ctx)) {
-      const origin = originForm.test(received) ? received : '(not an origin)';
+      const origin = loggedOrigin.test(received) ? received : '(not an origin)';
       warn(origin, { origin, configuredOrigin });
     }
     return next();
@@ -66,7 +66,7 @@ export function warnOfForeignPages(
       await next();
     } finally {
       const { origin = 'null' } = URL.parse(ctx.get('Referer')) ?? {};
-      const isForeign = origin !== 'null' && originForm.test(origin) && !isFrontEnd(origin);
+      const isForeign = origin !== 'null' && loggedOrigin.test(origin) && !isFrontEnd(origin);
       // Of a start that names no front end, nothing can be compared.
       const configuredOrigin = configuredOriginOf(ctx.state.frontEnd ?? '');
       if (isForeign && configuredOrigin !== undefined) warn(origin, { origin, configuredOrigin });
@@ -75,7 +75,7 @@ export function warnOfForeignPages(
 }
 
 /** What browsers have as the host of an address: a name or an IP address, with a port if it has one. */
-const hostForm = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
+const loggedHost = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
 
 /**
  * Warns of logins that are started under another host name than the base URL's, such as 127.0.0.1 for
@@ -96,7 +96,7 @@ export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
     if (host !== undefined && host !== base.host) {
       const asked = URL.parse(`${base.protocol}//${host}`);
       const isOther = asked !== null && asked.hostname !== base.hostname;
-      if (isOther && hostForm.test(asked.host)) warn(asked.host, { host: asked.host, baseUrl });
+      if (isOther && loggedHost.test(asked.host)) warn(asked.host, { host: asked.host, baseUrl });
     }
     return next();
   };
@@ -107,7 +107,7 @@ export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
  * flood of requests must not flood the log.
  */
 export function limitLog(logger: Logger): (limit: CountedLimit) => void {
-  /** Hits since the last line. No entry: the minute after it is over. */
+  /** Hits since the last line, of each limit that has a line of the last minute. */
   const unlogged = new Map<CountedLimit, number>();
 
   function log(limit: CountedLimit, hits: number): void {
@@ -121,8 +121,8 @@ export function limitLog(logger: Logger): (limit: CountedLimit) => void {
   }
 
   return (limit) => {
-    const waiting = unlogged.get(limit);
-    if (waiting === undefined) log(limit, 1);
-    else unlogged.set(limit, waiting + 1);
+    const hits = unlogged.get(limit);
+    if (hits === undefined) log(limit, 1);
+    else unlogged.set(limit, hits + 1);
   };
 }

@@ -9,19 +9,20 @@ export const prettyLine: (line: string) => string = prettyFactory({
   customColors: 'message:reset',
   useOnlyCustomProps: false,
   translateTime: 'SYS:HH:MM:ss',
-  messageFormat: (line) => sentence(line),
+  messageFormat: (line) => textOf(line),
 });
 
-function sentence(line: Readonly<Record<string, unknown>>): string {
+function textOf(line: Readonly<Record<string, unknown>>): string {
   const { msg } = line;
-  return msg === 'request' ? request(line) : lines(String(msg), ...details(line));
+  return msg === 'request' ? textOfRequest(line) : lines(String(msg), ...details(line));
 }
 
-function request(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>): string {
+function textOfRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>): string {
   const { action, route, status, outcome } = line;
   return lines(
-    `${line.method} ${route ?? addressOf(line)} ${status} ${outcome} in ${line.durationMs} ms`,
+    `${line.method} ${route ?? inPlaceOfRoute(line)} ${status} ${outcome} in ${line.durationMs} ms`,
     effectOf(line),
+    // The address of a lookup does not name it.
     line.registration && action === 'user' && `provider: ${line.registration}`,
     line.frontEnd && `front end: ${line.frontEnd}`,
     providerCall(line.provider),
@@ -34,8 +35,8 @@ function request(line: Readonly<Partial<Record<keyof RequestRecord, unknown>>>):
   );
 }
 
-/** What takes the place of a route. Preflights are answered before their route is known. */
-function addressOf({ method, outcome }: Parameters<typeof request>[0]): string {
+/** Preflights are answered before their route is known. */
+function inPlaceOfRoute({ method, outcome }: Parameters<typeof textOfRequest>[0]): string {
   return method === 'OPTIONS' && outcome === 'ok' ? '(any address)' : '(no such address)';
 }
 
@@ -48,12 +49,14 @@ function providerCall(call: unknown): string | undefined {
 
 const inEveryLine: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
+/** Each field of its own of a line, and each entry of a list. */
 function details(line: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(line)
     .filter(([name]) => !inEveryLine.has(name))
     .flatMap(([name, value]) => (Array.isArray(value) ? value.map(String) : `${name}: ${value}`));
 }
 
+/** A first line, and below it the others, as far as there is something to say. */
 function lines(...parts: readonly unknown[]): string {
   return parts.filter(Boolean).join('\n  ');
 }

@@ -26,7 +26,7 @@ export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>
   readonly provider: UpstreamCall | undefined;
 }
 
-/** The names of registration and front end are left out if there is only one, and people unless they are to be logged. */
+/** The fields that handlers leave in the state of a request. */
 type SharedFields =
   | 'requestId'
   | 'action'
@@ -46,11 +46,13 @@ type SharedFields =
 /**
  * Passes the record of each request to every observer, once the request is handled and the response is
  * sent or the client is gone.
+ *
+ * @param named whether records name registration and front end, of which there may be only one, and people
  */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],
   clientAddress: (request: IncomingMessage) => string | undefined,
-  names: Readonly<Record<'registration' | 'frontEnd' | 'person', boolean>>,
+  named: Readonly<Record<'registration' | 'frontEnd' | 'person', boolean>>,
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
@@ -59,31 +61,30 @@ export function recordRequests(
     let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
     let isHandled = false;
 
+    /** Makes the record once both are known: how the response has ended, and what the handlers leave. */
     function record(): void {
       if (closed === undefined || !isHandled) return;
-      const { requestId, action, registration, frontEnd, resource, person, ended } = ctx.state;
-      const { providerCall, providerError, access, refusedBy, excused, grant, asked, stack } =
-        ctx.state;
+      const { state } = ctx;
       const line: RequestRecord = {
-        requestId,
+        requestId: state.requestId,
         clientAddress: address,
-        action,
+        action: state.action,
         method: ctx.method,
         route: routeOf(ctx) ?? null,
-        registration: names.registration ? registration : undefined,
-        frontEnd: names.frontEnd ? frontEnd : undefined,
-        resource,
-        person: names.person ? person : undefined,
+        registration: named.registration ? state.registration : undefined,
+        frontEnd: named.frontEnd ? state.frontEnd : undefined,
+        resource: state.resource,
+        person: named.person ? state.person : undefined,
         ...closed,
-        ended,
-        provider: providerCall,
-        providerError,
-        access,
-        refusedBy,
-        excused,
-        grant,
-        asked,
-        stack,
+        ended: state.ended,
+        provider: state.providerCall,
+        providerError: state.providerError,
+        access: state.access,
+        refusedBy: state.refusedBy,
+        excused: state.excused,
+        grant: state.grant,
+        asked: state.asked,
+        stack: state.stack,
       };
       for (const observe of observers) observe(line);
     }
@@ -136,12 +137,13 @@ const operatorsFaults: ReadonlySet<RequestRecord['outcome']> = new Set([
 
 function levelOf(record: RequestRecord) {
   const { action, status, outcome } = record;
-  // They come every few seconds. The metrics count them.
+  // Probes come every few seconds. The metrics count them.
   if (action === 'probe') return 'debug';
   // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
-  // It was meant to end.
+  // The client or the relay has ended a response of the gateway on purpose.
   if (record.ended && record.ended !== 'upstream' && status < 400) return 'info';
+  // The failure came after the status: the response broke off, or says that a token is not active.
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
   // A server asks about whatever strangers send to it.
   if (action === 'introspect' && isBrokenOff) return 'info';

@@ -1,9 +1,9 @@
 import type { Middleware, Next } from 'koa';
 import type { Config } from '../config/config.ts';
-import { clientsBehind } from '../http/client-address.ts';
 import { type Context, inOrder } from '../http/context.ts';
 import { answerSessionFailures } from '../http/error-responder.ts';
 import { methods } from '../http/request-guards.ts';
+import { callersBehind } from '../http/subscriber.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
@@ -15,7 +15,7 @@ export function createApiPaths(
   rateLimits: readonly Middleware[],
 ) {
   if (requests === undefined) return undefined;
-  const { ownSubscriberOf } = clientsBehind(trustedProxies, behindUnknownProxy);
+  const { ownSubscriberOf } = callersBehind(trustedProxies, behindUnknownProxy);
   const apiPaths = frontEnds.flatMap(({ name, origin, apis }) =>
     apis.map(({ url, ...api }) => ({
       path: api.path,

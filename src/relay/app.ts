@@ -1,8 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
-import { ignoreBody } from '../http/body.ts';
-import { loggedAddresses } from '../http/client-address.ts';
+import { closeIfUnread } from '../http/body.ts';
 import {
   type Action,
   type Context,
@@ -14,8 +13,9 @@ import {
 import { cors } from '../http/cors.ts';
 import { answering, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
-import { checkHeaders, originForm } from '../http/request-guards.ts';
+import { checkHeaders, toOriginForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
+import { loggedAddresses } from '../observability/logged-address.ts';
 import {
   warnOfForeignOrigins,
   warnOfForeignPages,
@@ -78,11 +78,11 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   // Otherwise Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
   app.use(recordRequests(observers, loggedAddresses(config).of, names));
-  app.use(ignoreBody);
+  app.use(closeIfUnread);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
   app.use(checkHeaders);
-  app.use(originForm);
+  app.use(toOriginForm);
   if (gateways !== undefined) app.use(gateways.route);
   app.use((ctx, next) => {
     ctx.state.action = (routes.get(ctx.path) ?? logins.find(ctx.path).route)?.action;

@@ -1,9 +1,9 @@
 import type { Next } from 'koa';
 import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
-import { clientsBehind } from '../http/client-address.ts';
 import { type Context, type Handler, inOrder } from '../http/context.ts';
 import { allowAllPages } from '../http/cors.ts';
+import { callersBehind } from '../http/subscriber.ts';
 import { paths } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { Streams } from '../resources/streams.ts';
@@ -27,7 +27,7 @@ export function createGateways(
   doors: readonly Door[],
   streams: Streams,
 ) {
-  const { ownSubscriberOf } = clientsBehind(trustedProxies, behindUnknownProxy);
+  const { ownSubscriberOf } = callersBehind(trustedProxies, behindUnknownProxy);
   const all = doors.flatMap((door): Gate[] => {
     const { url, upstream } = door.resource;
     if (upstream === undefined) return [];

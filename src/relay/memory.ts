@@ -10,7 +10,7 @@ import { kinds } from '../memory/kinds.ts';
 import { createLasting } from '../memory/recent.ts';
 import { createLink } from '../memory/server-link.ts';
 import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Metrics } from '../observability/request-metrics.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
 import { keysFromFile } from '../sealing/keys.ts';

@@ -2,11 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { hasSessions } from '../config/registration-config.ts';
-import { loggedAddresses, unixSocket } from '../http/client-address.ts';
+import { unixSocket } from '../http/subscriber.ts';
 import { limits } from '../limits.ts';
 import { longestWait } from '../login/refusal-limit.ts';
+import { loggedAddresses } from '../observability/logged-address.ts';
+import type { Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
-import type { Situation } from '../observability/metrics-table.ts';
 import { limitLog } from '../observability/occasional-warnings.ts';
 import { listen, type PassedSocket } from '../server/server.ts';
 import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
@@ -24,7 +25,7 @@ export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
 export async function startRelay(config: Config, logger: Logger, socket: PassedSocket | undefined) {
   let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
   // Loaded only if metrics are enabled.
-  const load = () => import('../observability/metrics.ts');
+  const load = () => import('../observability/request-metrics.ts');
   const metrics = config.metrics && (await load()).createMetrics(() => situation());
   const observers = metrics === undefined ? [] : [metrics.observe];
   const shared = await openSharedMemory(config, logger, metrics, Date.now);

@@ -2,8 +2,9 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { clientsBehind, loggedAddresses } from '../../src/http/client-address.ts';
 import { rateLimit } from '../../src/http/rate-limit.ts';
+import { callersBehind } from '../../src/http/subscriber.ts';
+import { loggedAddresses } from '../../src/observability/logged-address.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 
 type Peer = Record<'remoteAddress' | 'localAddress', string | undefined>;
@@ -27,7 +28,7 @@ function requestFrom(peer: Peer | string, forwardedFor?: string): IncomingMessag
 describe('the address of a client', () => {
   const proxies = ['10.0.0.0/8', '2001:db8:ffff::/48'];
   const addressOf = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
-    clientsBehind(trusted).subscriberOf(requestFrom(peer, forwardedFor));
+    callersBehind(trusted).subscriberOf(requestFrom(peer, forwardedFor));
 
   it('is that of its connection if no proxy is trusted, whatever X-Forwarded-For claims', () => {
     expect(addressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
@@ -107,7 +108,7 @@ describe('the address of a client', () => {
 
 describe('an address that is known to be the client’s own', () => {
   const ownAddressOf = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
-    clientsBehind(trusted).ownSubscriberOf(requestFrom(peer, forwardedFor));
+    callersBehind(trusted).ownSubscriberOf(requestFrom(peer, forwardedFor));
 
   it('is that of a connection from another machine', () => {
     expect(ownAddressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');

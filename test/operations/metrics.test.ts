@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
-import type { Situation } from '../../src/observability/metrics-table.ts';
+import type { Situation } from '../../src/observability/metrics.ts';
 import type { RequestRecord } from '../../src/observability/request-log.ts';
+import { createMetrics, type Metrics } from '../../src/observability/request-metrics.ts';
 import { probeRecord } from '../harness/expect/request-record.ts';
 
 const situation = (): Situation => ({

@@ -4,7 +4,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
-import { createMetrics } from '../../src/observability/metrics.ts';
+import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { createStreams } from '../../src/resources/streams.ts';
 import { waitForHead } from '../../src/upstream/patience.ts';
 import { createRoom, shares } from '../../src/upstream/room.ts';

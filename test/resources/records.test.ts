@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createMetrics } from '../../src/observability/metrics.ts';
+import { createMetrics } from '../../src/observability/request-metrics.ts';
 import {
   bearer,
   check,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { readConfig } from '../../../src/config/config.ts';
-import { createMetrics } from '../../../src/observability/metrics.ts';
+import { createMetrics } from '../../../src/observability/request-metrics.ts';
 import { createMemory, openSharedMemory } from '../../../src/relay/memory.ts';
 import { createRelay, type RelaySurroundings } from '../../../src/relay/relay.ts';
 import { FakeBrowser } from '../browser/fake-browser.ts';

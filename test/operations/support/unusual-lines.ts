@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createMetrics } from '../../../src/observability/metrics.ts';
+import { createMetrics } from '../../../src/observability/request-metrics.ts';
 import { GuardedRelay } from '../../access/support/guarded-relay.ts';
 import { ClientsRelay } from '../../clients/support/clients-relay.ts';
 import { send } from '../../harness/client/http-client.ts';

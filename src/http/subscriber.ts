@@ -5,27 +5,28 @@ import proxyAddr from 'proxy-addr';
 
 /** The entry of the trusted proxies that stands for every connection through a Unix socket. */
 export const unixSocket = 'unix';
-// Room for twenty proxies. Anybody can send thousands of addresses before those.
+// Room for twenty proxies. Anybody can send thousands of addresses before those of the proxies.
 const longestForwarded = 1024;
 
 /**
- * Tells the clients of requests apart, through trusted proxies.
+ * Tells callers apart, the senders of requests, through trusted proxies.
  *
  * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` for a Unix socket
- * @param behindUnknownProxy whether no address is known to be a client's own
+ * @param behindUnknownProxy whether every address may be that of a proxy
  */
-export function clientsBehind(trustedProxies: readonly string[], behindUnknownProxy = false) {
+export function callersBehind(trustedProxies: readonly string[], behindUnknownProxy = false) {
   const addresses = trustedProxies.filter((entry) => entry !== unixSocket);
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
 
-  /** Undefined: an untrusted Unix socket, or a client that has hung up. */
+  /** The address of a caller. Undefined: it came through an untrusted Unix socket, or has hung up. */
   function addressOf({ socket, headers }: IncomingMessage): string | undefined {
     const { remoteAddress } = socket;
     if (trustedProxies.length === 0) return remoteAddress;
     const trustsPeer = trustsUnixSocket && isUnixSocket(socket);
     if (!trustsPeer && !trusts(remoteAddress ?? '', 0)) return remoteAddress;
     const forwarded = addressesIn(`${headers['x-forwarded-for'] ?? ''}`);
+    // What stands before the nearest address that is no trusted proxy's, its sender may have made up.
     const nearest = forwarded.find((address, hop) => !trusts(address, hop + 1));
     const told = withoutPort(nearest ?? forwarded.at(-1));
     // If a trusted proxy sends something else than an address, count the proxy.
@@ -36,17 +37,16 @@ export function clientsBehind(trustedProxies: readonly string[], behindUnknownPr
     addressOf,
     trusts,
     /**
-     * Identifies a client: by its IPv4 address, or by the /64 network of its IPv6 address, the smallest that a
-     * subscriber gets. Clients without an address count as one: those behind an untrusted Unix socket, and those that
-     * have hung up.
+     * Identifies a subscriber, whom a limit counts: by the IPv4 address, or by the /64 network of the IPv6 address, the
+     * smallest that a subscriber gets. Callers without an address count as one.
      */
     subscriberOf(request: IncomingMessage): string {
       const address = addressOf(request);
       return address === undefined ? '' : networkOf(address);
     },
     /**
-     * The same if the address is known to be the client's own. It may belong to a proxy if it is a loopback address, if
-     * a trusted proxy names no client, or if the request comes through an untrusted Unix socket.
+     * The subscriber if the address is known to be the caller's own. It may belong to a proxy if it is a loopback
+     * address, if a trusted proxy has it, and behind an untrusted Unix socket. Callers that have hung up count as one.
      */
     ownSubscriberOf(request: IncomingMessage): string | undefined {
       if (behindUnknownProxy) return undefined;
@@ -63,6 +63,7 @@ function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boole
   return remoteAddress === undefined && localAddress === undefined && !destroyed;
 }
 
+/** The IPv4 address, or the first half of the IPv6 address: what one subscriber has. */
 function networkOf(address: string): string {
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
@@ -81,37 +82,7 @@ function addressesIn(header: string): string[] {
   return addresses.filter((one) => one !== '').reverse();
 }
 
-// Some proxies add the client's port.
+// Some proxies add the caller's port.
 function withoutPort(address: string | undefined): string {
   return address?.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2') ?? '';
-}
-
-/** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
-type Detail = 'off' | 'whole' | 'cut';
-
-/** The addresses of clients, as the log shows them. */
-export function loggedAddresses(settings: {
-  readonly trustedProxies: readonly string[];
-  readonly logClientAddress: Detail;
-}) {
-  const { trustedProxies, logClientAddress: detail } = settings;
-  if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
-  const { addressOf, trusts } = clientsBehind(trustedProxies);
-  const show = (address: string | undefined) => address && shown(address, detail);
-  return {
-    /** The client's address; that of a proxy if the proxy names no client. Undefined behind a Unix socket. */
-    of: (request: IncomingMessage): string | undefined => show(addressOf(request)),
-    /** The address of the peer, unless it is a trusted proxy. */
-    ofPeer: (address: string | undefined): string | undefined =>
-      show(address !== undefined && trusts(address, 0) ? undefined : address),
-  };
-}
-
-function shown(address: string, detail: 'whole' | 'cut'): string {
-  // A zone names an interface of this machine.
-  const parsed = ipaddr.process(address.replace(/%.*$/, ''));
-  if (detail === 'whole') return parsed.toString();
-  const kept = parsed.kind() === 'ipv4' ? 3 : 6;
-  const bytes = parsed.toByteArray().map((byte, index) => (index < kept ? byte : 0));
-  return `${ipaddr.fromByteArray(bytes)}/${kept * 8}`;
 }

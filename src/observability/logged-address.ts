@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+import { callersBehind } from '../http/subscriber.ts';
+
+/** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
+type Detail = 'off' | 'whole' | 'cut';
+
+/** The addresses of callers, as the log shows them. */
+export function loggedAddresses(settings: {
+  readonly trustedProxies: readonly string[];
+  readonly logClientAddress: Detail;
+}) {
+  const { trustedProxies, logClientAddress: detail } = settings;
+  if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
+  const { addressOf, trusts } = callersBehind(trustedProxies);
+  const show = (address: string | undefined) => address && shown(address, detail);
+  return {
+    /** The caller's address; that of a proxy if the proxy names no caller. Undefined behind a Unix socket. */
+    of: (request: IncomingMessage): string | undefined => show(addressOf(request)),
+    /** The address at the other end of a connection, unless a trusted proxy has it. */
+    ofPeer: (address: string | undefined): string | undefined =>
+      show(address !== undefined && trusts(address, 0) ? undefined : address),
+  };
+}
+
+function shown(address: string, detail: 'whole' | 'cut'): string {
+  // A zone names an interface of this machine.
+  const parsed = ipaddr.process(address.replace(/%.*$/, ''));
+  if (detail === 'whole') return parsed.toString();
+  const kept = parsed.kind() === 'ipv4' ? 3 : 6;
+  const bytes = parsed.toByteArray().map((byte, index) => (index < kept ? byte : 0));
+  return `${ipaddr.fromByteArray(bytes)}/${kept * 8}`;
+}

@@ -1,0 +1,100 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { CountedLimit } from '../limits.ts';
+import type { UnreadableRequest } from '../server/unreadable-request.ts';
+import { labelOf, makersOf, memoryMetrics, relayMetrics, type Situation } from './metrics.ts';
+import type { RequestRecord } from './request-log.ts';
+
+/** The limit that a request has hit, by its outcome. */
+const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
+  headers_too_large: 'header_size',
+  request_timeout: 'request_time',
+  overloaded: 'provider_calls',
+  rate_limited: 'rate',
+  too_many_refusals: 'refused_exchanges',
+};
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Creates the metrics of the process, and counts in them. @param situation called for every scrape */
+export function createMetrics(situation: () => Situation) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  // The library takes the data segment for the heap.
+  registry.removeSingleMetric('process_heap_bytes');
+  const makers = makersOf(registry, situation);
+  const metrics = relayMetrics(makers);
+  const limitHit = (limit: CountedLimit | undefined): void => {
+    if (limit !== undefined) metrics.limits.inc({ limit });
+  };
+  return {
+    contentType: registry.contentType as string,
+    text: () => registry.metrics(),
+    /** Adds the metrics of a shared memory. */
+    createMemoryMetrics: () => memoryMetrics(makers),
+    limitHit,
+    observe(record: RequestRecord): void {
+      limitHit(limitOf[record.outcome]);
+      countRequest(metrics, record);
+      countProviderCall(metrics, record);
+      countLogin(metrics, record);
+    },
+    /** Counts a request that never reached the application. */
+    observeUnreadable({ status, outcome }: UnreadableRequest): void {
+      metrics.requests.inc({ route: 'none', status });
+      limitHit(limitOf[outcome]);
+    },
+  };
+}
+
+type RelayMetrics = ReturnType<typeof relayMetrics>;
+
+function countRequest(metrics: RelayMetrics, record: RequestRecord): void {
+  const { route, status, durationMs, outcome, access, excused } = record;
+  const answer = { route: route ?? 'none', status };
+  metrics.requests.inc(answer);
+  metrics.requestDuration.observe(answer, durationMs / 1000);
+  if (outcome === 'internal_error') metrics.unexpectedErrors.inc();
+  if (excused) metrics.excusedCallbacks.inc();
+  if (access !== undefined) metrics.accesses.inc({ outcome: access, ...labelOf(record) });
+}
+
+function countProviderCall(metrics: RelayMetrics, record: RequestRecord): void {
+  const { provider: call, providerError } = record;
+  const label = labelOf(record);
+  if (call !== undefined) {
+    const called = { endpoint: call.endpoint, outcome: call.outcome, ...label };
+    const status = call.status ? `${Math.floor(call.status / 100)}xx` : 'none';
+    metrics.calls.inc({ ...called, status });
+    metrics.callDuration.observe(called, call.durationMs / 1000);
+  }
+  if (providerError !== undefined) {
+    const endpoint = call?.endpoint ?? 'authorize';
+    metrics.errors.inc({ endpoint, code: providerError, ...label });
+  }
+}
+
+/** The actions that ask whether a token opens a resource. */
+const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspect', 'gateway']);
+
+/** Counts what a request does for a login: start, end, redemption, refresh, revocation, logout. */
+function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
+  const { method, action, outcome, grant, resource, ended } = record;
+  const label = labelOf(record);
+  if (method === 'GET' && outcome === 'ok') {
+    if (action === 'start') metrics.started.inc(label);
+    if (action === 'callback') metrics.finished.inc(label);
+  } else if (method === 'GET' && action === 'callback') {
+    metrics.failed.inc({ reason: outcome, ...label });
+  }
+  if (resource !== undefined && doors.has(action)) {
+    metrics.resourceRequests.inc({ resource, outcome });
+    if (ended !== undefined) metrics.streamsEnded.inc({ resource, reason: ended });
+  }
+  if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });
+  if (grant === 'refresh_token') metrics.refreshes.inc({ outcome });
+  // These addresses answer OPTIONS, too.
+  if (method !== 'POST') return;
+  if (action === 'session-refresh') metrics.refreshes.inc({ outcome });
+  if (action === 'logout') metrics.logouts.inc({ outcome });
+  if (action === 'revoke') metrics.revocations.inc({ outcome });
+}

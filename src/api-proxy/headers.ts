@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Request headers that reach the API: those of HTTP, of Microsoft Graph, of GitHub, and of Google. All others could change
+ * Request headers that reach the API: those of HTTP, of Microsoft Graph, of GitHub, and of Google. Any other could change
  * method, path, client, user or credentials there.
  */
 const passedToApi = namesOf(
@@ -22,15 +22,16 @@ const passedToApi = namesOf(
  */
 const keptBack =
   /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|x-http-method|x-login-relay|x-real-ip)$|^(?:proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
+/** What names the caller, and what only browsers send. */
 const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
-/** By these, servers behind proxies know people. */
+/** By these, servers behind proxies know people, who must not write them themselves. */
 const keptFromResource =
   /^x-request-id$|^x-(?:authentik|authenticated|user)|^(?:remote|x-auth|x-remote|x-webauth)-/;
 
-/** Servers take other characters of a name for hyphens. */
-const passes = (name: string, kept: RegExp) => {
+/** Whether a request header passes that only these patterns keep back. Servers take other characters of a name for hyphens. */
+const passes = (name: string, more: RegExp) => {
   const read = name.replace(/[^a-z0-9]/g, '-');
-  return !keptBack.test(read) && !kept.test(read);
+  return !keptBack.test(read) && !more.test(read);
 };
 
 /** Whether a configuration may pass a request header to the API. @param name in lower case */
@@ -39,8 +40,8 @@ export function mayReachApi(name: string): boolean {
 }
 
 /**
- * The headers of a request to a server behind the gateway: all of the client's but those that the relay sets or answers
- * for, because new protocols have new ones.
+ * The headers of a request to a server behind the gateway: all that came but those that the relay sets or answers for,
+ * because new protocols have new ones.
  *
  * @param headers with names in lower case
  */
@@ -49,7 +50,7 @@ export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
 }
 
 /**
- * The headers of a request to the provider's API: those of the client that are listed, with the access token.
+ * The headers of a request to the provider's API: those that came and are listed, with the access token.
  *
  * @param headers with names in lower case
  * @param more names in lower case that are passed, too
@@ -83,7 +84,7 @@ const inventedByApi = /^(?:x-|ratelimit)/;
 const notInvented =
   /^x-(?:accel-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
-/** What acts on the whole origin of the relay, on one connection, or says who may read. */
+/** Response headers that act on the whole origin of the relay or on one connection, or say who may read. */
 const keptFromClient =
   /^(?:accept-ch|activate-storage-access|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|expect-ct|keep-alive|location|nel|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|set-login|speculation-rules|strict-transport-security|te|trailer|transfer-encoding|upgrade|surrogate-control|www-authenticate)$|^(?:access-control|proxy)-|cdn-cache-control$|^x-(?:accel-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
 
@@ -102,10 +103,10 @@ export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
   };
 }
 
-/** Cache directives of a server that does not know that each answer is one person's. */
+/** Cache directives without what shares an answer: a server may not know that each is one person's. */
 function privately(control: string): string {
-  const others = control.split(',').map((one) => one.trim());
-  const kept = others.filter((one) => !/^(?:|public|private|s-maxage=.*)$/i.test(one));
+  const directives = control.split(',').map((one) => one.trim());
+  const kept = directives.filter((one) => !/^(?:|public|private|s-maxage=.*)$/i.test(one));
   return ['private', ...kept].join(', ');
 }
 
@@ -115,12 +116,12 @@ export function pageResponseHeaders(headers: IncomingHttpHeaders): Headers {
   return selected(headers, (name) => passedToPage.has(name) || isInvented(name));
 }
 
-/** The headers that are selected and that `Connection` does not name. Several values of one become a list. */
+/** The headers that are selected, but not those that `Connection` names. Several values of one become a list. */
 function selected(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const isOfConnection = new Set(named);
+  const namedByConnection = new Set(named);
   const pairs = Object.entries(headers).filter(
-    ([name, value]) => value !== undefined && !isOfConnection.has(name) && isSelected(name),
+    ([name, value]) => value !== undefined && !namedByConnection.has(name) && isSelected(name),
   );
   return Object.fromEntries(pairs.map(([name, value]) => [name, [value].flat().join(', ')]));
 }

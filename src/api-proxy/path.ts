@@ -13,6 +13,7 @@ const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
  * encoding are refused, not repaired.
  *
  * @param target path and query of the request, as received
+ * @param prefix the path of the relay for `base`
  * @param base has neither query nor fragment. Its path ends with a slash if `prefix` does
  * @returns undefined if the target is refused
  * @see RFC 3986 §6.2.2, CWE-22
@@ -23,18 +24,18 @@ export function proxiedUrl(target: string, prefix: string, base: URL): URL | und
   if (rest === undefined || !queryForm.test(query)) return undefined;
   if (!isPlain(prefix.endsWith('/') ? rest : rest.slice(1))) return undefined;
   const url = URL.parse(base.origin + base.pathname + rest + query);
-  // The parser must not have moved anything.
+  // The parser must not have moved anything, such as a dot segment.
   const isBelow = url?.origin === base.origin && url.pathname === base.pathname + rest;
   return isBelow ? url : undefined;
 }
 
 /**
- * Maps the target of a redirect of the provider's API to the address of the relay that leads there. Without one, the
- * redirect has no target: nothing in a response chooses another host for the page.
+ * Maps the target of a redirect of a server to the address of the relay that leads there.
  *
  * @param from the URL that was requested
  * @param base the URL at and below which the relay sends requests
  * @param mounted the public URL of the relay for `base`
+ * @returns undefined if there is none. Then, the redirect gets no target: no response chooses another host for a page
  */
 export function relayedLocation(
   location: string,
@@ -49,7 +50,7 @@ export function relayedLocation(
   return mounted + rest + target.search + target.hash;
 }
 
-/** What follows a prefix. @returns undefined if the path leads neither to it nor below it */
+/** What follows the prefix of a path. @returns undefined if the path leads neither to it nor below it */
 function restBelow(path: string, prefix: string): string | undefined {
   const rest = path.slice(prefix.length);
   const isBelow = prefix.endsWith('/') || rest === '' || rest.startsWith('/');
@@ -66,21 +67,21 @@ function isPlain(path: string): boolean {
   });
 }
 
+/**
+ * Whether every server reads the segment as one and the same name, however it decodes: it holds no slash, is no dot
+ * segment, and is not encoded twice.
+ */
 function isPlainSegment(segment: string): boolean {
   if (!segmentForm.test(segment)) return false;
-  const decoded = decodedText(segment);
-  if (decoded === undefined) return false;
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(segment);
+  } catch {
+    // The bytes are not UTF-8, such as an overlong `%c0%af`.
+    return false;
+  }
   // Some servers take full-width dots and slashes for plain ones.
   const compared = decoded.normalize('NFKC');
   // Some servers cut off parameters (`..;x`) and spaces before they resolve dots. Some decode twice: `..%3fx`.
   return !/[/\\\p{Cc}]|%[0-9a-f]{2}|^[.\s]*(?:;|$)|^[.\s]+[?#]/iu.test(compared);
-}
-
-/** @returns undefined if the bytes are not UTF-8, such as an overlong `%c0%af` */
-function decodedText(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
 }

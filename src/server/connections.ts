@@ -5,21 +5,21 @@ import { limits } from '../limits.ts';
 interface Connection {
   readonly socket: Socket;
   readonly responses: Set<ServerResponse>;
-  /** The bytes that had arrived when it began to wait for its client. */
+  /** The bytes that had arrived when the connection began to wait for its client. */
   bytesBefore: number;
 }
 
 export type Connections = ReturnType<typeof limitConnections>;
 
 /**
- * Limits a server's connections. A new one replaces the one that has waited for its client for longest: idle, or for the
- * body of a request. So clients that send nothing do not exclude others. If none waits, the new one is closed.
+ * Limits a server's connections. One too many replaces the connection that has waited for its client for longest: idle,
+ * or for the body of a request. So clients that send nothing do not exclude others. If none waits, the new one is closed.
  */
 export function limitConnections(server: Server, most: number, onLimit: () => void) {
   const connections = new WeakMap<Socket, Connection>();
   const isSecure = 'setSecureContext' in server;
   const handshakes = new Map<string, Connection>();
-  // Those that wait for their clients, longest first. The others are removed once they are looked at.
+  // The queue of connections that wait for their clients, longest first. One may stay after it has ceased to wait.
   const waiting = new Set<Connection>();
   let open = 0;
   let inFlight = 0;
@@ -42,38 +42,40 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     waiting.delete(replaced);
     replaced.socket.destroy();
   });
-  // TLS wraps the connection's socket in another one that does not expose it.
+  // TLS wraps the connection's socket in another one that does not expose it, but has the same peer.
   server.on('secureConnection', (secured: Socket) => {
     const connection = handshakes.get(peerOf(secured));
     if (connection) connections.set(secured, connection);
   });
 
+  /** Puts a connection at the end of the queue. */
   function startWaiting(connection: Connection): void {
     connection.bytesBefore = connection.socket.bytesRead;
     waiting.delete(connection);
     waiting.add(connection);
   }
 
-  /** The connection whose client has let the relay wait for longest. Takes those out of the queue that do not wait. */
+  /** The connection that has waited for its client for longest. Takes those out of the queue that do not wait any more. */
   function connectionToReplace(): Connection | undefined {
     for (const connection of waiting) {
-      const [response, ...others] = connection.responses;
+      const [response, ...pipelined] = connection.responses;
       if (response === undefined) return connection;
       const { complete, readableLength } = response.req;
       const received = connection.socket.bytesRead - connection.bytesBefore;
-      // The relay has to answer.
-      if (complete || others.length > 0) waiting.delete(connection);
-      // A large upload that goes on waits from now. It has received nothing since then, so the loop ends.
+      // The relay has to answer: the request has come whole, as one has that others follow.
+      if (complete || pipelined.length > 0) waiting.delete(connection);
+      // A large upload that goes on waits from now. At its new place, this loop meets it with nothing received.
       else if (received >= limits.requestBodySize) startWaiting(connection);
       // The client has to send.
       else if (readableLength === 0 && !response.headersSent) return connection;
+      // Else the relay has to read what has come, or is answering. It may still have to wait for the rest of the body.
     }
     return undefined;
   }
 
   return {
     /** The number of requests whose response has not been sent completely. */
-    inFlight: (): number => inFlight,
+    inFlight: () => inFlight,
     /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
     has: (socket: Socket): boolean => connections.has(socket),
     /** Tracks a request until its response is sent or the client is gone. */

@@ -65,7 +65,7 @@ export async function listen(
     connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
     keepAliveTimeout: most.keepAliveTime,
     maxHeaderSize: most.headerSize,
-    // A silent stream has no other sign that its client is gone without a word.
+    // A silent stream has no other sign of a client that has vanished.
     keepAlive: true,
     keepAliveInitialDelay: most.keepAliveTime,
     // The application answers a missing Host, with JSON.
@@ -75,7 +75,7 @@ export async function listen(
   const tls = certificate && { ...options, ...tlsOptions(certificate) };
   const secureServer = tls && (await import('node:https')).createServer(tls, listener);
   const server = secureServer ?? createServer(options, listener);
-  // Node drops those beyond it, so let the application see that there are more than it accepts.
+  // Node drops further headers. With one more than may be, `checkHeaders` sees that there are too many.
   server.maxHeadersCount = limits.headers + 1;
   const connections = limitConnections(server, most.connections, () =>
     observer.limitHit('connections'),
@@ -180,12 +180,12 @@ function refuseUnreadableRequests(
     const { remoteAddress } = socket;
     observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);
   };
-  // Complete requests on the same connection are answered first. @see RFC 9112 §9.3.2
+  /** Acts once the complete requests on the same connection are answered. @see RFC 9112 §9.3.2 */
   const afterResponses = (socket: Socket, act: () => void) => {
     const responses = connections.responsesOn(socket);
-    const last = responses.findLast(({ req, headersSent }) => req.complete || headersSent);
-    if (last === undefined) act();
-    else last.once('close', act);
+    const lastDue = responses.findLast(({ req, headersSent }) => req.complete || headersSent);
+    if (lastDue === undefined) act();
+    else lastDue.once('close', act);
   };
   // After the first parse error, every further byte raises the same error again.
   const refused = new WeakSet<Socket>();
@@ -195,9 +195,9 @@ function refuseUnreadableRequests(
     refused.add(socket);
     afterResponses(socket, () => {
       // Don't answer a client that has closed the connection or has sent nothing.
-      const silent = socket.bytesRead === 0 || !connections.has(socket);
-      const deaf = !socket.writable || error.code === 'ECONNRESET';
-      if (silent || deaf) socket.destroy();
+      const isSilent = socket.bytesRead === 0 || !connections.has(socket);
+      const isDeaf = !socket.writable || error.code === 'ECONNRESET';
+      if (isSilent || isDeaf) socket.destroy();
       else refuse(error.code ?? '', socket);
     });
   });

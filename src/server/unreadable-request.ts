@@ -12,6 +12,7 @@ export interface UnreadableRequest {
   readonly outcome: FailureCode;
 }
 
+/** The failure of each reason; any other reason is a bad request. */
 const failures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',

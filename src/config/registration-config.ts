@@ -67,7 +67,7 @@ export function refreshPolicyOf(
   { refreshTokens: mode, kind }: FrontEndConfig,
 ): RefreshPolicy | undefined {
   const isKeySafe = keySecrets !== undefined || isLoopback(new URL(baseUrl));
-  return mode !== 'off' && isKeySafe ? { mode, lifetime, replaces: kind === 'native' } : undefined;
+  return mode !== 'off' && isKeySafe ? { mode, lifetime, rotates: kind === 'native' } : undefined;
 }
 
 /** Whether a front end holds no token. */

@@ -12,7 +12,7 @@ const codeLifetime = 60;
 /** Seconds by which the clocks of replicas may differ. */
 const clockSkew = 60;
 
-const sealed = v.object({
+const content = v.object({
   /** Seconds since 1970. */
   issuedAt: v.number(),
   /** The redirect URI that the front end has named. @see RFC 6749 §4.1.3 */
@@ -23,31 +23,32 @@ const sealed = v.object({
   /** The relay's own verifier at the provider, if the login uses PKCE there. */
   codeVerifier: v.optional(v.string()),
   ...loginTerms,
-  /** The address of the callback, if it is known and a page of anybody can send this code. */
+  /** The client address of the callback, if it is known, and any page can redeem this code. */
   address: v.optional(v.string()),
 });
 
 /** A login that the provider has granted, until the front end redeems it. */
-export type CodeContent = Omit<v.InferOutput<typeof sealed>, 'issuedAt'>;
+export type CodeContent = Omit<v.InferOutput<typeof content>, 'issuedAt'>;
 
 /** The codes that a registration issues to front ends. Nothing is stored: a code holds its login, sealed. */
 export type Codes = ReturnType<typeof createCodes>;
 
 /**
- * @param audience gives that of the registration, or throws a `RelayError` if no provider is known
+ * @param registrationAudience throws a `RelayError` if no provider is known
  * @see RFC 6749 §4.1.2
  */
-export function createCodes(keys: KeyRing, audience: () => string, now: Clock) {
-  const seal = createSeal('code', keys, sealed);
+export function createCodes(keys: KeyRing, registrationAudience: () => string, now: Clock) {
+  const seal = createSeal('code', keys, content);
   const seconds = () => secondsOf(now);
   return {
     /** Issues a code that is valid for 60 seconds, to the front end with this audience. */
-    issue(issued: CodeContent, frontEnd: string): string {
-      return seal.seal({ ...issued, issuedAt: seconds() }, audience(), frontEnd);
+    issue(issued: CodeContent, frontEndAudience: string): string {
+      const held = { ...issued, issuedAt: seconds() };
+      return seal.seal(held, registrationAudience(), frontEndAudience);
     },
     /** @returns undefined if the code is altered, expired, or not of this registration and front end */
-    open(code: string, frontEnd: string): CodeContent | undefined {
-      const opened = seal.open(code, audience(), frontEnd);
+    open(code: string, frontEndAudience: string): CodeContent | undefined {
+      const opened = seal.open(code, registrationAudience(), frontEndAudience);
       if (opened === undefined) return undefined;
       const { issuedAt, ...issued } = opened;
       const age = seconds() - issuedAt;

@@ -33,8 +33,8 @@ export function createRevocations(home: Home) {
   const join = createJoint<void>();
   return {
     /**
-     * Revokes the tokens of a login once: a page that repeats it must not use up the requests that the
-     * provider allows the relay. A failure is not remembered.
+     * Revokes the tokens of a login once: a page that repeats its revocation must not use up the requests that the
+     * provider allows the relay. A failed revocation may be repeated.
      */
     async once({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
       const key = keyOf(refreshToken, accessToken);
@@ -47,16 +47,17 @@ export function createRevocations(home: Home) {
 export type Grants = ReturnType<typeof createGrants>;
 
 /**
- * @param at.audience gives that of the registration, or throws a `RelayError` if no provider is known
- * @param at.redirectUri what the provider gets with the code of a login, and compares
+ * @param registrationAudience throws a `RelayError` if no provider is known
+ * @param callbackUri the redirect URI of the relay at the provider, which compares it again with each code
  */
 export function createGrants(
   keys: Keys,
-  { audience, redirectUri }: { readonly audience: () => string; readonly redirectUri: string },
+  registrationAudience: () => string,
+  callbackUri: string,
   memory: GrantMemory,
   now: Clock,
 ) {
-  const codes = createCodes(keys.code, () => `${audience()} ${redirectUri}`, now);
+  const codes = createCodes(keys.code, () => `${registrationAudience()} ${callbackUri}`, now);
   const refreshTokens = createRefreshTokens(keys.refreshToken, now);
   return {
     ...memory,
@@ -64,13 +65,18 @@ export function createGrants(
     codes,
     nonces: createNonces(keys.nonce, now),
     refreshTokens,
-    /** The redirect URI of the login that a code or a refresh token is of, if it is known. */
+    /**
+     * The redirect URI of the login whose code or refresh token a request sends, if it is known. A token request sends
+     * `code` or `refresh_token`, a revocation `token`.
+     */
     redirectUriOf(
-      { code, refresh_token, token = refresh_token }: EndpointParameters,
-      { audience: frontEnd }: { readonly audience: string },
+      { code, refresh_token: refreshed, token: revoked }: EndpointParameters,
+      { audience: frontEndAudience }: { readonly audience: string },
     ): string | undefined {
-      if (code !== undefined) return codes.open(code, frontEnd)?.redirectUri;
-      return token && refreshTokens.openExpired(token, [audience(), frontEnd])?.redirectUri;
+      if (code !== undefined) return codes.open(code, frontEndAudience)?.redirectUri;
+      const token = revoked ?? refreshed;
+      const owner = () => [registrationAudience(), frontEndAudience] as const;
+      return token && refreshTokens.openExpired(token, owner())?.redirectUri;
     },
   };
 }

@@ -47,10 +47,10 @@ const claims = v.object({
 /** Milliseconds for which a nonce is handed out. It is accepted for as long again. */
 const slotLength = 300_000;
 
-/** Says when a proof was made at the earliest, so that none can be signed in advance. */
+/** The relay's nonces in proofs: a proof with one cannot have been signed long in advance. */
 export type Nonces = ReturnType<typeof createNonces>;
 
-/** Nonces are stateless: relays with the same keys have the same ones. @see RFC 9449 §8 */
+/** Nonces are not stored: relays with the same keys derive the same ones from the time. @see RFC 9449 §8 */
 export function createNonces(keys: KeyRing, now: Clock) {
   const nonceOf = (key: Buffer, age: number) =>
     createHmac('sha256', key)
@@ -58,7 +58,7 @@ export function createNonces(keys: KeyRing, now: Clock) {
       .digest('base64url');
   return {
     current: () => nonceOf(keys[0], 0),
-    /** Whether the nonce is of this slot or the one before. */
+    /** Whether the nonce is that of the present five minutes, or of the five before. */
     accepts(nonce: string): boolean {
       const given = Buffer.from(nonce);
       const valid = keys.flatMap((key) => [0, 1].map((age) => Buffer.from(nonceOf(key, age))));
@@ -98,7 +98,7 @@ export function createProofs(home: Home) {
       if (htm !== method || !isSameAddress(htu, url)) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
       }
-      // Before the clock is compared: the answer shows the page the time too.
+      // Before `iat` is compared: this answer also has a Date, with which a page corrects its clock.
       if (nonces?.accepts(nonce) === false) {
         throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }

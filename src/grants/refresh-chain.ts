@@ -6,7 +6,6 @@ import { createRecent } from '../memory/recent.ts';
 import type { Found } from '../memory/shared.ts';
 import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createRefreshCount } from './refresh-count.ts';
 import {
   aged,
   createResults,
@@ -21,10 +20,8 @@ import {
 } from './refresh-results.ts';
 
 const { letter } = kinds.refreshResults;
-/** Milliseconds for which the relays that wait find a result that nobody else gets. */
+/** Milliseconds for which relays that wait for a call find a result that no later request gets. */
 const waitersTime = 1_000;
-/** Calls for one login in ten minutes: other scopes and short tokens need one each. */
-const mostCalls = 60;
 
 export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
 
@@ -36,28 +33,33 @@ interface InFlight {
   readonly result: Promise<RefreshResult | undefined>;
 }
 
-/** The chains of refresh tokens, each of which the provider has replaced by the next one, at this and at other relays. */
+/**
+ * The chains of refresh tokens: the provider has replaced each one by the next, in a call of this or of another relay.
+ * The key of a refresh token is that of `keyOfRefresh`.
+ */
 export class RefreshChains {
   readonly results: ReturnType<typeof createResults>;
   readonly #home: Home;
   readonly #inFlight = new Map<string, InFlight>();
-  /** The refresh tokens of logins that are to be revoked: from then on, only the provider gives tokens. */
+  /** Refresh tokens that a logout is about to revoke: no earlier result is given for them any more. */
   readonly #toRevoke: ReturnType<typeof createMarks>;
+  /**
+   * The provider's refusals. Each is repeated for 60 seconds, but no other error: the retries of a page must not use up
+   * the token requests that the provider allows the relay.
+   */
   readonly #refusals: ReturnType<typeof createRecent<RelayError>>;
-  readonly #countCall: (login: string) => void;
 
   constructor(home: Home) {
     this.#home = home;
     this.results = createResults(home.now);
     this.#toRevoke = createMarks(home, kinds.endedRefreshes);
     this.#refusals = createRecent(resultTime, mostResults, home.now);
-    this.#countCall = createRefreshCount(mostCalls, home.now);
   }
 
   /**
    * The newest result that a refresh may have: an earlier one, or that of a call.
    *
-   * @throws {RelayError} `rate_limited`, or why the call failed
+   * @throws {RelayError} why the call failed
    */
   async newest(
     refresh: FrontEndRefresh,
@@ -65,102 +67,105 @@ export class RefreshChains {
     isGood: IsGood,
   ): Promise<RefreshResult> {
     const { results } = this;
-    // The refresh token of which the other relays know nothing newer.
-    let asked: string | undefined;
+    // The key for which the other relays were asked last, and had nothing newer.
+    let askedKey: string | undefined;
     for (;;) {
-      const { newest, key, last, current } = this.#follow(refresh);
-      if (current !== undefined && current.scope !== refresh.scope) {
-        await current.result.catch(() => {});
+      const { newest, key, lastResult, inFlight } = this.#follow(refresh);
+      if (inFlight !== undefined && inFlight.scope !== refresh.scope) {
+        // Its result may replace the refresh token that a call with this scope would send.
+        await inFlight.result.catch(() => {});
         continue;
       }
-      const ended = last ?? results.repeatable(key, isGood);
-      const isMeant = ended?.scope === refresh.scope && !this.#toRevoke.isMarkedHere(key);
-      if (current === undefined && ended && isMeant && results.isUsable(ended)) {
-        if (this.#home.shared === undefined || asked === key) return ended;
-        asked = key;
+      const known = lastResult ?? results.repeatable(key, isGood);
+      const isMeant = known?.scope === refresh.scope && !this.#toRevoke.isMarkedHere(key);
+      if (inFlight === undefined && known && isMeant && results.isUsable(known)) {
+        if (this.#home.shared === undefined || askedKey === key) return known;
+        askedKey = key;
+        // Follows the chain again: this process may have learned more while it asked.
         if (!(await this.#isOlderThanAtOthers(newest, key))) continue;
       }
-      const result = await (current?.result ?? this.#start(newest, call));
+      const result = await (inFlight?.result ?? this.#start(newest, call));
       if (result !== undefined) return result;
     }
   }
 
   /**
-   * The newest result of the chain of a refresh token, which is no longer repeated. Waits for a refresh in flight.
+   * Ends the chain of a refresh token that is to be revoked: no request gets a result of it any more. Waits for a refresh
+   * in flight.
    *
-   * @returns undefined if the refresh token was not rotated, or if that is forgotten
+   * @returns the newest response; undefined if the refresh token was not rotated, or if that is forgotten
    */
   async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
     for (;;) {
-      const { newest, key, last, current } = this.#follow(token);
-      if (current !== undefined) {
-        await current.result.catch(() => {});
+      const { newest, key, lastResult, inFlight } = this.#follow(token);
+      if (inFlight !== undefined) {
+        await inFlight.result.catch(() => {});
         continue;
       }
       await this.#toRevoke.mark(key, resultTime);
+      // Waits for a refresh of another relay, and learns what that has rotated. There is nothing to call.
       const found = await lead(this.#home, kinds.refreshResults, key, {
         call: async () => ({}),
         isAnswer: (outcome) => isRotation(outcome, newest.refreshToken),
-        // Nothing but an end to the lock.
+        // Leaves nothing to other relays: this only ends the lock.
         keep: () => ({ lifetime: 1, always: false }),
       }).catch(() => undefined);
+      // Without the shared memory, what this relay knows counts.
       if (found === undefined || found.how === 'led') {
         await this.forget(keyOfRefresh(token));
-        return last?.response;
+        return lastResult?.response;
       }
       this.#learn(newest, found);
     }
   }
 
   /** Leaves a result to the other relays. @param passed undefined: it did not pass its check yet */
-  async share(key: string, ended: RefreshResult, passed?: 'passed'): Promise<void> {
-    const outcome = { scope: ended.scope, response: aged(ended, this.#home.now()) };
+  async share(key: string, result: RefreshResult, passed?: 'passed'): Promise<void> {
+    const outcome = { scope: result.scope, response: aged(result, this.#home.now()) };
     const { shared } = this.#home;
     if (passed) await shared?.leave(letter, key, outcome, resultTime);
     else await shared?.leave(letter, key, { ...outcome, isUnchecked: true }, uncheckedTime);
   }
 
-  /** Forgets a result that did not pass its check, at the other relays, too. */
+  /** Forgets an unchecked result, at the other relays, too. */
   async forget(key: string): Promise<void> {
     if (this.results.unchecked.get(key) === undefined) return;
     this.results.unchecked.delete(key);
     await this.#home.shared?.forget(letter, key);
   }
 
-  /** Follows the rotations from a refresh token to the newest one, or to one that is in flight. */
+  /** Follows the rotations from a refresh token to the newest one, or to one that a call in flight may replace. */
   #follow<Token extends RefreshTokenOwner>(first: Token) {
     let newest = first;
-    let last: RefreshResult | undefined;
+    let lastResult: RefreshResult | undefined;
     for (;;) {
       const key = keyOfRefresh(newest);
-      const current = this.#inFlight.get(key);
-      const ended = current === undefined ? this.results.after(key) : undefined;
-      last = ended ?? last;
-      const { refreshToken = newest.refreshToken } = ended?.response ?? {};
-      if (refreshToken === newest.refreshToken) return { newest, key, last, current };
+      const inFlight = this.#inFlight.get(key);
+      const result = inFlight === undefined ? this.results.after(key) : undefined;
+      lastResult = result ?? lastResult;
+      const { refreshToken = newest.refreshToken } = result?.response ?? {};
+      if (refreshToken === newest.refreshToken) return { newest, key, lastResult, inFlight };
       newest = { ...first, refreshToken };
     }
   }
 
   /** Whether another relay has a newer result, or is to get one. */
   async #isOlderThanAtOthers({ refreshToken }: RefreshTokenOwner, key: string): Promise<boolean> {
+    // Remembers a logout at another relay: this process then gives no earlier result either.
     if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
     const found = await this.#home.shared?.peek(letter, key);
     return found === 'locked' || (found !== undefined && isFinal(found.outcome, refreshToken));
   }
 
-  /** @returns as `#learn` does */
+  /** Calls the provider, or gets what another relay's call has left. @returns as `#learn` does */
   async #start(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
     const { login, refreshToken, scope } = refresh;
     const key = keyOfRefresh(refresh);
     const refusal = this.#refusals.get(key);
     if (refusal !== undefined) throw refusal;
     const result = lead(this.#home, kinds.refreshResults, key, {
-      call: async () => {
-        this.#countCall(login);
-        return { scope, response: await call({ refreshToken, scope }) };
-      },
-      // As in one process: no other failure is repeated, and only those who wait share the rest.
+      call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
+      // What is not final answers only a relay that has waited for it: so requests in one process share a call, too.
       isAnswer(outcome, hasWaited) {
         const isSame = outcome.response !== undefined && outcome.scope === scope;
         return (
@@ -197,11 +202,11 @@ export class RefreshChains {
     // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
     const { refreshToken = token.refreshToken } = outcome.response;
     const response = { ...outcome.response, refreshToken };
-    const ended = { scope: outcome.scope, response, at: this.#home.now() - age };
-    this.results.rotate(token, ended, Math.max(0, resultTime - age));
-    if (outcome.isUnchecked) this.results.keepUnchecked(token, ended);
-    if (how === 'led') this.results.repeat(token, ended);
-    return how === 'led' || refreshToken === token.refreshToken ? ended : undefined;
+    const result = { scope: outcome.scope, response, at: this.#home.now() - age };
+    this.results.rotate(token, result, Math.max(0, resultTime - age));
+    if (outcome.isUnchecked) this.results.keepUnchecked(token, result);
+    if (how === 'led') this.results.repeat(token, result);
+    return how === 'led' || refreshToken === token.refreshToken ? result : undefined;
   }
 }
 

@@ -4,19 +4,18 @@ import { createLasting, createRecent, keyOf } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Owner } from './refresh-tokens.ts';
 
-/** Milliseconds for which a result is repeated, and results of each sort. */
-/** Milliseconds for which a result is given again: a minute. */
+/** Milliseconds for which requests with a replaced refresh token get the result that replaced it: a minute. */
 export const { lifetime: resultTime, most: mostResults } = kinds.refreshResults;
-/** The same for a result that did not pass its check yet: an hour. */
+/** Milliseconds for which a result that did not pass its check yet is kept: an hour. */
 export const uncheckedTime = 3_600_000;
-/** How long a result is also repeated for its own refresh token: one login must not use up the requests that the provider allows the relay. */
+/** Milliseconds for which requests with the refresh token of a result get that result again: half a minute. */
 const repeatTime = 30_000;
-/** Seconds. A token that ends sooner is refreshed. */
+/** Seconds. If the access token of a result ends sooner, its refresh token is refreshed instead. */
 const shortLife = 60;
 
 /** A refresh token of the provider, and the client that it was issued to. */
 export interface RefreshTokenOwner {
-  /** Tells its login from all others. */
+  /** The id of its login. */
   readonly login: string;
   readonly owner: Owner;
   /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
@@ -32,7 +31,7 @@ export interface RefreshResult {
   readonly response: Refreshed;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Whether the provider does not know the access token any more. */
+  /** Whether the provider has refused the access token since. */
   readonly isSpent?: boolean;
 }
 
@@ -40,66 +39,66 @@ export interface RefreshResult {
 export type IsGood = (accessToken: string) => boolean;
 
 /**
- * Remembers the last 4096 results at most, and the last 4096 that did not pass their check yet. The logins that have most
- * give way first.
+ * Remembers the results of refreshes: the last 4096 at most by each key, of which the logins that have most lose the
+ * oldest ones first.
  */
 export function createResults(now: Clock) {
-  /** By the refresh token that was given. */
+  /** Each by the refresh token that it replaced. */
   const rotations = createLasting<RefreshResult>(mostResults, now, true);
-  /** By the refresh token of the result. */
+  /** Each by its own refresh token: one login must not use up the requests that the provider allows the relay. */
   const latest = createRecent<RefreshResult>(repeatTime, mostResults, now);
   /**
-   * Those that did not pass their check yet. A provider that rotates refresh tokens takes the earlier one no more, so an
-   * outage of what the check asks would end the login.
+   * Those that did not pass their check yet, each by the refresh token that was sent. A provider that rotates refresh
+   * tokens does not take that again, so a login would end if the check cannot be made now.
    */
   const unchecked = createRecent<RefreshResult>(uncheckedTime, mostResults, now);
-  const keysOf = (given: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
-    [keyOfRefresh(given), keyOfRefresh({ ...given, refreshToken })] as const;
+  const ownKeyOf = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
+    keyOfRefresh({ ...sent, refreshToken });
   return {
     rotations,
     latest,
     unchecked,
-    /** What a refresh token was rotated to, or what is kept of it. */
+    /** The result that a refresh token was sent for, if it was replaced, or has not passed its check yet. */
     after: (key: string): RefreshResult | undefined => unchecked.get(key) ?? rotations.get(key),
-    /** Remembers that a refresh token was replaced, if it was. @param lifetime milliseconds */
-    rotate(given: RefreshTokenOwner, ended: RefreshResult, lifetime: number): void {
-      const [key, next] = keysOf(given, ended);
+    /** Remembers that the refresh token that was sent was replaced, if it was. @param lifetime milliseconds */
+    rotate(sent: RefreshTokenOwner, result: RefreshResult, lifetime: number): void {
+      const [key, next] = [keyOfRefresh(sent), ownKeyOf(sent, result)];
       if (next === key) return;
-      // What was kept of the replaced token would hide the next one. And the provider may return an earlier token again:
-      // without this, the chain would be a circle.
+      // An unchecked result of the replaced token would hide this one. And a provider may give an earlier token again:
+      // what was remembered of that would make the chain a circle.
       for (const one of [key, next]) {
         unchecked.delete(one);
         rotations.delete(one);
       }
-      rotations.set(key, ended, lifetime, given.login);
+      rotations.set(key, result, lifetime, sent.login);
     },
     /** Keeps a result until it has passed its check. */
-    keepUnchecked: (given: RefreshTokenOwner, ended: RefreshResult): void =>
-      unchecked.set(keyOfRefresh(given), ended, given.login),
+    keepUnchecked: (sent: RefreshTokenOwner, result: RefreshResult): void =>
+      unchecked.set(keyOfRefresh(sent), result, sent.login),
     /** Remembers a result for its own refresh token. */
-    repeat: (given: RefreshTokenOwner, ended: RefreshResult): void =>
-      latest.set(keysOf(given, ended)[1], ended, given.login),
-    /** Whether a result may be repeated for those who did not get it: for a minute, or while its token is good. */
-    isUsable(ended: RefreshResult): boolean {
-      const isNew = now() - ended.at < resultTime;
-      return !ended.isSpent && (isNew || aged(ended, now()).expiresIn !== 0);
+    repeat: (sent: RefreshTokenOwner, result: RefreshResult): void =>
+      latest.set(ownKeyOf(sent, result), result, sent.login),
+    /** Whether a result may be given to requests that did not get it: for a minute, or until its access token ends. */
+    isUsable(result: RefreshResult): boolean {
+      const isNew = now() - result.at < resultTime;
+      return !result.isSpent && (isNew || aged(result, now()).expiresIn !== 0);
     },
-    /** The result that a refresh token came with, if it may be repeated. */
+    /** The result that a refresh token came with, while its access token is good for a minute more. */
     repeatable(key: string, isGood: IsGood): RefreshResult | undefined {
-      const ended = latest.get(key);
-      if (ended && !isGood(ended.response.accessToken)) return undefined;
-      const expiresIn = ended && aged(ended, now()).expiresIn;
-      return expiresIn === undefined || expiresIn > shortLife ? ended : undefined;
+      const result = latest.get(key);
+      if (result && !isGood(result.response.accessToken)) return undefined;
+      const expiresIn = result && aged(result, now()).expiresIn;
+      return expiresIn === undefined || expiresIn > shortLife ? result : undefined;
     },
   };
 }
 
-/** Without the scope: a refresh token is spent whatever the scope was. */
+/** The key of a refresh. The scope is no part of it: with any scope, a refresh spends the refresh token. */
 export function keyOfRefresh(token: RefreshTokenOwner): string {
   return keyOf(...token.owner, token.thumbprint, token.refreshToken);
 }
 
-/** The response as it is true at a later time. Less than a second does not count: a call is answered as it was. */
+/** The response with the lifetimes that are left later. Less than a second does not count: that is the first answer. */
 export function aged({ response, at }: RefreshResult, now: number): Refreshed {
   const age = now - at < 1000 ? 0 : (now - at) / 1000;
   const left = (seconds: number | undefined) =>

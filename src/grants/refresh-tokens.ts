@@ -10,26 +10,26 @@ import { generationSchema } from './generations.ts';
 import type { Refreshed } from './refresh-results.ts';
 
 const content = v.object({
-  /** Tells the login from all others. A refresh keeps it. */
+  /** The id of the login. A refresh keeps it. */
   login: v.string(),
-  /** The thumbprint of the key that the front end must prove. Without it, the token is unbound. */
+  /** The thumbprint of the key that the front end must prove. Undefined: the token is unbound. */
   thumbprint: v.optional(v.string()),
   ...loginTerms,
   loggedInAt: v.number(),
-  /** When the token expires, in seconds since 1970. */
+  /** When this refresh token expires, in seconds since 1970. */
   endsAt: v.number(),
-  /** The redirect URI of the login, if nothing else says from where its client sends requests. */
+  /** The redirect URI of the login, if only that says from which origin its client sends requests. */
   redirectUri: v.optional(v.string()),
-  /** The address of the callback, if it is known and a page of anybody can send this token. */
+  /** The client address of the callback, if it is known, and any page can use this token. */
   address: v.optional(v.string()),
-  /** Its place among those of its login. Without it, the relay does not replace the token. */
+  /** Undefined: the relay does not rotate the token. */
   generation: v.optional(generationSchema),
   providerToken: v.object({
     refreshToken: v.optional(v.string()),
-    /** There if the provider gives no refresh token, or revokes nothing else. */
+    /** Set if the provider gives no refresh token, or if it revokes only access tokens. */
     accessToken: v.optional(v.string()),
     tokenType: v.optional(v.string()),
-    /** Seconds since 1970, if it is known. */
+    /** When the access token ends, in seconds since 1970, if that is known. */
     endsAt: v.optional(v.number()),
   }),
 });
@@ -43,7 +43,7 @@ export type Owner = readonly [registration: string, frontEnd: string];
 /** The refresh tokens that a registration issues to front ends. A token holds its login, sealed. @see RFC 6749 §1.5 */
 export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
-  /** The same as `open`, for a revocation: expired tokens too, because the provider's may be valid for longer. */
+  /** As `open`, but expired tokens too: a revocation may find that the provider's token lives longer. */
   const openExpired = (refreshToken: string, owner: Owner) => seal.open(refreshToken, ...owner);
   return {
     /**
@@ -64,21 +64,21 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
   };
 }
 
-/** A name for a login that tells it from all others. */
-export const newLogin = () => randomBytes(16).toString('base64url');
+/** The id of a new login. */
+export const newLoginId = () => randomBytes(16).toString('base64url');
 
 /** Whether the logins of a front end get refresh tokens, and for how long. */
 export interface RefreshPolicy {
   /** `bound`: only if the front end proves a key. `bearer`: always. */
   readonly mode: 'bound' | 'bearer';
-  /** Whether the relay replaces unbound tokens. */
-  readonly replaces: boolean;
+  /** Whether the relay rotates unbound refresh tokens. */
+  readonly rotates: boolean;
   /** Seconds from the login until the last refresh token expires. */
   readonly lifetime: number;
 }
 
 interface ProviderRefreshPolicy extends RefreshPolicy {
-  /** Whether refresh tokens hold the access token too: the provider revokes nothing else. */
+  /** Whether refresh tokens hold the access token too, because the provider revokes only that. */
   readonly keepsAccessToken: boolean;
 }
 
@@ -89,30 +89,32 @@ interface ProviderRefreshPolicy extends RefreshPolicy {
  * @returns undefined if the policy grants none
  */
 export function firstRefreshToken(
-  { mode, replaces, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
-  token: TokenResponse,
+  { mode, rotates, lifetime, keepsAccessToken }: ProviderRefreshPolicy,
+  granted: TokenResponse,
   thumbprint: string | undefined,
   now: Clock,
 ): RefreshTokenContent | undefined {
   if (mode === 'bound' && thumbprint === undefined) return undefined;
-  const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope } = token;
+  const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope } = granted;
   const loggedInAt = secondsOf(now);
   const until = (seconds: number | undefined) =>
     loggedInAt + Math.min(lifetime, seconds ?? lifetime);
-  const isReplaced = replaces && thumbprint === undefined;
+  // A stolen bound token is of no use, so it needs no rotation.
+  const isRotated = rotates && thumbprint === undefined;
   const common = {
-    login: newLogin(),
+    login: newLoginId(),
     thumbprint,
     scope,
     loggedInAt,
-    generation: isReplaced ? { number: 0, since: loggedInAt } : undefined,
+    generation: isRotated ? { number: 0, since: loggedInAt } : undefined,
   };
   if (refreshToken !== undefined) {
     const providerToken = { refreshToken, ...(keepsAccessToken && { accessToken }) };
     return { ...common, endsAt: until(refreshExpiresIn), providerToken };
   }
-  const endsAt = expiresIn === undefined ? undefined : loggedInAt + expiresIn;
-  const providerToken = { accessToken, tokenType, endsAt };
+  // Without a refresh token of the provider, a refresh gives the same access token again until that ends.
+  const accessTokenEnd = expiresIn === undefined ? undefined : loggedInAt + expiresIn;
+  const providerToken = { accessToken, tokenType, endsAt: accessTokenEnd };
   return { ...common, endsAt: until(expiresIn), providerToken };
 }
 
@@ -125,10 +127,7 @@ export function isStillGranted(
   return (mode === 'bearer' || thumbprint !== undefined) && now() < (loggedInAt + lifetime) * 1000;
 }
 
-/**
- * Milliseconds that the refresh tokens of a login have left at most: those of others may be good for longer than the
- * given one.
- */
+/** Milliseconds until the last refresh token of a login expires: a later one may be good for longer than the given one. */
 export function timeLeft(
   policy: RefreshPolicy | undefined,
   { loggedInAt, endsAt }: RefreshTokenContent,
@@ -137,20 +136,20 @@ export function timeLeft(
   return Math.max(endsAt, loggedInAt + (policy?.lifetime ?? 0)) * 1000 - now();
 }
 
-/** The content of the refresh token after a refresh. @param login the content of the earlier refresh token */
+/** What the next refresh token of a login holds after a refresh. */
 export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
-  login: RefreshTokenContent,
+  earlier: RefreshTokenContent,
   { accessToken, refreshToken, refreshExpiresIn }: Refreshed,
   now: Clock,
 ): RefreshTokenContent {
-  const { loggedInAt, providerToken } = login;
+  const { loggedInAt, providerToken } = earlier;
   const isSame = providerToken.refreshToken === refreshToken;
-  // The end in this response. If there is none, the end that was known of the same token.
+  // If this response names no end, an earlier one may have named that of the same token.
   const given = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
-  const providerEnd = given ?? (isSame ? login.endsAt : Number.POSITIVE_INFINITY);
+  const providerEnd = given ?? (isSame ? earlier.endsAt : Number.POSITIVE_INFINITY);
   return {
-    ...login,
+    ...earlier,
     endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),
     providerToken: { refreshToken, ...(keepsAccessToken && { accessToken }) },
   };

@@ -1,7 +1,8 @@
-import { isFailure } from '../failures/relay-error.ts';
+import type { Clock } from '../clock.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Home } from '../memory/home.ts';
+import { createLasting } from '../memory/recent.ts';
 import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refresh-chain.ts';
-import { createRefreshCount } from './refresh-count.ts';
 import {
   aged,
   type IsGood,
@@ -14,6 +15,11 @@ import {
 
 /** Refreshes of one login in ten minutes, with or without a call: twenty tabs need one each. */
 const mostRefreshes = 600;
+/** Calls to the provider for one login in ten minutes: other scopes and short tokens need one each. */
+const mostCalls = 60;
+const countTime = 600_000;
+const mostLogins = 16_384;
+const tooMany = 'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
 
 type Check = (refreshed: Refreshed) => Promise<void>;
 
@@ -24,59 +30,58 @@ export type Refreshes = ReturnType<typeof createRefreshes>;
 export function createRefreshes(home: Home) {
   const chains = new RefreshChains(home);
   const { unchecked, keepUnchecked, rotations } = chains.results;
+  const countCall = createCount(mostCalls, home.now);
 
   /**
    * Checks a result. Until it has passed, it is kept as unchecked.
    *
-   * @param wasUnchecked whether it has not passed before
+   * @param wasUnchecked whether an earlier request got the result, but could not check it
    * @throws {RelayError} why the check failed
    */
   async function settle(
     refresh: FrontEndRefresh,
-    ended: RefreshResult,
+    result: RefreshResult,
     wasUnchecked: boolean,
     check?: Check,
   ) {
     const key = keyOfRefresh(refresh);
     // Before the check: it may take longer than a rotation is remembered.
-    keepUnchecked(refresh, ended);
-    // A logout may take it.
-    const isStillUnchecked = () => unchecked.get(key) === ended;
-    const isRotated = ended.response.refreshToken !== refresh.refreshToken;
+    keepUnchecked(refresh, result);
+    // A logout deletes it, and another request may settle it first.
+    const isStillUnchecked = () => unchecked.get(key) === result;
+    const isRotated = result.response.refreshToken !== refresh.refreshToken;
     try {
-      await check?.(ended.response);
+      await check?.(result.response);
     } catch (error) {
       if (isFailure(error, 'access_refused')) await chains.forget(key);
       else if (isStillUnchecked()) {
-        if (isFailure(error, 'token_invalid')) keepUnchecked(refresh, { ...ended, isSpent: true });
+        if (isFailure(error, 'token_invalid')) keepUnchecked(refresh, { ...result, isSpent: true });
         // The next refresh may reach another relay.
-        if (isRotated) await chains.share(key, ended);
+        if (isRotated) await chains.share(key, result);
       }
       throw error;
     }
     if (!isStillUnchecked()) return;
     unchecked.delete(key);
     if (!wasUnchecked || !isRotated) return;
-    // For pages that did not get the response.
-    rotations.set(key, ended, resultTime, refresh.login);
-    await chains.share(key, ended, 'passed');
+    // The rotation may be forgotten by now, and pages that did not get the response still need it.
+    rotations.set(key, result, resultTime, refresh.login);
+    await chains.share(key, result, 'passed');
   }
 
   return {
     /** Counts a refresh of a login, with or without a call. @throws {RelayError} `rate_limited` */
-    count: createRefreshCount(mostRefreshes, home.now),
+    count: createCount(mostRefreshes, home.now),
     /**
      * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page
      * that did not get the response. A provider that rotates refresh tokens treats a second use as theft.
      *
      * - While a call is in flight, all requests get its result or its error.
-     * - A refusal is repeated for 60 seconds: the retries of a page must not use up the token requests that
-     *   the provider allows the relay. No other error is repeated.
      * - If the provider has rotated the refresh token, the newest result of the chain is repeated for 60
      *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
      *   token is good for more than a minute.
      * - If the newest result has another scope, the newest refresh token is refreshed.
-     * - A result that does not settle its check is kept for an hour. The next refresh only repeats the check.
+     * - A result whose check could not be made is kept for an hour. The next refresh only repeats the check.
      * - A login has 60 calls in ten minutes at most.
      *
      * @param refresh from a caller that has proved its key
@@ -90,18 +95,29 @@ export function createRefreshes(home: Home) {
       isGood: IsGood = () => true,
       check?: Check,
     ): Promise<Refreshed> {
-      const ended = await chains.newest(refresh, call, isGood);
+      const countedCall: CallProvider = async (grant) => {
+        countCall(refresh.login);
+        return await call(grant);
+      };
+      const result = await chains.newest(refresh, countedCall, isGood);
       const wasUnchecked = unchecked.get(keyOfRefresh(refresh)) !== undefined;
       // Without a check now, as after a reload, an unchecked result has passed.
-      if (check !== undefined || wasUnchecked) await settle(refresh, ended, wasUnchecked, check);
-      return aged(ended, home.now());
+      if (check !== undefined || wasUnchecked) await settle(refresh, result, wasUnchecked, check);
+      return aged(result, home.now());
     },
-    /**
-     * Gives the newest token that replaced a refresh token, as long as that is remembered, to be revoked. Its result is
-     * no longer repeated. Waits for a refresh in flight.
-     *
-     * @returns undefined if the refresh token was not rotated
-     */
+    /** Ends the chain of a refresh token that is to be revoked: see {@link RefreshChains.end}. */
     end: (token: RefreshTokenOwner): Promise<Refreshed | undefined> => chains.end(token),
+  };
+}
+
+/** Counts refreshes, or calls, of each login, and lets `most` pass in ten minutes. */
+function createCount(most: number, now: Clock) {
+  const counts = createLasting<{ readonly count: number; readonly end: number }>(mostLogins, now);
+  /** @throws {RelayError} `rate_limited` */
+  return (login: string): void => {
+    const { count, end } = counts.get(login) ?? { count: 0, end: now() + countTime };
+    const retryIn = end - now();
+    if (count >= most) throw new RelayError('rate_limited', { retryIn, detail: tooMany });
+    counts.set(login, { count: count + 1, end }, retryIn);
   };
 }

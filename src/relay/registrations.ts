@@ -114,7 +114,7 @@ function servePath(
   const audienceAt = (provider: Provider) => audienceOf(registered, provider);
   const audience = derivedFrom(source, audienceAt);
   const states = createStates(keys.state, audience, redirectUri);
-  const grants = createGrants(keys, { audience, redirectUri }, memory.grants, now);
+  const grants = createGrants(keys, audience, redirectUri, memory.grants, now);
   const { baseUrl } = config;
   const { name, provider, stateCheck } = registered;
   const issuer = baseUrl + registrationPath(word);

@@ -3,7 +3,7 @@ import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
 import {
   firstRefreshToken,
-  newLogin,
+  newLoginId,
   type Owner,
   type RefreshTokenContent,
 } from '../grants/refresh-tokens.ts';
@@ -66,7 +66,7 @@ function tokenFor(
     frontEnd: frontEnd.name,
     client: frontEnd.client,
     audience: frontEnd.audience,
-    login: login?.login ?? newLogin(),
+    login: login?.login ?? newLoginId(),
     ...identity,
     providerToken: resource.upstream?.givesToken ? accessToken : undefined,
     iat,

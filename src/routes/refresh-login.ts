@@ -50,7 +50,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const token = renewed ?? { ...again(login.providerToken, now), scope: login.scope };
   const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
   const isLast = last !== undefined && last.number === generation?.number;
-  const replaced = isLast ? await grants.generations.replace(login.login, last, lifetime) : last;
+  const replaced = isLast ? await grants.generations.rotate(login.login, last, lifetime) : last;
   return withRefreshToken({ ...grantee, identity }, token, { ...next, generation: replaced });
 }
 
@@ -125,7 +125,7 @@ async function lastGeneration(
 ): Promise<Generation> {
   const { generations } = place.grants;
   try {
-    return await generations.last(login.login, given);
+    return await generations.newest(login.login, given);
   } catch (error) {
     if (isFailure(error, 'refresh_reused')) {
       await generations.end(login.login, lifetime);

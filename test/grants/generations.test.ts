@@ -13,8 +13,9 @@ describe('the generations of refresh tokens', () => {
     seconds = 30;
     generations = restart();
   });
-  const next = async (given: typeof first) => await generations.replace('login', given, month);
-  const last = async (given: typeof first) => await generations.last('login', given).catch(codeOf);
+  const next = async (given: typeof first) => await generations.rotate('login', given, month);
+  const last = async (given: typeof first) =>
+    await generations.newest('login', given).catch(codeOf);
 
   it('are replaced after half a minute, and good for a minute more', async () => {
     const second = await next(first);
@@ -44,7 +45,7 @@ describe('the generations of refresh tokens', () => {
     let other = first;
     for (let times = 0; times < 20_000; times += 1) {
       seconds += 30;
-      other = await generations.replace('other', other, month);
+      other = await generations.rotate('other', other, month);
     }
     expect(await last(first)).to.equal('refresh_reused');
   });

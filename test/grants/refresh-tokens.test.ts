@@ -15,7 +15,7 @@ type Policy = Parameters<typeof firstRefreshToken>[0];
 
 const policy: Policy = {
   mode: 'bound',
-  replaces: false,
+  rotates: false,
   lifetime: 30 * day,
   keepsAccessToken: false,
 };

@@ -10,11 +10,10 @@ import type { AddressLimits } from '../login/memory.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';
-import { exampleOf, matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
+import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/redirect-uri.ts';
 import { namesInPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
-import { isLoopback } from '../urls.ts';
 import type { FrontEnd } from './front-end.ts';
 
 /** A registration with all that its routes need. */
@@ -39,8 +38,6 @@ export interface Place extends Omit<Served, 'registration'> {
   readonly registration: Registration;
   readonly frontEnd: FrontEnd;
 }
-
-const isHere = (origin: OriginPattern) => isLoopback(new URL(exampleOf(origin)));
 
 /** The front ends that may use one registration, and which of them a request is of. */
 export type FrontEnds = ReturnType<typeof createFrontEnds>;
@@ -109,8 +106,6 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     origins,
     /** Whether requests with this `Origin` come from one of them. */
     hasOrigin: matchesAny(origins),
-    /** Whether all of them are on this machine: only their developers log in. */
-    areHere: all.every((one) => one.origins.length > 0) && [...origins].every(isHere),
     /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
     areAnywhere: clients?.areAnywhere === true,
     clients,

@@ -14,6 +14,7 @@ import {
   registeredRedirectUri,
   resourceOf,
 } from '../oauth/start-parameters.ts';
+import { exampleOf } from '../origins/origin-pattern.ts';
 import { findResource, type Resource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import { askConsent } from './consent.ts';
@@ -49,7 +50,7 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const isCms = cmsBackend !== undefined;
   await answering(answerInPlace, () => {
     // The window of a CMS says so itself.
-    if (!isCms) expectKnownPage(ctx, served);
+    if (!isCms) expectKnownPage(ctx, place);
     // The window of a CMS listens only to messages with the name of its backend.
     if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');
   });
@@ -65,20 +66,23 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
 }
 
 /**
- * Stops a login that cannot end where its page is, on this machine: at another port, or at 127.0.0.1 for localhost.
+ * Stops a login that cannot end where its page is, if all are on this machine: only their developers log in. It is at
+ * another port, or at 127.0.0.1 for localhost.
  *
- * @param end where an OAuth login is to end. A server at another port may have sent the browser here
+ * @param end where an OAuth request says that it ends. A server at another port may have sent the browser here
  * @throws {RelayError} `page_unknown`
  */
-function expectKnownPage(ctx: Context, { frontEnds, issuer }: Served, end?: unknown): void {
+function expectKnownPage(ctx: Context, place: StartPlace, end?: unknown): void {
+  const { frontEnds, issuer } = place;
+  const { origins } = place.frontEnd;
   const page = URL.parse(ctx.get('Referer'));
-  if (page === null || !frontEnds.areHere || !isLoopback(page) || !isNavigation(ctx)) return;
+  const isHere = origins.length > 0 && origins.every((one) => isLoopback(new URL(exampleOf(one))));
+  if (page === null || !isHere || !isLoopback(page) || !isNavigation(ctx)) return;
   const { origin } = page;
   if (frontEnds.hasOrigin(origin) || origin === new URL(issuer).origin) return;
   const ofServer = URL.parse(`${end}`);
   if (ofServer && ofServer.port !== page.port && frontEnds.hasOrigin(ofServer.origin)) return;
-  const known = [...frontEnds.origins].join(', ');
-  const detail = `This login was started by a page at ${origin}, but the relay knows only ${known}. Open the page there, or give the relay the origin ${origin}.`;
+  const detail = `This login was started by a page at ${origin}, but its front end is ${origins.join(', ')}. Open the page there, or give the relay the origin ${origin}.`;
   throw new RelayError('page_unknown', { detail });
 }
 
@@ -89,9 +93,7 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   ctx.state.frontEnd = frontEnd.name;
   if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
   const place = { ...served, frontEnd };
-  if (frontEnd.kind === 'page') {
-    expectKnownPage(ctx, served, query['redirect_uri'] || frontEnd.redirectUris[0]);
-  }
+  if (frontEnd.kind === 'page') expectKnownPage(ctx, place, query['redirect_uri']);
   const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
   const asker = client !== undefined && client.vouchedBy !== 'operator' ? client : undefined;
   // Failures of a client that nobody registered stay here: otherwise, anybody could register an address that the relay

@@ -164,18 +164,20 @@ describe('a relay for pages on this machine', () => {
   const configuredOrigin = 'http://localhost:5173';
   const underTest = relayUnderTest({ origin: configuredOrigin });
 
-  const startFrom = (page: string, redirect_uri: string, headers = navigation) => {
+  const startFrom = (page: string, redirect_uri: string | undefined, headers = navigation) => {
     const path = `${loginPath}?${encoded(oauthStart({ redirect_uri }).parameters)}`;
     const from: [string, string] = ['Referer', `${page}/posts/1?draft=secret`];
     return underTest().send({ path, headers: [...headers, from] });
   };
 
   it('tells a page at another port or name, and the operator, where the front end is', async () => {
-    for (const page of ['http://localhost:5174', 'http://127.0.0.1:5173']) {
-      for (const end of page.endsWith('4') ? [page] : [page, configuredOrigin]) {
-        const { heading, detail } = expectFailurePage(await startFrom(page, `${end}/`), 400);
+    const otherName = 'http://127.0.0.1:5173';
+    for (const page of ['http://localhost:5174', otherName]) {
+      const own = page === otherName ? [`${configuredOrigin}/`] : [];
+      for (const end of [`${page}/`, undefined, ...own]) {
+        const { heading, detail } = expectFailurePage(await startFrom(page, end), 400);
         expect(heading).to.equal('Another address is expected');
-        expect(detail).to.include(`page at ${page}, but the relay knows only ${configuredOrigin}.`);
+        expect(detail).to.include(`page at ${page}, but its front end is ${configuredOrigin}.`);
       }
       expect(expectError(await startFrom(page, `${page}/`, []), 400)).to.include(
         'The pages of this front end are at http://localhost:5173.',

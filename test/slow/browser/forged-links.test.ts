@@ -37,7 +37,7 @@ for (const [name, options] of Object.entries(pages)) {
       await page.goto(site().frontEnd);
       await startLogin(page);
       await authorize(page, person);
-      await page.getByText('ada-lovelace').or(page.getByText('eve')).first().waitFor();
+      await page.getByText('Ada Lovelace').or(page.getByText('eve')).first().waitFor();
       return page;
     }
 
@@ -79,7 +79,7 @@ for (const [name, options] of Object.entries(pages)) {
 
     it('neither logs a person out nor logs them in as somebody else', async () => {
       const page = await loggedIn('Ada Lovelace');
-      const person = (opened: Page) => opened.getByText('ada-lovelace').first().waitFor();
+      const person = (opened: Page) => opened.getByText('Ada Lovelace').first().waitFor();
       // One of each kind: the page reads an address before it knows whether somebody is logged in.
       await open(
         page,
@@ -108,12 +108,12 @@ for (const [name, options] of Object.entries(pages)) {
       });
       await startLogin(page);
       await authorize(page, 'Ada Lovelace');
-      await page.getByText('ada-lovelace').first().waitFor();
+      await page.getByText('Ada Lovelace').first().waitFor();
       const before = await stored(page);
       expect(before).to.have.all.keys('token');
       expect(state).to.match(/^[\w-]{22,}$/);
       await page.goto(`${site().frontEnd}/?access_token=forged&state=${state}`);
-      await page.getByText('ada-lovelace').first().waitFor();
+      await page.getByText('Ada Lovelace').first().waitFor();
       expect(await stored(page)).to.deep.equal(before);
     });
   });

@@ -17,15 +17,16 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   }
   const chain = readNamedFile(reading, 'tlsCert', tlsCert, 'public');
   const key = readNamedFile(reading, 'tlsKey', tlsKey);
+  // One that only the relay may read cannot be checked here.
   if (typeof chain === 'object' || typeof key === 'object') return undefined;
   const certificate =
     chain &&
     (attempt(() => new X509Certificate(chain)) ??
       fault('tlsCert', 'names a file that does not start with a certificate (PEM)'));
-  const withoutKey = key?.includes('ENCRYPTED')
+  const whyNoKey = key?.includes('ENCRYPTED')
     ? 'names a key with a passphrase: store it without one'
     : 'names a file without a private key (PEM)';
-  const privateKey = key && (attempt(() => createPrivateKey(key)) ?? fault('tlsKey', withoutKey));
+  const privateKey = key && (attempt(() => createPrivateKey(key)) ?? fault('tlsKey', whyNoKey));
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
     return fault(
@@ -43,6 +44,7 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
+/** What a function gives; undefined if it throws. */
 function attempt<Result>(make: () => Result): Result | undefined {
   try {
     return make();
@@ -51,6 +53,7 @@ function attempt<Result>(make: () => Result): Result | undefined {
   }
 }
 
+/** Warns of a certificate that browsers will refuse. */
 function warnOf(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');

@@ -71,7 +71,10 @@ export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   };
 }
 
-/** Checks all settings, and reads what they name. Faults of flags and variables are reported in this order. */
+/**
+ * Checks all settings, and reads what they name. Faults that have no place in a file are shown in this order. The lists
+ * of the result are in the order of the registrations.
+ */
 function check(readings: Readings, file: ReadConfigFile) {
   const { relay, registrations, frontEnds } = readings;
   const clientSecrets = registrations.map((one) => {
@@ -102,25 +105,26 @@ function check(readings: Readings, file: ReadConfigFile) {
 }
 
 /**
- * The words of the paths of a registration. The contract has one word for every provider: a preset that is named adds its
- * own, which stays right in a file with several providers.
+ * The words of the paths of a registration. Without a file, that is the contract's word, `provider`. A preset that is
+ * named adds its own: pages that use it need no change when a file with several providers comes.
  */
 function pathsOf(
   { name, values, sourceOf }: RegistrationReading,
   all: readonly RegistrationReading[],
 ): readonly string[] {
   const { provider } = values;
-  const isOfContract = name === options.pathName.default && sourceOf('pathName') === undefined;
+  const isByDefault = name === options.pathName.default && sourceOf('pathName') === undefined;
   const isTaken = provider === undefined || all.some((one) => one.name === provider);
-  return isOfContract && sourceOf('provider') && !isTaken ? [name, provider] : [name];
+  return isByDefault && sourceOf('provider') && !isTaken ? [name, provider] : [name];
 }
 
-/** What the relay is made of. No fault was reported. */
+/** What the relay is made of. Call it only if no fault was reported. */
 function configOf(
   { relay, registrations, resources, frontEnds }: Readings,
   found: ReturnType<typeof check>,
 ) {
   const { baseUrl } = relay;
+  const callback = (word: string) => `${baseUrl}${registrationPath(word)}/callback`;
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host } = settings;
   return {
@@ -142,11 +146,11 @@ function configOf(
       clientId: completeValues(reading).clientId,
       clientSecret: checked(found.clientSecrets[index]),
       /** The relay's own callback, to be registered at the provider. */
-      redirectUri: `${baseUrl}${registrationPath(reading.name)}/callback`,
-      /** Where it is served: at its name first. */
+      redirectUri: callback(reading.name),
+      /** Where its routes are: at its name first. */
       paths: mapped(pathsOf(reading, registrations), (word) => ({
         word,
-        redirectUri: `${baseUrl}${registrationPath(word)}/callback`,
+        redirectUri: callback(word),
       })),
       provider: checked(found.providers[index]),
       stateCheck: checked(found.stateChecks[index]),

@@ -2,13 +2,12 @@ import { closestMatch } from 'leven';
 import { ConfigError } from '../failures/start-errors.ts';
 import type { Setting } from './settings/setting.ts';
 
-const longest = 100;
+const longestQuoted = 100;
 
 /**
  * Describes a fault for the operator: the setting, its value, and what is wrong with it. The value is left out if it
- * is a secret or may contain one.
- *
- * @param texts what the setting was given
+ * is a secret or may contain one. The wordings are elsewhere: of what is wrong with one value, in the schemas of
+ * `schemas.ts` and `settings/`; with several together, in `checks/`.
  */
 export function describeFault(
   described: string,
@@ -23,18 +22,17 @@ export function describeFault(
 /** Whether the value may contain a password, or be a secret that was given for the wrong option. */
 function maybeSecret(value: string): boolean {
   const words = value.match(/[\w~+=-]{16,}/g) ?? [];
-  const mixed = words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
+  const hasDigits = words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
   // Dots and slashes are in secrets too. Host names and paths in lower case are not secrets.
-  const longer = value.match(/[\w~+=./-]{16,}/g) ?? [];
-  return (
-    value.includes('@') || mixed || longer.some((run) => /[A-Z]/.test(run) && /[a-z]/.test(run))
-  );
+  const runs = value.match(/[\w~+=./-]{16,}/g) ?? [];
+  const hasBothCases = runs.some((run) => /[A-Z]/.test(run) && /[a-z]/.test(run));
+  return value.includes('@') || hasDigits || hasBothCases;
 }
 
 /** The value in quotes, on one line, without a query or fragment: both can carry secrets. */
 function quoted(value: string): string {
   const visible = value.replace(/[?#].*/s, '…');
-  const short = visible.length > longest ? `${visible.slice(0, longest)}…` : visible;
+  const short = visible.length > longestQuoted ? `${visible.slice(0, longestQuoted)}…` : visible;
   // Control and formatting characters could change what a terminal shows.
   return JSON.stringify(short).replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
 }
@@ -42,10 +40,11 @@ function quoted(value: string): string {
 /** The known word that is closest to a mistyped one, or the only one that it is a part of; undefined if there is none. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const { length } = word;
+  // Half of a short word may be wrong, three letters of a longer one, a quarter of a long one.
   const maxDistance = Math.floor(Math.max(Math.min(3, length / 2), length / 4));
-  const [whole, another] = known.filter((one) => `-${one}-`.includes(`-${word}-`));
-  const isPart = whole !== undefined && another === undefined;
-  return isPart ? whole : closestMatch(word, [...known], { maxDistance });
+  const [containing, another] = known.filter((one) => `-${one}-`.includes(`-${word}-`));
+  const isPartOfOne = containing !== undefined && another === undefined;
+  return isPartOfOne ? containing : closestMatch(word, [...known], { maxDistance });
 }
 
 /** The end of a sentence about a mistyped word. Empty if no known word is close. */
@@ -54,10 +53,10 @@ export function didYouMean(close: string | undefined): string {
 }
 
 /**
- * The entry that a setting names, or means: one that is misspelt may be reported as unused, too, otherwise.
+ * The entry that a setting names. If there is none, that is reported, and the closest entry counts as named: it would
+ * be reported as unused, too, otherwise.
  *
  * @param what a kind of entry, such as `provider`
- * @param fault reports that it is misspelt
  */
 export function entryNamed(
   name: string,
@@ -71,7 +70,7 @@ export function entryNamed(
   return close;
 }
 
-/** A message about one of several values of an option, which it names by its number. */
+/** A message about one value of a setting. It begins with the number of the value, if the setting has several. */
 export function numbered(index: number, count: number, message: string): string {
   return count > 1 ? `number ${index + 1} ${message}` : message;
 }
@@ -87,18 +86,18 @@ export function describePlace(path: string, position: Position | undefined): str
   return position === undefined ? path : `${path}:${position.line}:${position.column}`;
 }
 
-/** Faults or warnings, each once. */
+/** Gathers faults or warnings, each once. */
 export type PlacedTexts = ReturnType<typeof placedTexts>;
 
 export function placedTexts() {
   const places = new Map<string, Position>();
-  /** In the order of the file, after those that are about no place in it. */
+  /** The texts in the order of the file. */
   const inOrder = (): readonly string[] =>
     [...places]
       .sort(([, a], [, b]) => a.line - b.line || a.column - b.column)
       .map(([text]) => text);
   return {
-    /** @param position the place in the file that the text is about, if it is about one */
+    /** @param position the place in the file that the text is about. Without one, it comes first */
     add(text: string, position: Position = { line: 0, column: 0 }): undefined {
       if (!places.has(text)) places.set(text, position);
     },

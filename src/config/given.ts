@@ -4,7 +4,7 @@ import type { Level } from './settings/setting.ts';
 import { describeRow, optionNames, options, rowAt } from './settings/settings.ts';
 import { type Given, givenBySources, type OptionSources } from './sources.ts';
 
-/** The settings that flags and variables give of a level, besides those of the map of a file, if there is one. */
+/** The settings of a level: those of a map of the file, if there is one, beaten by those of flags and variables. */
 export function withSources<At extends Level>(
   given: OptionSources,
   level: At,
@@ -21,7 +21,7 @@ export function withSources<At extends Level>(
   return { level, prefix: '', positions: {}, inside: {}, ...map, values, sources };
 }
 
-/** Whether it is an entry of a file, or inside of one. */
+/** Whether a map is below the top of a file: an entry, or inside of one. */
 export const isEntry = ({ path, level }: FileSettings) => path !== undefined && level !== 'relay';
 
 /** What sets the setting; undefined: its default applies. */
@@ -35,13 +35,13 @@ export function defaultOf(map: FileSettings, name: string): string | undefined {
   const { level, values } = map;
   // Programs log in with OAuth requests only.
   if (name === 'tokenDelivery' && values['kind']?.[0] === 'native') return 'code';
-  // With flags, the contract's provider is GitHub with other endpoints.
-  const others = isEntry(map) ? ['issuer', 'authorizeUrl', 'tokenUrl'] : ['issuer'];
-  const hasOwn = name === 'provider' && others.some((one) => values[one] !== undefined);
-  return hasOwn ? undefined : rowAt(level, name).default;
+  // With flags, the contract's provider is GitHub, also with other endpoints.
+  const replacing = isEntry(map) ? ['issuer', 'authorizeUrl', 'tokenUrl'] : ['issuer'];
+  const isReplaced = name === 'provider' && replacing.some((one) => values[one] !== undefined);
+  return isReplaced ? undefined : rowAt(level, name).default;
 }
 
-/** What is in effect of a setting, and where it is from, for people. Undefined: nothing sets it, and it has no fixed default. */
+/** The texts in effect of a setting, and where they are from. Undefined: nothing sets it, and it has no fixed default. */
 export function effective(map: FileSettings, name: string) {
   const row = rowAt(map.level, name);
   const [texts, otherwise, source] = [map.values[name], defaultOf(map, name), sourceOf(map, name)];
@@ -49,15 +49,17 @@ export function effective(map: FileSettings, name: string) {
     return otherwise === undefined ? undefined : { texts: [otherwise], from: 'default' };
   }
   if (source !== 'file' && 'flag' in row) {
+    // A variable has spaces between its values. Only values of `lines` have spaces in them, and no flag gives those.
     const text = texts.join(' ');
     const parts = row.repeatable ? text.split(' ').filter((part) => part !== '') : [text];
     return { texts: parts, from: source === 'flag' ? row.flag : row.variable };
   }
+  // Only a preset has no place: an entry of `providers` with the name of a preset has that preset.
   const position = map.positions[name];
   return { texts, from: position ? describePlace(map.path ?? '', position) : 'name of the entry' };
 }
 
-/** Where a file has the setting, or would have it, and how; undefined: it does not, or cannot. */
+/** Where a file has a setting, or would have it. Undefined: there is no file, or a flag or variable gives the setting. */
 function placeOf(map: FileSettings, name: string) {
   const { level, path: file, prefix, positions } = map;
   if (file === undefined || (sourceOf(map, name) ?? 'file') !== 'file') return undefined;
@@ -65,17 +67,18 @@ function placeOf(map: FileSettings, name: string) {
   const position = positions[name] ?? map.position;
   const path = prefix + key;
   const ofName = `the name of ${describeMap(map)}`;
+  // The word in the paths of a provider: in a file, the name of its entry.
   if (inFile === null) return { position, path: ofName, described: ofName };
   return { position, path, described: `${describePlace(file, position)} ${path}` };
 }
 
 export const positionOf = (map: FileSettings, name: string) => placeOf(map, name)?.position;
 
-/** Names a setting. In a file, a missing one has the place of its map. */
+/** Names a setting for people. In a file, a missing one has the place of its map. */
 export const describe = (map: FileSettings, name: string) =>
   placeOf(map, name)?.described ?? describeRow(rowAt(map.level, name));
 
-/** The same without a place for a missing one. */
+/** Names a setting for people, without a place if it is missing. */
 export const describeGiven = (map: FileSettings, name: string) =>
   map.values[name] ? describe(map, name) : (placeOf(map, name)?.path ?? describe(map, name));
 

@@ -27,7 +27,7 @@ export function readKeyFile(reading: RelayReading) {
   return { path, secrets: isNew ? undefined : readSecrets(reading, path, 'keyFile') };
 }
 
-/** Reports why a missing file cannot be created. */
+/** Reports why a missing key file cannot be created, if it cannot. */
 function reportUncreatable(reading: RelayReading, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
@@ -43,7 +43,8 @@ function reportUncreatable(reading: RelayReading, path: string): void {
 }
 
 /**
- * Creates a key file, if this command creates files. Call it only if no fault was reported, since it cannot be undone.
+ * Creates a key file; a command that creates none only says so. Call it only if no fault was reported, since a file
+ * that was created stays.
  *
  * @returns its secrets, or undefined after reporting a fault
  */
@@ -73,11 +74,11 @@ const reasons: Readonly<Record<string, string>> = {
 
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
-/** Reports why a file was not created, or would not be. */
+/** Reports why a key file was not created, or would not be. */
 function reportFailure({ fault, unread }: RelayReading, path: string, error: unknown): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
-  // Where systemd creates the state directories of services.
+  // systemd creates the state directories of services there: before the first start, they are missing.
   if (code !== 'ENOENT' || !path.startsWith('/var/lib/')) return fault('keyFile', reason);
   unread('keyFile', reason, 'systemd creates the state directory of a service when it starts');
 }

@@ -7,14 +7,14 @@ import { version } from '../version.ts';
 import type { RegistrationReading } from './readings.ts';
 import { options, type ValuesAt } from './settings/settings.ts';
 
-/** The provider, or the issuer to discover it from. */
+/** A provider, or the issuer that describes it. */
 export type ProviderSettings =
   | { readonly known: Provider }
   | { readonly discovered: Omit<MetadataContext, 'encodingChanges'> };
 
 const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 
-/** Reads the provider of a registration. Undefined after reporting faults. */
+/** Reads the provider of a registration, and checks what it was given. Undefined after a fault, if nothing is known. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const provider = settingsOf(reading);
   const { values, describe, fault } = reading;
@@ -22,13 +22,12 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
     const message = whyTaken(values[setting], ownParameters[setting]);
     if (message) fault(setting, message);
   }
-  const taken = {
-    authorizeParams: protocolParameters.authorizeUrl,
-    tokenParams: protocolParameters.tokenUrl,
-  };
-  for (const setting of ['authorizeParams', 'tokenParams'] as const) {
-    const [name] =
-      values[setting]?.find(([one]) => taken[setting].some((its) => its === one)) ?? [];
+  const { authorizeUrl, tokenUrl } = protocolParameters;
+  for (const [setting, taken] of [
+    ['authorizeParams', authorizeUrl],
+    ['tokenParams', tokenUrl],
+  ] as const) {
+    const [name] = values[setting]?.find(([one]) => taken.some((its) => its === one)) ?? [];
     if (name) fault(setting, `must not have ${name}: it is a parameter of the protocol`);
   }
   // Basic cannot carry such a client identifier. RFC 7617 §2
@@ -39,7 +38,7 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
   return provider;
 }
 
-/** The preset that a registration names, also by its issuer: then, it has the rules of the preset. */
+/** The preset that a registration has: the one it names, or the one of its issuer, which then knows more of it. */
 export function presetOf({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
   return presets.find((preset) =>
     issuer === undefined ? preset.name === provider : preset.issuer === issuer,
@@ -51,13 +50,14 @@ type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | un
 const hostsOf = (given: Endpoints) =>
   endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
-/** What the preset with an endpoint at one of these hosts knows of the answers there. */
+/** What a preset knows of the answers at its hosts, if one has an endpoint at one of the hosts of these endpoints. */
 function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhen'> {
   const hosts = hostsOf(given);
   const preset = presets.find((one) => hostsOf(one).some((host) => hosts.includes(host)));
   return preset ? { access: preset.access, userRejectedWhen: preset.userRejectedWhen } : {};
 }
 
+/** Puts a provider together from a preset, an issuer and what the registration itself gives. Undefined after a fault. */
 function settingsOf(reading: RegistrationReading): ProviderSettings | undefined {
   const { relay, values, sourceOf, describe, forbid } = reading;
   const { issuer } = values;
@@ -70,6 +70,7 @@ function settingsOf(reading: RegistrationReading): ProviderSettings | undefined 
   if (preset === undefined) {
     if (issuer)
       return { discovered: { issuer, given, insecureHttp: relay.values.insecureHttp ?? false } };
+    // A preset that is named but not known was reported.
     return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
   }
   const filled = filledIn(preset, {
@@ -99,12 +100,13 @@ function withoutPreset(
   return { known: { ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl } };
 }
 
-/** Drops what the preset knows of its own endpoints, if others are configured. */
+/** What takes the place of what a preset knows of its own endpoints, if the registration gives other ones. */
 function atOtherEndpoints(
   { authorizeUrl, tokenUrl, userUrl }: Partial<Provider>,
   isNamed: boolean,
   issuer: string | undefined,
 ): Partial<Provider> {
+  // A preset that is named says who answers, also behind other URLs.
   const isOther = !isNamed && (authorizeUrl ?? userUrl) !== undefined;
   return {
     ...(isOther && {
@@ -118,7 +120,7 @@ function atOtherEndpoints(
   };
 }
 
-/** Warns if the contract's token request goes to an endpoint that is not the preset's: servers log URLs. */
+/** Warns if a client secret goes into the URL of an endpoint that is not the preset's: servers log URLs. */
 function warnOfSecretInUrl(
   preset: Preset,
   { tokenUrl, clientAuthentication }: Provider,
@@ -132,6 +134,7 @@ function warnOfSecretInUrl(
   );
 }
 
+/** What fills a placeholder of a preset's URLs. Reports one that is given in vain, or missing. */
 function placeholder(
   option: 'providerHost' | 'providerTenant',
   declared: Placeholder | undefined,
@@ -147,6 +150,7 @@ function placeholder(
 
 /** The provider of a preset, with every `{part}` of its URLs and headers filled in. */
 function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Provider {
+  // These are of a preset only.
   const { name: _, title: __, documentation: ___, host: ____, tenant: _____, ...rest } = preset;
   const { authorizeUrl, tokenUrl, userUrl, logoutUrl, revocation, requestHeaders } = rest;
   const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
@@ -162,6 +166,7 @@ function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Prov
   };
 }
 
+/** What the settings of a registration say of its provider. */
 function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
   const { revocationUrl: url } = values;
   const given = {
@@ -179,14 +184,14 @@ function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The options that would give a provider by hand, with their texts. */
+/** The texts that would give a provider without preset and issuer, by the names of their settings. */
 export function providerValues(provider: Provider) {
   const { authorizeUrl, tokenUrl, userUrl, scope, clientAuthentication: tokenRequest } = provider;
   const [revocationUrl, pkce] = [provider.revocation?.url, provider.pkce ? 'on' : 'off'];
   return { authorizeUrl, tokenUrl, userUrl, scope, revocationUrl, tokenRequest, pkce };
 }
 
-/** Warns if only some endpoints are configured: secret or token would go to the preset's provider. */
+/** Warns if only some endpoints are configured: the secret or a token would go to the provider of the default preset. */
 function warnOfTwoProviders({ values, sourceOf, describe, warn }: RegistrationReading): void {
   if (sourceOf('provider') ?? sourceOf('issuer')) return;
   const byDefault = endpoints.filter((name) => values[name] === undefined);

@@ -30,15 +30,15 @@ export type FileText = string | Unseen | undefined;
 /** The settings of the relay, of a provider, or of something else: their values, and where faults and warnings go. */
 export type Reading<At extends Level> = ReturnType<typeof createReading<At>>;
 
-/** Reads the settings of one map. Their faults of form are not reported yet. */
+/** Reads the settings of one map. What their schemas refuse is only reported by `reportForm`. */
 export function createReading<At extends Level>(shared: Shared, map: FileSettings<At>) {
   type Name = NameAt<At>;
   const { environment, readFile, newFiles, faults, warnings, unseen } = shared;
   const { level, values: given } = map;
-  const forms = new Map<string, string>();
+  const refused = new Map<string, string>();
   const parsed = namesAt(level).map((name) => {
     const { output, fault } = parse(map, name);
-    if (fault !== undefined) forms.set(name, fault);
+    if (fault !== undefined) refused.set(name, fault);
     return [name, output];
   });
   const values: ValuesAt<At> = Object.fromEntries(parsed);
@@ -53,7 +53,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
 
   return {
     level,
-    /** The values that are well formed. */
+    /** The values that their schemas accept. */
     values,
     map,
     environment,
@@ -61,9 +61,9 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     newFiles,
     sourceOf: (name: Name) => sourceOf(map, name),
     describe: (name: Name) => describe(map, name),
-    /** Reports the fault of form of a setting, if it has one. */
+    /** Reports why the schema of a setting refuses what it was given, if it does. */
     reportForm(name: string): void {
-      const message = forms.get(name);
+      const message = refused.get(name);
       if (message !== undefined) (isLenient(level) ? warn : report)(name, message);
     },
     /** Reports a fault: the message completes a sentence that begins with the setting. Returns undefined. */
@@ -87,17 +87,17 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);
     },
-    /** Notes what this user cannot read, but the relay may. Where the relay itself reads, it is a fault: undefined. */
+    /** Notes what this user cannot read, but the relay may. If the relay itself reads, it is a fault: undefined. */
     unread(name: Name, message: string, fix: string, asFault = message): Unseen | undefined {
       if (unseen === undefined) return report(name, asFault);
-      const one = { message: `${describe(map, name)} ${message}`, fix };
-      unseen.push(one);
-      return one;
+      const note = { message: `${describe(map, name)} ${message}`, fix };
+      unseen.push(note);
+      return note;
     },
   };
 }
 
-/** The value of a setting, or what is wrong with its form; neither: it has none. */
+/** The value of a setting, or why its schema refuses it; neither: it is not set, and has no default. */
 function parse(map: FileSettings, name: string): { output?: unknown; fault?: string } {
   const { repeatable, schema } = rowAt(map.level, name);
   const otherwise = defaultOf(map, name);
@@ -107,6 +107,7 @@ function parse(map: FileSettings, name: string): { output?: unknown; fault?: str
   const text = texts.join(repeatable === 'lines' ? '\n' : ' ');
   const { success, output, issues } = v.safeParse(schema, text, { abortPipeEarly: true });
   if (success) return { output };
+  // A path leads into the value: if the value is a list, to the item that is refused.
   const { message, path: [item] = [] } = issues[0];
   const isItem = item?.type === 'array';
   return { fault: isItem ? numbered(item.key, item.input.length, message) : message };

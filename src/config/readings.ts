@@ -6,15 +6,12 @@ import { createReading, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
 import { type CompleteValues, settingNames } from './settings/settings.ts';
 
-/** The readings of a configuration: of the relay as a whole, and of each registration and front end. */
+/** The readings of a configuration: of the relay as a whole, its pages, and each registration, resource and front end. */
 export type Readings = ReturnType<typeof createReadings>;
 
 export type RelayReading = Readings['relay'];
-
 export type RegistrationReading = Readings['registrations'][number];
-
 export type FrontEndReading = Readings['frontEnds'][number];
-
 export type ResourceReading = Readings['resources'][number];
 
 /**
@@ -22,13 +19,13 @@ export type ResourceReading = Readings['resources'][number];
  * variables give.
  */
 export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
-  const all: Pick<Reading<Level>, 'reportForm'>[] = [];
+  const made: Pick<Reading<Level>, 'reportForm'>[] = [];
   function read<At extends Level>(map: FileSettings<At>): Reading<At> {
     const reading = createReading(shared, map);
-    all.push(reading);
+    made.push(reading);
     return reading;
   }
-  /** Those of the file, else one that flags and variables give. Both, or neither, is a fault. */
+  /** The maps of the file, else one that flags and variables give. Both, or neither, is a fault. */
   function mapsOf<At extends 'providers' | 'front-ends'>(level: At): readonly FileSettings<At>[] {
     const [maps, outside] = [file?.inside[level], withSources(shared, level)];
     const given = Object.keys(outside.values).map((name) => describe(outside, name));
@@ -61,25 +58,25 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     const only = names.length === 1 ? names[0] : undefined;
     const registration = provider ? entryNamed(provider, names, 'provider', report) : only;
     const allow = map.inside.allow?.map(read)[0];
-    const all = [allow, registrations.find(({ name }) => name === registration)?.allow];
+    const above = registrations.find(({ name }) => name === registration)?.allow;
     return {
       ...reading,
       name: map.name ?? '',
       /** Who may use it. Undefined: everybody who may log in at its front ends. */
       allow,
-      /** What names the claim that has the groups of its people. Undefined: nothing does. */
-      claiming: all.find((one) => one?.values.groupsClaim !== undefined),
+      /** The `allow` that names the claim with the groups of its people. Undefined: none does. */
+      claiming: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
       /** The name of the registration whose people it knows. Empty: it has a fault. */
       registration: registration ?? '',
       registrations: [registration ?? ''],
-      /** Those of the server that introspects. Undefined: there are none, or a fault was reported. */
+      /** The secrets of the server that introspects. Undefined: there are none, or a fault was reported. */
       secrets: readSecrets(reading, secretFile, 'secretFile'),
     };
   });
   const frontEnds = mapped(mapsOf('front-ends'), (map) => {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
-    const named = namesIn(reading, names);
+    const usable = usableNames(reading, names);
     return {
       ...reading,
       relay,
@@ -90,9 +87,9 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       /** The settings of each entry of its `proxy`. */
       apis: proxy.map(read),
       clients: clients?.map(read)[0],
-      /** The names of the registrations that it may use: by default, all. */
-      registrations: named,
-      usable: registrations.filter(({ name }) => named.includes(name)),
+      /** The names of the registrations that it may use, and their readings. */
+      registrations: usable,
+      usable: registrations.filter(({ name }) => usable.includes(name)),
       /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
       clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
     };
@@ -102,7 +99,8 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     /** The operator's own texts. */
     texts: map.inside.texts?.map(read)[0],
   }))[0];
-  for (const name of settingNames) for (const { reportForm } of all) reportForm(name);
+  // In the order of the help, whatever the order of the entries is.
+  for (const name of settingNames) for (const { reportForm } of made) reportForm(name);
   return { relay, registrations, resources, frontEnds, pages };
 }
 
@@ -114,7 +112,8 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
   return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
 }
 
-function namesIn({ values, fault }: Reading<'front-ends'>, registrations: readonly string[]) {
+/** The names of the registrations that a front end may use: by default, all. A name that is not known is reported. */
+function usableNames({ values, fault }: Reading<'front-ends'>, registrations: readonly string[]) {
   const report = (message: string) => fault('providers', message);
   const named = values.providers?.map(
     (name) => entryNamed(name, registrations, 'provider', report) ?? name,

@@ -5,9 +5,10 @@ import { isLoopback } from '../urls.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from './config.ts';
 
 /**
- * What states, codes, refresh tokens and sessions are bound to. The name alone would not do: an operator may give it to
- * another client, or to a provider at another host, which must get neither the tokens of the earlier one nor the secret
- * with them. Client identifiers are unique only at one issuer. Without one, tenants of a host differ in their path.
+ * What states, codes, refresh tokens and sessions of a registration are bound to. Its name alone would not do: an
+ * operator may give it to another client, or to a provider at another host, which must not get the tokens of the earlier
+ * one, and the secret with them. Client identifiers are unique only at one issuer. Without one, tenants of a host differ
+ * in their path.
  */
 export function audienceOf(
   { name, clientId, provider: settings }: RegistrationConfig,
@@ -18,6 +19,7 @@ export function audienceOf(
   return [name, endpoint, isDiscovered ? settings.discovered.issuer : '-', clientId].join(' ');
 }
 
+/** The front ends that a registration serves. */
 export function frontEndsOf(
   { frontEnds }: Config,
   { name }: RegistrationConfig,
@@ -30,7 +32,7 @@ export function resourcesOf(
   { resources }: Config,
   { name, clientId, provider }: RegistrationConfig,
 ): readonly Resource[] {
-  // Known before the provider has described itself: doors must not wait for that.
+  // Not `audienceOf`: it needs the provider's own description, and doors must not wait for that.
   const at = 'discovered' in provider ? provider.discovered.issuer : provider.known.tokenUrl;
   return resources
     .filter((one) => one.registration === name)
@@ -51,6 +53,7 @@ export function resourcesAt(
   );
 }
 
+/** The registrations that a front end may use. */
 export function registrationsOf(
   { registrations }: Config,
   { registrations: usable }: FrontEndConfig,
@@ -59,8 +62,8 @@ export function registrationsOf(
 }
 
 /**
- * The refresh tokens of a front end. Beyond this machine they need a key file: otherwise the client secret would open
- * them.
+ * The refresh tokens of a front end; undefined: none. Beyond this machine they need a key file: otherwise, the client
+ * secret, which the provider knows, would open them.
  */
 export function refreshPolicyOf(
   { refreshLifetime: lifetime, keySecrets, baseUrl }: Config,

@@ -13,18 +13,18 @@ export interface ValueType {
   readonly enum?: readonly string[];
 }
 
-/** Says what a value is. */
+/** Attaches to a schema what its value is in YAML and JSON. */
 export function typed<Input>(type: ValueType) {
   return v.metadata<Input, Readonly<Record<string, unknown>>>({ ...type });
 }
 
-/** What the schema of a setting says of its value. */
+/** What a schema says that its value is. */
 export function valueTypeOf(schema: v.GenericSchema<string, unknown>): ValueType {
   const type: ValueType = v.getMetadata(schema);
   return Object.keys(type).length === 0 ? { type: 'string' } : type;
 }
 
-/** The value that a text has in YAML and JSON. A text that does not have the type stays as it is. */
+/** The value that a setting's text has in YAML and JSON. A text that does not have the type stays a string. */
 export function typedValue(schema: v.GenericSchema<string, unknown>, text: string): unknown {
   const { type } = valueTypeOf(schema);
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
@@ -48,7 +48,7 @@ export function text(pattern: RegExp, message: string) {
   );
 }
 
-/** The same, if the text may look like a number to YAML without quotes: `client-id: 1234.5678`. */
+/** A text that matches a pattern, and may look like a number to YAML without quotes: `client-id: 1234.5678`. */
 export function textOrNumber(pattern: RegExp, message: string) {
   return v.pipe(text(pattern, message), typed({ type: ['string', 'number'] }));
 }
@@ -66,6 +66,7 @@ function numberFrom(type: 'integer' | 'number', pattern: RegExp, min: number, ma
   );
 }
 
+/** A URL without a query: it identifies something, or a path is appended to it. */
 export function withoutQuery(schema: v.GenericSchema<string, URL>) {
   return v.pipe(
     schema,
@@ -73,7 +74,7 @@ export function withoutQuery(schema: v.GenericSchema<string, URL>) {
   );
 }
 
-/** A URL as it was given: others compare it as a text. */
+/** A URL as it was given, if a schema accepts it: providers and programs compare it as a text. */
 export function toTheLetter(schema: v.GenericSchema<string, URL>) {
   const faultOf = (url: string) => v.safeParse(schema, url, { abortPipeEarly: true }).issues?.[0];
   return v.pipe(
@@ -98,19 +99,15 @@ export function seconds(min: number, max: number) {
   );
 }
 
-/** A whole number of days from `min` to `max`; the result is in seconds. */
-export const days = (min: number, max: number) => wholeNumberOf(24 * 3600, min, max);
+// Whole numbers of days, hours and minutes from `min` to `max`. Their results are in seconds.
+export const days = (min: number, max: number) => inSeconds(24 * 3600, min, max);
+export const hours = (min: number, max: number) => inSeconds(3600, min, max);
+export const minutes = (min: number, max: number) => inSeconds(60, min, max);
 
-/** A whole number of minutes from `min` to `max`; the result is in seconds. */
-export const minutes = (min: number, max: number) => wholeNumberOf(60, min, max);
-
-/** A whole number of hours from `min` to `max`; the result is in seconds. */
-export const hours = (min: number, max: number) => wholeNumberOf(3600, min, max);
-
-function wholeNumberOf(seconds: number, min: number, max: number) {
+function inSeconds(unit: number, min: number, max: number) {
   return v.pipe(
     wholeNumber(min, max),
-    v.transform((number) => number * seconds),
+    v.transform((number) => number * unit),
   );
 }
 
@@ -140,7 +137,7 @@ export const parameters = v.pipe(
   v.transform((query) => [...new URLSearchParams(query)]),
 );
 
-/** Whether all of a text is percent-encoded UTF-8, as far as it is percent-encoded. */
+/** Whether each `%` of a text begins an encoded byte, and the bytes are UTF-8. */
 export function isDecodable(query: string): boolean {
   try {
     decodeURIComponent(query);
@@ -183,6 +180,7 @@ export const trustedProxies = v.pipe(
 );
 
 function isNetwork(entry: string): boolean {
+  // An address without a prefix is good: any valid prefix takes its place.
   const [address = '', prefix = '1', ...rest] = entry.split('/');
   const family = isIP(address);
   const longest = family === 4 ? 32 : 128;

@@ -7,19 +7,20 @@ import { visibleCharacters } from './schemas.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
 
+/** For the packaged service, which names its credential. */
 const noCredential =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 const otherUser = 'run this command as root, or as the user of the relay';
 
-/** The systemd credential that holds a client secret: of an entry of a file, or of the only registration. */
+/** The name of the systemd credential with a client secret: of an entry of a file, or of the only registration. */
 export function clientSecretCredential(entry: string | undefined): string {
   return `${entry ?? 'provider'}-client-secret`;
 }
 
 /**
- * Reads the client secret: from the flags, else the variables, else the file, else the systemd credential. Undefined
- * after reporting why there is none.
+ * Reads the client secret: the one given itself, else that of the file that is named, else of the systemd credential.
+ * Undefined after reporting why there is none.
  */
 export function readClientSecret(reading: RegistrationReading): Secret | undefined {
   const { values, sourceOf, describe, fault, warn } = reading;
@@ -39,6 +40,7 @@ export function readClientSecret(reading: RegistrationReading): Secret | undefin
   return new Secret(secret);
 }
 
+/** Reads the client secret from its systemd credential. Without systemd, only the service may have it. */
 function inCredential(reading: RegistrationReading): FileText {
   const { environment, describe, fault, unread } = reading;
   const entryName = reading.map.name;
@@ -46,8 +48,8 @@ function inCredential(reading: RegistrationReading): FileText {
   const path = credentialPath(reading, name);
   if (path !== undefined) return secretInFile(reading, path);
   if (environment['CREDENTIALS_DIRECTORY']) {
-    const noNamed = `is required, or the systemd credential ${name}, which is missing or empty`;
-    return fault('clientSecretFile', entryName ? noNamed : noCredential);
+    const ofEntry = `is required, or the systemd credential ${name}, which is missing or empty`;
+    return fault('clientSecretFile', entryName ? ofEntry : noCredential);
   }
   const asFault = `is required, or ${describe('clientSecret')}`;
   const fix = `give it, unless the service has the systemd credential ${name}`;
@@ -56,6 +58,7 @@ function inCredential(reading: RegistrationReading): FileText {
     : fault('clientSecretFile', asFault);
 }
 
+/** Reads a client secret from a file: one line that a request can carry. */
 function secretInFile(reading: RegistrationReading, path: string | undefined): FileText {
   const text = readNamedFile(reading, 'clientSecretFile', path);
   if (typeof text !== 'string' || v.is(visibleCharacters, text)) return text;
@@ -64,8 +67,8 @@ function secretInFile(reading: RegistrationReading, path: string | undefined): F
 }
 
 /**
- * The path of a systemd credential. Undefined: it is missing or blank. The unit sets a blank default: without one,
- * systemd would not start the service, and the relay could not log what is missing.
+ * The path of a systemd credential. Undefined: it is missing or blank. The packaged unit sets a blank default: without
+ * one, systemd would not start the service, and the relay could not log what is missing.
  */
 export function credentialPath(given: Pick<Shared, 'environment' | 'readFile'>, name: string) {
   const directory = given.environment['CREDENTIALS_DIRECTORY'];
@@ -76,9 +79,8 @@ export function credentialPath(given: Pick<Shared, 'environment' | 'readFile'>, 
 /**
  * Reads a file that a setting names, without its final newline.
  *
- * @param path undefined: there is none, or it has a fault, which was reported
- * @param access `public`: its file may be readable by everyone
- * @returns undefined after reporting why the file cannot be used
+ * @param path undefined: none is named, or a fault was reported
+ * @param access `public`: everyone may read the file
  */
 export function readNamedFile<At extends Level>(
   { readFile, fault, warn, unread }: Reading<At>,

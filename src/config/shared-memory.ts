@@ -28,7 +28,7 @@ export function readSharedMemory(reading: RelayReading) {
     values.sharedMemoryPasswordFile ?? credentialPath(reading, 'shared-memory-password');
   const password = readNamedFile(reading, 'sharedMemoryPasswordFile', passwordFile);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
-  // A part of what a connection needs tells nothing of it.
+  // Only the relay may read one of the files: with the rest alone, nothing can be asked of the server.
   if (typeof password === 'object' || typeof ca === 'object') {
     return { address, password: new UnseenSecret(), ca: undefined };
   }

@@ -9,20 +9,21 @@ export interface OptionSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What gives a setting its value. */
+/** What a flag or a variable gives a setting. */
 export interface Given {
-  readonly source: 'flag' | 'environment' | 'file';
+  readonly source: 'flag' | 'environment';
   readonly texts: readonly string[];
 }
 
 const rows: Readonly<Record<string, Option>> = options;
 const excludedBy = (name: string) => rows[name]?.excludes ?? [];
 
-/** Whether a flag overrides the option's variable, because it excludes the option. Flags on both sides are a fault. */
+/** Whether an option's variable does not count, since a flag excludes it. Flags on both sides are a fault. */
 function isOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
   const isGiven = (one: string) => flags[one] !== undefined;
-  const others = excludedBy(name);
-  return others.some(isGiven) && !others.flatMap(excludedBy).some(isGiven);
+  const otherSide = excludedBy(name);
+  const ownSide = otherSide.flatMap(excludedBy);
+  return otherSide.some(isGiven) && !ownSide.some(isGiven);
 }
 
 /**
@@ -96,6 +97,5 @@ export function readEnvironment({ environment }: OptionSources, fault: (message:
 
 function isProxyUrl(value: string): boolean {
   const url = URL.parse(value);
-  if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  return isDecodable(url.username + url.password);
+  return !!url && /^https?:$/.test(url.protocol) && isDecodable(url.username + url.password);
 }

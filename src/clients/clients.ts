@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import type { AddressLimits } from '../login/memory.ts';
+import type { AddressLimits } from '../login/address-limits.ts';
 import { type KeyRing, keysFromFile } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 import { documentUrl } from '../urls.ts';
@@ -29,7 +29,7 @@ export interface ClientRules {
 
 /** What the clients of a registration share with others. */
 interface Surroundings
-  extends Pick<AddressLimits, 'fetcherOf' | 'countFetch' | 'countRegistration'> {
+  extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
@@ -47,7 +47,7 @@ export type Clients = ReturnType<typeof createClients>;
 
 export function createClients(
   rules: readonly ClientRules[],
-  { issuer, keys, documents, fetcherOf, countFetch, countRegistration, now }: Surroundings,
+  { issuer, keys, documents, fetchCountKeyOf, countFetch, countRegistration, now }: Surroundings,
 ) {
   // There is at most one: config/checks/access.ts.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
@@ -110,7 +110,7 @@ export function createClients(
       const url = held === undefined ? documentAt(id) : undefined;
       if (openFrontEnd === undefined || url === undefined) return held;
       expectQuestion();
-      const client = await documents.clientAt(url, fetcherOf(request), countFetch);
+      const client = await documents.clientAt(url, fetchCountKeyOf(request), countFetch);
       return { frontEnd: openFrontEnd.name, client };
     },
     /**

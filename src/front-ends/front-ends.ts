@@ -6,7 +6,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { expectNavigation } from '../http/request-guards.ts';
-import type { AddressLimits } from '../login/memory.ts';
+import type { AddressLimits } from '../login/address-limits.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
 import type { LoginState, States } from '../login/state.ts';

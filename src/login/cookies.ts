@@ -21,6 +21,7 @@ export function createLoginCookies(secure: boolean) {
 
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
+  /** The logins that this browser has finished, by the beginnings of their ids. */
   function finished(ctx: Context): string[] {
     const [ids = ''] = readCookies(ctx).get(prefix + finishedName) ?? [];
     return ids.split('.').filter((id) => finishedId.test(id));

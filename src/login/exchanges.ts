@@ -8,7 +8,7 @@ export type Exchanges = ReturnType<typeof createExchanges>;
 
 /** Remembers the last 16,384 logins at most. If an older one is repeated, the provider refuses its code. */
 export function createExchanges(home: Home) {
-  const begun = createOnce(home, kinds.exchanges, finished);
+  const begun = createOnce(home, kinds.exchanges, failAsFinished);
   const join = createJoint<TokenResponse>();
   return {
     /** Whether the exchange of this login has started. */
@@ -26,19 +26,21 @@ export function createExchanges(home: Home) {
       exchange: (spend: () => void) => Promise<TokenResponse>,
     ): Promise<TokenResponse> =>
       join(login, async () => {
-        if (begun.isBegunHere(login)) finished();
+        if (begun.isBegunHere(login)) failAsFinished();
         const { outcome, how } = await lead(home, kinds.exchangeResults, login, {
           call: async () => ({ response: await begun.run(login, exchange) }),
+          // A failure that was there before is no answer: `begun` knows whether the code may be sent again.
           isAnswer: (outcome, hasWaited) => hasWaited || outcome.response !== undefined,
           keep: () => ({ lifetime: kinds.exchangeResults.lifetime, always: true }),
         });
-        if (how === 'repeated') finished();
+        // Another relay ended the exchange before this callback came.
+        if (how === 'repeated') failAsFinished();
         if (outcome.response !== undefined) return outcome.response;
         throw new RelayError(outcome.failure ?? 'state_finished');
       }),
   };
 }
 
-function finished(): never {
+function failAsFinished(): never {
   throw new RelayError('state_finished');
 }

@@ -33,7 +33,7 @@ export function createLoginProtection(
   const seconds = () => secondsOf(now);
 
   /** Why this browser does not have the cookie of a login. */
-  function cookieMissing(ctx: Context, { id, issuedAt }: LoginState): RelayError {
+  function whyCookieIsMissing(ctx: Context, { id, issuedAt }: LoginState): RelayError {
     if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');
     if (issuedAt < seconds() - loginLifetime) return new RelayError('state_expired');
     // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.
@@ -58,6 +58,7 @@ export function createLoginProtection(
     /**
      * Verifies that this browser started the login of a callback.
      *
+     * @param received the parameter `state`
      * @returns undefined if the callback is excused from the check
      * @throws {RelayError} `state_missing`, `state_altered`, `state_unknown`, `state_finished`,
      *   `state_expired` or `cookie_invalid`
@@ -72,9 +73,9 @@ export function createLoginProtection(
       const login = states.open(received);
       if (login === undefined) throw new RelayError('state_altered');
       const browserSecret = cookies.get(ctx, login.id);
-      if (browserSecret === undefined) throw cookieMissing(ctx, login);
+      if (browserSecret === undefined) throw whyCookieIsMissing(ctx, login);
       const { id, codeVerifier } = idAndVerifierOf(browserSecret);
-      // The name of the cookie has only a part of the id.
+      // The cookie was found by a part of the id. The rest must fit, too.
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
       return { ...login, codeVerifier };
     },
@@ -92,7 +93,7 @@ export function createLoginProtection(
   };
 }
 
-const telling = [
+const browserHeaders = [
   'sec-fetch-site',
   'sec-fetch-dest',
   'sec-fetch-user',
@@ -109,7 +110,7 @@ const telling = [
  */
 function showsSignOfBrowser({ headers }: IncomingMessage): boolean {
   return (
-    telling.some((name) => headers[name] !== undefined) ||
+    browserHeaders.some((name) => headers[name] !== undefined) ||
     headers['sec-fetch-mode'] === 'navigate' ||
     headers['user-agent']?.includes('Mozilla/') === true ||
     headers.accept?.includes('text/html') === true ||

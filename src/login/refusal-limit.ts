@@ -2,8 +2,8 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 import type { Counted } from '../memory/kinds.ts';
 
+/** Exchanges that wait for others to end, and those of one address: it cannot take the places of all others. */
 const mostWaiting = 1024;
-// So that one address cannot take every place in the queue.
 const mostWaitingForOne = 256;
 /** Milliseconds after which an exchange no longer waits for another one to end. */
 export const longestWait = 10_000;
@@ -12,10 +12,10 @@ export const longestWait = 10_000;
 const refusals = ['code_refused', 'token_refused', 'token_missing', 'token_invalid'] as const;
 
 /**
- * Counts refused calls to the provider by client address, for ten minutes. A client with made-up codes or
+ * Counts refused calls to the provider by client address, for ten minutes. A caller with made-up codes or
  * tokens must not use up the requests that the provider allows the relay.
  *
- * @param advice what a client reads that has reached the limit, before "in ten minutes"
+ * @param advice what a caller over the limit reads, before "in ten minutes"
  */
 export function createRefusalLimit(
   home: Home,
@@ -23,21 +23,21 @@ export function createRefusalLimit(
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
   const counters = createCounters(home, what);
-  /** The exchanges of each counter in flight, and what to call when one of them ends. */
+  /** The exchanges in flight of each counter, and what to call when one of them ends. */
   const exchangesOf = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
   let waitingInAll = 0;
 
-  /** Waits for a free place under the limit and takes it. */
-  async function takePlace(key: string, most: number) {
+  /** Waits until even the refusal of all exchanges in flight and of one more would not pass the limit, and adds one. */
+  async function takePlace(counter: string, most: number) {
     const begun = performance.now();
     for (;;) {
-      const { count: refused, wait } = await counters.add(key, 0);
+      const { count: refused, wait } = await counters.add(counter, 0);
       if (refused >= most) throw tooManyRefusals(advice, wait);
       // There is no await between check and increment, so no other exchange takes the same place.
-      const exchanges = exchangesOf.get(key) ?? { inFlight: 0, waiting: [] };
+      const exchanges = exchangesOf.get(counter) ?? { inFlight: 0, waiting: [] };
       if (refused + exchanges.inFlight < most) {
         exchanges.inFlight += 1;
-        exchangesOf.set(key, exchanges);
+        exchangesOf.set(counter, exchanges);
         return exchanges;
       }
       const { waiting } = exchanges;
@@ -53,8 +53,8 @@ export function createRefusalLimit(
 
   return {
     /**
-     * Runs an exchange for a client. If the exchanges in flight for its address may still reach the limit, it waits for
-     * one of them to end. A burst of made-up codes cannot pass the limit, and a burst of honest logins does not fail.
+     * Runs an exchange. If the exchanges in flight for its address may still reach the limit, waits for one of them to
+     * end. A burst of made-up codes cannot pass the limit, and a burst of honest logins does not fail.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
      */
@@ -63,16 +63,16 @@ export function createRefusalLimit(
       most: number,
       exchange: () => Promise<Result>,
     ): Promise<Result> {
-      const key = counters.counterOf(address);
-      const exchanges = await takePlace(key, most);
+      const counter = counters.counterOf(address);
+      const exchanges = await takePlace(counter, most);
       try {
         return await exchange();
       } catch (error) {
-        if (isFailure(error, ...refusals)) await counters.add(key, 1);
+        if (isFailure(error, ...refusals)) await counters.add(counter, 1);
         throw error;
       } finally {
         exchanges.inFlight -= 1;
-        if (exchanges.inFlight === 0) exchangesOf.delete(key);
+        if (exchanges.inFlight === 0) exchangesOf.delete(counter);
         for (const resolve of exchanges.waiting.splice(0)) resolve();
       }
     },

@@ -14,10 +14,11 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
-import type { AddressLimits, LoginMemory } from './memory.ts';
+import type { AddressLimits } from './address-limits.ts';
+import type { LoginMemory } from './memory.ts';
 import type { LoginProtection } from './protection.ts';
 
-/** A registration, whichever its provider is. */
+/** A registration, whose provider discovery may exchange. */
 export type RegistrationSource = ReturnType<typeof createRegistration>;
 
 /** The relay as an OAuth client at one provider: all that a request needs of it. */
@@ -35,7 +36,7 @@ interface RegistrationSettings {
   readonly protection: LoginProtection | undefined;
   readonly source: ProviderSource;
   readonly upstream: UpstreamClient;
-  /** What states, codes, refresh tokens and sessions are bound to at a provider. */
+  /** What states, codes, refresh tokens and sessions are bound to, at one provider. */
   readonly audienceAt: (provider: Provider) => string;
   readonly memory: LoginMemory;
   readonly limits: AddressLimits;
@@ -43,9 +44,9 @@ interface RegistrationSettings {
   readonly accessTime: number;
 }
 
-/** A front end that says who may log in, of those who may log in at its registrations. */
+/** A front end or a resource, which may take only some of those who may log in at its registration. */
 interface Guarded {
-  /** Undefined: all of them. */
+  /** Undefined: it takes all of them. */
   readonly allow: Allow | undefined;
 }
 
@@ -56,8 +57,8 @@ export function createRegistration(by: RegistrationSettings) {
     /** Undefined: the state check is off. */
     protection: by.protection,
     /**
-     * The registration at its present provider: what a request opened for one must not reach the next one, which
-     * discovery may find while the request waits.
+     * The registration at its present provider. A request keeps it to its end: discovery may find another provider in the
+     * meantime, and that must not get the codes and tokens of the earlier one.
      *
      * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once
      */
@@ -102,10 +103,10 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     expectRoom: () => upstream.expectRoom('token'),
     /** Who may log in. Undefined: everybody. */
     allow,
-    /** Who may log in here, and at a front end or a resource. */
+    /** Each `allow` that a person has to match: that of this registration, and those of the front end and resource. */
     allowsAt,
     verdictOn: access.verdictOn,
-    /** A part of a scope, with the words by which the provider says who may log in, and who that is. */
+    /** A part of a scope, with the words of the whole one that the provider needs to say who may log in, and who it is. */
     scopeWithAccess(
       part: string | undefined,
       whole: string | undefined,
@@ -126,13 +127,13 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
       address: string | undefined,
       accessToken: string,
       lookUp: (isLimited: boolean) => Promise<Result>,
-      of?: string,
+      group?: string,
     ): Promise<Result> {
-      return isGood(accessToken) ? lookUp(false) : limits.limitLookup(address, lookUp, of);
+      return isGood(accessToken) ? lookUp(false) : limits.limitLookup(address, lookUp, group);
     },
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
-    /** As the endpoint does. The token is good from then on. */
+    /** As the endpoint does, and remembers that the token is good. */
     async requestToken(
       grant: CodeGrant | RefreshGrant,
       observe: ObserveCall,
@@ -147,7 +148,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
      * @see OpenID Connect RP-Initiated Logout 1.0 §2
      */
     logoutUrl: provider.logoutUrl && withParameters(provider.logoutUrl, { client_id: clientId }),
-    /** As the endpoint does. It says whether the token is good. */
+    /** As the endpoint does, and remembers whether the token is good. */
     async lookUpUser(
       accessToken: string,
       observe: ObserveCall,

@@ -9,7 +9,7 @@ export const loginTerms = {
   ownResource: v.optional(v.string()),
   /** The `resource` that a client named for the provider's token. @see RFC 8707 §2 */
   providerResource: v.optional(v.string()),
-  /** What the provider is asked for, or has granted. */
+  /** What the provider is asked for, and later what it has granted. */
   scope: v.optional(v.string()),
   /** Whether the person was asked, and has seen this scope. */
   hasConsent: v.optional(v.literal(true)),
@@ -63,20 +63,21 @@ export interface LoginState {
 export type States = ReturnType<typeof createStates>;
 
 /**
- * @param audience gives that of the registration, or throws a `RelayError` if no provider is known
- * @param purpose what they are for: a state, or a question before it
+ * @param registrationAudience throws a `RelayError` if no provider is known
+ * @param callbackUri the redirect URI of the relay at the provider
+ * @param purpose `consent`: for the question that a person answers before the login goes to the provider
  * @see RFC 6749 §10.12, RFC 9700 §4.7
  */
 export function createStates(
   keys: KeyRing,
-  audience: () => string,
-  redirectUri: string,
+  registrationAudience: () => string,
+  callbackUri: string,
   purpose: 'state' | 'consent' = 'state',
 ) {
   const seal = createSeal(purpose, keys, content);
 
   function open(state: string): LoginState | undefined {
-    const opened = seal.open(state, audience(), redirectUri);
+    const opened = seal.open(state, registrationAudience(), callbackUri);
     if (opened === undefined) return undefined;
     const [id, issuedAt, frontEnd, request] = opened;
     return { id: Buffer.from(id, 'base64url'), issuedAt, frontEnd, request };
@@ -84,12 +85,12 @@ export function createStates(
 
   return {
     seal({ id, issuedAt, frontEnd, request }: LoginState): string {
-      const content = [id.toString('base64url'), issuedAt, frontEnd, request] as const;
-      return seal.seal([...content], audience(), redirectUri);
+      const login = [id.toString('base64url'), issuedAt, frontEnd, request] as const;
+      return seal.seal([...login], registrationAudience(), callbackUri);
     },
-    /** @returns undefined if the state is altered, or not of this registration and redirect URI */
+    /** @returns undefined if the state is altered, or not of this registration and callback */
     open,
-    /** The same for the answer to a failure: undefined also while discovery has not found the provider. */
+    /** As `open`, to answer a failure: undefined also while discovery has not found the provider. */
     peek: (state: unknown): LoginState | undefined =>
       typeof state === 'string' ? unlessFailed(() => open(state)) : undefined,
   };

@@ -19,7 +19,7 @@ import {
 import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { createGrants, type Grants } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
-import { createAddressLimits } from '../login/memory.ts';
+import { createAddressLimits } from '../login/address-limits.ts';
 import { createLoginProtection } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';

@@ -6,18 +6,19 @@ import type { AddressLimits } from '../login/address-limits.ts';
 import { type KeyRing, keysFromFile } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 import { documentUrl } from '../urls.ts';
-import { type Client, type ClientMetadata, createClientIds } from './client.ts';
+import { createClientIds } from './client-ids.ts';
+import type { Client, ClientMetadata } from './client-metadata.ts';
 import type { DocumentRule, Documents } from './documents.ts';
 
-/** Where identifiers are good that are made offline: at every relay that has the key. */
+/** The audience of identifiers that operators make offline: they are good at every relay that has the key. */
 export const offlineAudience = 'offline';
 
 /** The clients that a front end lets in without an entry of their own. */
 export interface ClientRules {
   readonly name: string;
-  /** The keys of identifiers that are made offline. */
+  /** The keys of the identifiers that its operator makes offline. */
   readonly clientKeys: readonly [Secret, ...Secret[]] | undefined;
-  /** Undefined: none that nobody registered. */
+  /** Which open clients it lets in: those that publish a document, or register themselves. Undefined: none. */
   readonly clients:
     | {
         readonly documents: DocumentRule | undefined;
@@ -49,33 +50,34 @@ export function createClients(
   rules: readonly ClientRules[],
   { issuer, keys, documents, fetchCountKeyOf, countFetch, countRegistration, now }: Surroundings,
 ) {
-  // There is at most one: config/checks/access.ts.
+  // At most one front end lets in open clients: config/checks/access.ts.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
-  const registered = openFrontEnd?.clients?.registration
+  const ownIds = openFrontEnd?.clients?.registration
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;
-  const offline = rules.flatMap(({ name, clientKeys }) =>
+  const offlineIds = rules.flatMap(({ name, clientKeys }) =>
     clientKeys === undefined
       ? []
       : [createClientIds(keysFromFile(clientKeys).client, name, offlineAudience, now)],
   );
 
   /**
-   * The client that an identifier holds.
+   * The client that is sealed into an identifier: one that the operator made offline, or one that the client got when it
+   * registered itself.
    *
-   * @param mayBeOver whether it may have ended
-   * @returns undefined if it holds none of this registration
+   * @returns undefined if the identifier holds no client of this registration
+   * @throws {RelayError} `client_expired`
    */
-  function heldBy(id: string, mayBeOver = false): FoundClient | undefined {
-    for (const ids of registered === undefined ? offline : [...offline, registered]) {
-      const client = ids.open(id, mayBeOver);
-      const vouchedBy = ids === registered ? 'itself' : 'operator';
+  function heldBy(id: string, evenIfExpired = false): FoundClient | undefined {
+    for (const ids of ownIds === undefined ? offlineIds : [...offlineIds, ownIds]) {
+      const client = ids.clientIn(id, evenIfExpired);
+      const vouchedBy = ids === ownIds ? 'itself' : 'operator';
       if (client) return { frontEnd: ids.frontEnd, client: { id, vouchedBy, ...client } };
     }
     return undefined;
   }
 
-  /** The URL of a document that may be used here, if an identifier is one. */
+  /** The URL of a client's document, if an identifier is one, and if the rules accept it. */
   function documentAt(id: string): URL | undefined {
     const { documents: rule } = openFrontEnd?.clients ?? {};
     const url = rule && documentUrl(id);
@@ -86,18 +88,18 @@ export function createClients(
 
   return {
     /** Whether a request may come from any page, until its client is known. */
-    areAnywhere: openFrontEnd !== undefined || offline.length > 0,
+    areAnywhere: openFrontEnd !== undefined || offlineIds.length > 0,
     takesDocuments: openFrontEnd?.clients?.documents !== undefined,
-    takesNewClients: registered !== undefined,
+    takesNewClients: ownIds !== undefined,
     heldBy,
-    /** The front end that lets in the client of a document, if an identifier is the URL of one that may be used here. */
+    /** The front end that lets in the client of a document, if an identifier is its URL, and if the rules accept it. */
     frontEndOfDocument: (id: string): string | undefined =>
       documentAt(id) ? openFrontEnd?.name : undefined,
     /**
      * The client of an identifier that holds it, or that is the URL of its document.
      *
-     * @param expectQuestion throws if the request cannot lead to a question
-     * @returns undefined if it is none of this registration
+     * @param expectQuestion throws unless a person can be asked: otherwise no document is fetched
+     * @returns undefined if the identifier is of no client of this registration
      * @throws {RelayError} `client_expired`, `client_document_unreachable`, `client_document_invalid`, `rate_limited` or
      *   `overloaded`
      */
@@ -122,7 +124,7 @@ export function createClients(
      */
     async register(metadata: ClientMetadata, request: IncomingMessage): Promise<string> {
       await countRegistration(request);
-      const id = registered?.issue(metadata, openFrontEnd?.clients?.days ?? 0);
+      const id = ownIds?.issue(metadata, openFrontEnd?.clients?.days ?? 0);
       if (id === undefined || id.length > limits.clientIdLength) {
         throw new RelayError('client_metadata_invalid');
       }

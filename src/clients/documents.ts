@@ -7,14 +7,15 @@ import { createLasting } from '../memory/recent.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { publicLookup, reachesPublicAddress } from '../upstream/public-addresses.ts';
-import { type Client, clientNameOf, redirectUrisOf } from './client.ts';
+import { type Client, clientNameOf, redirectUrisOf } from './client-metadata.ts';
 
+/** Seconds for which a document is kept, whatever its headers say. */
 const shortestLife = 60;
 const longestLife = 3600;
 const mostKept = 256;
 const concurrentFetches = 32;
-/** The same for one fetcher: nobody takes all places. */
-const concurrentFetchesOfOne = 4;
+/** Of one count key: the visitors of one address cannot take all places. */
+const concurrentFetchesOfKey = 4;
 
 /** Which documents are accepted: of `hosts`, with their ports, or at exact `urls`. */
 export type DocumentRule =
@@ -44,10 +45,10 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
   async function fetched(url: URL): Promise<Client> {
     const { href } = url;
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
-    const { status, headers, body } = await client.call(request, () => {}).catch(unreachable);
+    const { status, headers, body } = await client.call(request, () => {}).catch(failForClient);
     const isJson = /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? '');
     const document = status === 200 && isJson ? parseJsonObject(body) : undefined;
-    const redirectUris = usable(document?.['redirect_uris']);
+    const redirectUris = usableUris(document?.['redirect_uris']);
     if (!isObject(document) || document['client_id'] !== href || redirectUris === undefined) {
       throw new RelayError('client_document_invalid');
     }
@@ -61,17 +62,17 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     return found;
   }
 
-  /** As `fetched`, but a few at once for each fetcher. @throws {RelayError} `overloaded` */
-  async function fetchedFor(fetcher: string, url: URL): Promise<Client> {
-    const count = inFlight.get(fetcher) ?? 0;
-    if (count >= concurrentFetchesOfOne) throw new RelayError('overloaded');
-    inFlight.set(fetcher, count + 1);
+  /** As `fetched`, but only a few at once for one count key. @throws {RelayError} `overloaded` */
+  async function fetchedFor(countKey: string, url: URL): Promise<Client> {
+    const count = inFlight.get(countKey) ?? 0;
+    if (count >= concurrentFetchesOfKey) throw new RelayError('overloaded');
+    inFlight.set(countKey, count + 1);
     try {
       return await fetched(url);
     } finally {
-      const left = (inFlight.get(fetcher) ?? 1) - 1;
-      if (left > 0) inFlight.set(fetcher, left);
-      else inFlight.delete(fetcher);
+      const left = (inFlight.get(countKey) ?? 1) - 1;
+      if (left > 0) inFlight.set(countKey, left);
+      else inFlight.delete(countKey);
     }
   }
 
@@ -79,40 +80,41 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     /**
      * The client of a document.
      *
-     * @param fetcher who asks, if it is known
-     * @param count may refuse the fetch
+     * @param countKey what `fetchCountKeyOf` gives
+     * @param count counts a fetch, and may refuse it
      * @throws {RelayError} `client_document_unreachable` or `client_document_invalid`
      */
     async clientAt(
       url: URL,
-      fetcher: string | undefined,
-      count: (fetcher: string) => Promise<void>,
+      countKey: string | undefined,
+      count: (countKey: string) => Promise<void>,
     ): Promise<Client> {
       const kept = known.get(url.href);
       if (kept !== undefined) return kept;
       if (!reachesPublicAddress(url, mayBeHere))
         throw new RelayError('client_document_unreachable');
-      if (fetcher === undefined) return await join(url.href, () => fetched(url));
-      await count(fetcher);
-      return await join(url.href, () => fetchedFor(fetcher, url));
+      if (countKey === undefined) return await join(url.href, () => fetched(url));
+      await count(countKey);
+      return await join(url.href, () => fetchedFor(countKey, url));
     },
     close: client.close,
   };
 }
 
-function unreachable(error: unknown): never {
+/** Throws the failure of a fetch as that of a client's document. */
+function failForClient(error: unknown): never {
   if (!(error instanceof RelayError) || error.code === 'overloaded') throw error;
   const isUnusable = error.code === 'provider_answer_unusable';
   throw new RelayError(isUnusable ? 'client_document_invalid' : 'client_document_unreachable');
 }
 
-/** Those redirect URIs that the relay accepts: a client may list others for other servers. */
-function usable(given: unknown): readonly string[] | undefined {
+/** The redirect URIs that the relay accepts, of all that a client lists for different servers. */
+function usableUris(given: unknown): readonly string[] | undefined {
   const all = Array.isArray(given) ? given.slice(0, 100) : [];
   return redirectUrisOf(all.filter((uri) => redirectUrisOf([uri]) !== undefined).slice(0, 20));
 }
 
-/** Seconds. @see RFC 9111 §5.2.2 */
+/** Seconds for which a document is kept. @see RFC 9111 §5.2.2 */
 function lifeOf(cacheControl = ''): number {
   const [, seconds = '0'] = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl) ?? [];
   const isFresh = !/\bno-(store|cache)\b/i.test(cacheControl);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Client } from '../clients/client.ts';
+import type { Client } from '../clients/client-metadata.ts';
 import { type Content, html, type Markup } from './html.ts';
 import type { Label } from './page-texts.ts';
 import type { Pages } from './pages.ts';

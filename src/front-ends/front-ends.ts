@@ -1,4 +1,4 @@
-import { keyOfClient } from '../clients/client.ts';
+import { keyOfClient } from '../clients/client-ids.ts';
 import type { Clients, FoundClient } from '../clients/clients.ts';
 import type { Clock } from '../clock.ts';
 import type { Pages } from '../delivery/pages.ts';
@@ -121,15 +121,14 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
      *
      * @param redirectUriOf gives the redirect URI of the login that a request is for: the document of a client may have
      *   changed since
-     * @param mayBeOver whether the identifier may have ended
      * @throws {RelayError} `client_id_wrong` or `client_expired`
      */
     ofClient(
       id: string,
       redirectUriOf: (frontEnd: FrontEnd) => string | undefined,
-      mayBeOver = false,
+      evenIfExpired = false,
     ): FrontEnd {
-      const known = byName.get(id) ?? ofFound(clients?.heldBy(id, mayBeOver));
+      const known = byName.get(id) ?? ofFound(clients?.heldBy(id, evenIfExpired));
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
       if (frontEnd === undefined) throw new RelayError('client_id_wrong');

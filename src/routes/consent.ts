@@ -1,4 +1,4 @@
-import type { Client } from '../clients/client.ts';
+import type { Client } from '../clients/client-metadata.ts';
 import {
   confirmationPage,
   consentPage,

@@ -1,4 +1,4 @@
-import { clientNameOf, redirectUrisOf } from '../clients/client.ts';
+import { clientNameOf, redirectUrisOf } from '../clients/client-metadata.ts';
 import type { Clients } from '../clients/clients.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';

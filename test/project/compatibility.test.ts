@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { differences, frozenLists, presentLists } from '../../scripts/promised.ts';
-import { createClientIds } from '../../src/clients/client.ts';
+import { createClientIds } from '../../src/clients/client-ids.ts';
 import { createCodes } from '../../src/grants/codes.ts';
 import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
 import { createStates } from '../../src/login/state.ts';
@@ -71,7 +71,7 @@ const open: Readonly<Record<string, (text: string) => unknown>> = {
   refreshToken: (text) => refreshTokens.open(text, owner),
   accessToken: (text) => accessTokens.open(text, resource),
   session: (text) => sessions.open(text, 'audience'),
-  client: (text) => clients.open(text, false),
+  client: (text) => clients.clientIn(text, false),
 };
 
 describe('what docs/compatibility.md promises', () => {

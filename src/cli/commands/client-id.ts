@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { createClientIds, redirectUrisOf } from '../../clients/client.ts';
+import { createClientIds } from '../../clients/client-ids.ts';
+import { redirectUrisOf } from '../../clients/client-metadata.ts';
 import { offlineAudience } from '../../clients/clients.ts';
 import { readSecretLines } from '../../config/key-file.ts';
 import { pathSegment, wholeNumber } from '../../config/schemas.ts';

@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { nativeRedirectUri } from '../origins/schemas.ts';
+
+/** A client that has no entry in the configuration. */
+export interface Client extends ClientMetadata {
+  readonly id: string;
+  /** Who answers for it: `operator` made its identifier, `host` published its document, `itself`: only it does. */
+  readonly vouchedBy: 'operator' | 'host' | 'itself';
+}
+
+/** What a client says of itself. */
+export interface ClientMetadata {
+  readonly redirectUris: readonly string[];
+  readonly name?: string | undefined;
+}
+
+const longestName = 40;
+const mostRedirectUris = 20;
+/** Controls, line ends, and characters that reorder or hide others. */
+const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
+
+/**
+ * Reads the redirect URIs of a client.
+ *
+ * @returns undefined if they are not a list of 1 to 20 that native clients may have
+ */
+export function redirectUrisOf(given: unknown): readonly string[] | undefined {
+  const uris = v.safeParse(redirectUris, given);
+  return uris.success ? uris.output : undefined;
+}
+
+const redirectUris = v.pipe(
+  v.array(nativeRedirectUri),
+  v.minLength(1),
+  v.maxLength(mostRedirectUris),
+);
+
+/** Reads the name of a client, as one short line for people. */
+export function clientNameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  const { client_name: given } = metadata;
+  if (typeof given !== 'string') return undefined;
+  const line = given.slice(0, 1024).replace(invisible, ' ').replace(/\s+/g, ' ').trim();
+  const letters = [...line];
+  if (letters.length <= longestName) return line || undefined;
+  return `${letters.slice(0, longestName).join('')}…`;
+}

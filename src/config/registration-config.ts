@@ -10,7 +10,7 @@ import type { Config, FrontEndConfig, RegistrationConfig } from './config.ts';
  * one, and the secret with them. Client identifiers are unique only at one issuer. Without one, tenants of a host differ
  * in their path.
  */
-export function audienceOf(
+export function audienceOfRegistration(
   { name, clientId, provider: settings }: RegistrationConfig,
   { tokenUrl }: Provider,
 ): string {

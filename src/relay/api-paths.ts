@@ -8,7 +8,7 @@ import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
 
-/** Creates the paths that lead to the APIs of providers. The time to find one does not grow with their number. */
+/** Creates the paths that lead to the APIs of providers. @returns undefined if there are none */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   requests: SessionRequests | undefined,
@@ -46,16 +46,16 @@ export function createApiPaths(
 }
 
 /**
- * Finds what a path leads to: to one that ends with a slash, everything below it, and to any other also itself. Only
- * slashes are tried.
+ * Finds the entry that a path is at or below; if the entry's path ends with a slash, only below it. The time grows with
+ * the slashes of the path, and not with the number of entries.
  */
 export function finderOf<Found extends { readonly path: string }>(all: readonly Found[]) {
   const byPath = new Map(all.map((one) => [one.path, one]));
   const longest = Math.max(...all.map(({ path }) => path.length));
   return (path: string): Found | undefined => {
-    const within = path.slice(0, longest + 1);
-    for (let end = within.indexOf('/'); end >= 0; end = within.indexOf('/', end + 1)) {
-      const found = byPath.get(within.slice(0, end)) ?? byPath.get(within.slice(0, end + 1));
+    const part = path.slice(0, longest + 1);
+    for (let end = part.indexOf('/'); end >= 0; end = part.indexOf('/', end + 1)) {
+      const found = byPath.get(part.slice(0, end)) ?? byPath.get(part.slice(0, end + 1));
       if (found !== undefined) return found;
     }
     return byPath.get(path);

@@ -22,11 +22,9 @@ import {
   warnOfOtherHosts,
 } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
-import { matchesAny } from '../origins/origin-pattern.ts';
-import { originsOf } from '../origins/redirect-uri.ts';
 import { namesInPath, paths } from '../paths.ts';
 import { createApiPaths } from './api-paths.ts';
-import { type CommonDependencies, commonRoutes } from './common-routes.ts';
+import { type CommonDependencies, commonRoutes, originsOfFrontEnds } from './common-routes.ts';
 import { createGateways } from './gateways.ts';
 import { createLoginRoutes, type LoginRoutes } from './login-routes.ts';
 import { type ServedRegistration, wordsOf } from './registrations.ts';
@@ -64,7 +62,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     memory.streams,
   );
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
-  const names = {
+  const loggedNames = {
     registration: served.length > 1,
     frontEnd: frontEnds.length > 1,
     person: config.logPeople,
@@ -77,7 +75,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const app = new Koa<RequestState>({ env: 'production' });
   // Otherwise Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
-  app.use(recordRequests(observers, loggedAddresses(config).of, names));
+  app.use(recordRequests(observers, loggedAddresses(config).of, loggedNames));
   app.use(closeIfUnread);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
@@ -94,9 +92,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(router.routes());
   app.use((ctx) => {
     // A login may have started here before a reload removed its registration.
-    if (!registrationsAreNamed || namesInPath(ctx.path).below !== 'callback') {
-      throw new RelayError('not_found');
-    }
+    const endsLogin = registrationsAreNamed && namesInPath(ctx.path).below === 'callback';
+    if (!endsLogin) throw new RelayError('not_found');
     return answering(served[0].frontEnds.first.answerInPlace, () => {
       throw new RelayError('front_end_gone');
     });
@@ -106,39 +103,44 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
 
 /** Warns of logins that start under another host name, or from another page, than the configured ones. */
 function watchStarts({ config: { baseUrl, frontEnds }, logger }: Dependencies): Handler {
-  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
+  const isOfFrontEnd = originsOfFrontEnds(frontEnds);
   const { origin: ownOrigin } = new URL(baseUrl);
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   return inOrder(
     warnOfOtherHosts(logger, baseUrl),
     warnOfForeignPages(
       logger,
-      (origin) => origin === ownOrigin || hasOrigin(origin),
+      (origin) => origin === ownOrigin || isOfFrontEnd(origin),
       (name) => byName.get(name)?.origin,
     ),
   );
 }
 
-/** Which pages may read what: what belongs to a registration, to sessions or to an API, its front ends; the rest, all. */
+/**
+ * Says which pages may read a response. Those of its front ends may, if it belongs to a registration, to sessions or to
+ * an API. Otherwise, those of all front ends may.
+ */
 function createReaders(
   { config: { frontEnds }, served, sessionRequests }: Dependencies,
   logins: LoginRoutes,
   apiPaths: ReturnType<typeof createApiPaths>,
 ) {
-  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
-  const areAnywhere = served.some(({ frontEnds: users }) => users.areAnywhere);
+  const isOfAnyFrontEnd = originsOfFrontEnds(frontEnds);
+  const areAnywhere = served.some((one) => one.frontEnds.areAnywhere);
   return {
+    /** Whether requests from pages of this origin need no warning. */
     areKnown: (origin: string, { state: { action } }: Context): boolean =>
-      areAnywhere || hasOrigin(origin) || ofAllPages.has(action),
+      areAnywhere || isOfAnyFrontEnd(origin) || ofAllPages.has(action),
     mayRead({ path, state: { action } }: Context, origin: string): boolean {
-      // The answer to a preflight would let a request pass without a token.
+      // A reverse proxy asks with the method of the request that is to pass. If that is a preflight, our 204 to a
+      // preflight would tell the proxy to let it pass, without a token.
       if (action === 'check') return false;
-      const users = ofSessions.has(action)
+      const readers = ofSessions.has(action)
         ? sessionRequests
         : (apiPaths?.find(path) ?? logins.find(path).served?.frontEnds);
-      return (users ?? { hasOrigin }).hasOrigin(origin);
+      return readers === undefined ? isOfAnyFrontEnd(origin) : readers.hasOrigin(origin);
     },
-    /** The client of a request is known later: then, only its own pages may read on. */
+    /** Whether all pages may read, until the client of the request is known: then, `expectOrigin` lets only its own. */
     mayAllRead(ctx: Context): boolean {
       const { action } = ctx.state;
       if (ofAllPages.has(action)) return true;
@@ -158,7 +160,7 @@ const ofSessions: ReadonlySet<Action | undefined> = new Set([
   'session-refresh',
   'logout',
 ]);
-/** The documents that lead clients on any page to the login. */
+/** Metadata lead clients on any page to the login. */
 const ofAllPages: ReadonlySet<Action | undefined> = new Set(['metadata', 'resource-metadata']);
 /** The endpoints that clients call themselves. */
 const ofClients: ReadonlySet<Action | undefined> = new Set(['token', 'revoke', 'register']);

@@ -27,9 +27,11 @@ export interface CommonDependencies extends ServingContext {
 
 /** The routes that belong to no registration, by path. */
 export function commonRoutes(
-  { config, pages, memory: { grants }, ...others }: CommonDependencies,
+  dependencies: CommonDependencies,
   rateLimits: readonly Handler[],
 ): Readonly<Record<string, Route>> {
+  const { config, pages, memory, served, readiness, sessionRequests: requests } = dependencies;
+  const { grants } = memory;
   const reading = (action: Action, ...handlers: Handler[]): Route => ({
     action,
     handle: inOrder(methods('GET', 'HEAD'), ...handlers),
@@ -38,7 +40,6 @@ export function commonRoutes(
     action,
     handle: inOrder(answerSessionFailures, method, ...rateLimits, endpoint),
   });
-  const { served, readiness, sessionRequests: requests } = others;
   const [onlyPage, second] = config.frontEnds.flatMap(({ frontendUrl }) => frontendUrl ?? []);
   const isForeign = foreignPages(config);
   const findRegistration = config.registrationsAreNamed
@@ -56,6 +57,7 @@ export function commonRoutes(
     ...Object.fromEntries(
       Object.entries(clientFiles).map(([path, file]) => [path, reading('client', file)]),
     ),
+    // A page that asks for sessions in vain learns why.
     ...(requests === undefined &&
       Object.fromEntries(
         [paths.session, paths.sessionRefresh, paths.logout].map((path) => [
@@ -75,17 +77,24 @@ export function commonRoutes(
   };
 }
 
-/** Tells requests of pages that are neither a front end's nor the relay's own. Those of programs have no page. */
+/** Tells whether an origin is one of any front end. */
+export const originsOfFrontEnds = (frontEnds: Config['frontEnds']) =>
+  matchesAny(frontEnds.flatMap(originsOf));
+
+/** Tells whether a request is of a page that is neither a front end's nor the relay's own. Programs have no page. */
 function foreignPages({ baseUrl, frontEnds }: Config): (ctx: Context) => boolean {
-  const hasOrigin = matchesAny(frontEnds.flatMap(originsOf));
+  const isOfFrontEnd = originsOfFrontEnds(frontEnds);
   const { origin: own } = new URL(baseUrl);
   return ({ req: { headers } }) => {
     const { origin, 'sec-fetch-site': site } = headers;
-    return origin === undefined ? site === 'cross-site' : origin !== own && !hasOrigin(origin);
+    return origin === undefined ? site === 'cross-site' : origin !== own && !isOfFrontEnd(origin);
   };
 }
 
-/** Finds the registration of a user lookup: a token of one provider must not reach another one. */
+/**
+ * Finds the registration of a user lookup: the one that `provider` names, or the only one of the page's origin, or the
+ * first one. It does not guess among several: a token of one provider must not reach another one.
+ */
 function registrationsOfLookups(
   served: CommonDependencies['served'],
   base: URL,
@@ -93,10 +102,10 @@ function registrationsOfLookups(
   const byName = new Map(
     served.flatMap((one) => wordsOf(one).map((word) => [word, one.registration])),
   );
-  const users = served.flatMap(({ registration, frontEnds: { origins } }) =>
+  const uses = served.flatMap(({ registration, frontEnds: { origins } }) =>
     [...origins].map((pattern) => ({ pattern, registration })),
   );
-  const byPattern = Map.groupBy(users, ({ pattern }) => pattern);
+  const usesByPattern = Map.groupBy(uses, ({ pattern }) => pattern);
   return (name, headers) => {
     if (name !== undefined) {
       const named = typeof name === 'string' ? byName.get(name) : undefined;
@@ -104,8 +113,8 @@ function registrationsOfLookups(
       return named;
     }
     const origin = originOfPage(headers, base);
-    const patterns = origin === undefined ? [] : patternsThatAllow(origin, byPattern);
-    const ofOrigin = [...patterns].flatMap((pattern) => byPattern.get(pattern) ?? []);
+    const patterns = origin === undefined ? [] : patternsThatAllow(origin, usesByPattern);
+    const ofOrigin = [...patterns].flatMap((pattern) => usesByPattern.get(pattern) ?? []);
     const [found, second] = new Set(ofOrigin.map(({ registration }) => registration));
     if (second !== undefined) throw new RelayError('provider_unknown', { detail: ambiguous });
     return found ?? served[0].registration;

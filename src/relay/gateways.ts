@@ -43,11 +43,13 @@ export function createGateways(
     login.hostname,
     ...doors.map(({ resource }) => new URL(resource.url).hostname),
   ]);
-  const metadata = new Set(doors.flatMap(({ resource }) => [...resourceMetadataPaths(resource)]));
+  const forMetadata = new Set(doors.flatMap((door) => [...resourceMetadataPaths(door.resource)]));
   const byHost = findersBy(all, ({ host }) => host);
-  // Proxies remove a port, or send one of no need. Another port of the login's host is not the login.
-  const isAlone = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
-  const byHostname = findersBy(all.filter(isAlone), ({ hostname }) => hostname);
+  // Proxies remove a port, or add a needless one, so a gate is also found without its port. Not if its port alone tells
+  // its host from the login's: it would get requests that are for the login.
+  const needsNoPort = ({ host, hostname }: Gate) =>
+    hostname !== login.hostname || host === login.host;
+  const byHostname = findersBy(all.filter(needsNoPort), ({ hostname }) => hostname);
   // Probes ask by an address, whatever the names are.
   const isProbe = (path: string) => path === paths.alive || path === paths.ready;
 
@@ -61,7 +63,8 @@ export function createGateways(
         if (isProbe(path)) return next();
         throw new RelayError('host_unknown');
       }
-      if (metadata.has(path)) return next();
+      // A gate at the root of its host would hide its own metadata.
+      if (forMetadata.has(path)) return next();
       const find =
         byHost.get(host.toLowerCase()) ??
         (host === login.host ? undefined : byHostname.get(hostname.toLowerCase()));
@@ -74,5 +77,6 @@ export function createGateways(
   };
 }
 
+/** Finds gates by path, of each host alone. */
 const findersBy = (gates: readonly Gate[], nameOf: (gate: Gate) => string) =>
-  new Map([...Map.groupBy(gates, nameOf)].map(([name, at]) => [name, finderOf(at)]));
+  new Map([...Map.groupBy(gates, nameOf)].map(([name, there]) => [name, finderOf(there)]));

@@ -33,23 +33,23 @@ interface LoginDependencies {
 /** The addresses of registrations: what each is, and what answers there. */
 export type LoginRoutes = ReturnType<typeof createLoginRoutes>;
 
-/** The time to find a route does not grow with the number of registrations. */
+/** Creates the routes of all registrations. The time to find one does not grow with their number. */
 export function createLoginRoutes(
   registrations: readonly ServedRegistration[],
   dependencies: LoginDependencies,
 ) {
-  const first = registrations.map((served) => routesOf(served, dependencies));
-  const others = registrations.flatMap((one) => one.others);
-  const all = [...first, ...others.map((served) => routesOf(served, dependencies))];
+  const atFirstPaths = registrations.map((served) => routesOf(served, dependencies));
+  const atOtherPaths = registrations.flatMap((one) =>
+    one.others.map((served) => routesOf(served, dependencies)),
+  );
+  const all = [...atFirstPaths, ...atOtherPaths];
   const byWord = new Map(all.map((one) => [one.served.word, one]));
   const byPath = new Map(
     all.flatMap(({ served, routes }) =>
       Object.entries(routes).map(([pattern, route]) => [pattern, { served, route, pattern }]),
     ),
   );
-  const withCms = first.flatMap(({ startOfCms, ...one }) =>
-    startOfCms ? [{ ...one, ...startOfCms }] : [],
-  );
+  const cmsStarts = atFirstPaths.flatMap(({ startOfCms }) => startOfCms ?? []);
 
   /** The registration of a path, and the route if there is one. The pattern is the name of the route in the log. */
   function find(path: string): Found {
@@ -64,7 +64,7 @@ export function createLoginRoutes(
   function startCms(ctx: Context, next: Next): unknown {
     // Sveltia CMS does not name its backend for a refresh. It starts here only at GitHub.
     const backend = ctx.method === 'POST' ? 'github' : claimedQuery(ctx)['provider'];
-    const found = registrationOfCms(withCms, backend);
+    const found = registrationOfCms(cmsStarts, backend);
     if (found === undefined) return next();
     return enter(ctx, found.served, () => found.handle(ctx, next));
   }
@@ -83,7 +83,7 @@ export function createLoginRoutes(
     },
     /** Where CMSes start unless their configuration says otherwise. */
     startOfCms:
-      withCms.length > 0 ? ({ action: 'start', handle: startCms } satisfies Route) : undefined,
+      cmsStarts.length > 0 ? ({ action: 'start', handle: startCms } satisfies Route) : undefined,
   };
 }
 
@@ -93,12 +93,13 @@ interface Found {
   readonly pattern?: string | undefined;
 }
 
-/** Goes on at a registration. */
+/** Records the registration of a request. Its first front end answers failures until the request's own is known. */
 function enter({ state }: Context, { registration, frontEnds }: ServedPath, goOn: () => unknown) {
   state.registration = registration.name;
   return answering(frontEnds.first.answerFailure, goOn);
 }
 
+/** The routes at one path of a registration, by pattern, and its starts. */
 function routesOf(served: ServedPath, dependencies: LoginDependencies) {
   const { registration, frontEnds, word } = served;
   const { name, protection } = registration;
@@ -119,14 +120,13 @@ function routesOf(served: ServedPath, dependencies: LoginDependencies) {
     ...(protection && oauthEndpoints(served, path, dependencies)),
   };
   return {
-    name,
     served,
     routes,
-    /** Of a front end too: `/auth/<registration>/<front end>`. */
+    /** The start at `/auth/<registration>`, and at `/auth/<registration>/<front end>`. */
     start,
-    /** `/auth`. */
+    /** The start at `/auth`, for its first CMS alone. */
     startOfCms: firstCms && {
-      backend: firstCms.cmsBackend,
+      ...{ name, served, backend: firstCms.cmsBackend },
       ...startOf(served, createFrontEnds([firstCms]), dependencies),
     },
   };
@@ -168,15 +168,17 @@ function oauthEndpoints(
     action,
     handle: inOrder(answerOAuthErrors, methods('POST'), ...rateLimits, endpoint),
   });
-  const handle = inOrder(methods('GET', 'HEAD'), serverMetadata(served));
-  const describe: Route = { action: 'metadata', handle };
+  const describe: Route = {
+    action: 'metadata',
+    handle: inOrder(methods('GET', 'HEAD'), serverMetadata(served)),
+  };
   return {
     [`${path}/token`]: ofPrograms('token', tokenEndpoint(served)),
     [`${path}/revoke`]: ofPrograms('revoke', revocationEndpoint(served)),
     ...(served.doors.some(({ resource }) => resource.secrets.length > 0) && {
       [`${path}/introspect`]: {
         action: 'introspect',
-        // Its servers have one address for all their people: no rate limit.
+        // The servers that ask have one address for all their people, so they have no rate limit.
         handle: inOrder(answerOAuthErrors, methods('POST'), introspectionEndpoint(served)),
       },
     }),

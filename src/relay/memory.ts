@@ -39,20 +39,20 @@ export async function openSharedMemory(
   now: Clock,
 ): Promise<SharedMemory | undefined> {
   if (config.memory === undefined) return undefined;
-  const counted = metrics?.createMemoryMetrics();
+  const memoryMetrics = metrics?.createMemoryMetrics();
   const link = createLink(await createConnection(config.memory), {
-    ...counted,
+    ...memoryMetrics,
     away: (reason) => logger.warn({ reason }, 'shared memory is away'),
     back: (seconds) => logger.info({ awaySeconds: Math.round(seconds) }, 'shared memory is back'),
   });
-  const shared = createSharedMemory(link, (how) => counted?.call(how), now);
+  const shared = createSharedMemory(link, (how) => memoryMetrics?.call(how), now);
   configureSharedMemory(shared, config);
   const { address } = config.memory;
   if (await link.untilBack()) logger.info({ address }, 'shared memory is in use');
   return shared;
 }
 
-/** Uses the present keys and times. */
+/** Gives the shared memory the keys and the time limit of a configuration. */
 export function configureSharedMemory(
   shared: SharedMemory | undefined,
   { keySecrets, providerTimeout }: Config,

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { mapped } from '../config/readings.ts';
 import {
-  audienceOf,
+  audienceOfRegistration,
   frontEndsOf,
   refreshPolicyOf,
   resourcesOf,
@@ -49,7 +49,7 @@ export const wordsOf = ({ word, others }: ServedRegistration): readonly string[]
   ...others.map((one) => one.word),
 ];
 
-/** The same at one of its paths. */
+/** A registration at one of its paths. */
 export type ServedPath = ReturnType<typeof servePath>;
 
 /** What the registrations of a relay share. */
@@ -84,7 +84,7 @@ export async function serveRegistration(registered: RegistrationConfig, context:
   const [first, ...others] = mapped(registered.paths, (path) => servePath(path, shared));
   return {
     ...first,
-    /** The same at its other paths. */
+    /** The registration at its other paths. */
     others,
     source,
     /** The number of calls to the provider in flight. */
@@ -105,13 +105,17 @@ interface PathContext extends ServingContext {
   readonly source: ProviderSource;
 }
 
-/** A login stays at the path where it began: the provider compares the redirect URI, and front ends the issuer. */
+/**
+ * Serves a registration at one of its paths. A login stays at the path where it began: the provider compares the redirect
+ * URI, and front ends compare the issuer.
+ */
 function servePath(
   { word, redirectUri }: RegistrationConfig['paths'][number],
-  { config, logger, now, memory, sessions, documents, pages, ...shared }: PathContext,
+  context: PathContext,
 ) {
-  const { registered, upstream, keys, source } = shared;
-  const audienceAt = (provider: Provider) => audienceOf(registered, provider);
+  const { config, logger, now, memory, sessions, documents, pages } = context;
+  const { registered, upstream, keys, source } = context;
+  const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);
   const audience = derivedFrom(source, audienceAt);
   const states = createStates(keys.state, audience, redirectUri);
   const grants = createGrants(keys, audience, redirectUri, memory.grants, now);
@@ -128,12 +132,10 @@ function servePath(
     createStates(keys.consent, audience, redirectUri, 'consent'),
     now,
   );
-  const users = frontEndsOf(config, registered);
+  const frontEndConfigs = frontEndsOf(config, registered);
   const addressLimits = createAddressLimits(config, memory.logins);
-  const clients = createClients(users, {
-    ...addressLimits,
-    ...{ issuer, keys: keys.client, documents, now },
-  });
+  const ofClients = { issuer, keys: keys.client, documents, now };
+  const clients = createClients(frontEndConfigs, { ...addressLimits, ...ofClients });
   const ofFrontEnds: FrontEndContext = {
     registration: name,
     issuer,
@@ -142,17 +144,17 @@ function servePath(
     codes: grants.codes,
     sessions,
     cmsBackend: 'known' in provider ? provider.known.cms?.name : undefined,
-    isOnlyOne: users.length === 1,
+    isOnlyOne: frontEndConfigs.length === 1,
     pages,
     logger,
   };
   const resources = resourcesOf(config, registered);
-  const frontEnds = mapped(users, (user) => {
-    const own = resources.filter((one) => user.resources.includes(one.name));
-    // The configuration is checked. It would get the provider's token.
-    if (user.resources.length > 0 && own.length === 0) throw new Error('no resource here');
-    const refreshPolicy = refreshPolicyOf(config, user);
-    return createFrontEnd({ ...user, refreshPolicy, resources: own }, ofFrontEnds);
+  const frontEnds = mapped(frontEndConfigs, (frontEnd) => {
+    const own = resources.filter((one) => frontEnd.resources.includes(one.name));
+    // The configuration is checked. A front end that lost its resources would get the provider's token.
+    if (frontEnd.resources.length > 0 && own.length === 0) throw new Error('no resource here');
+    const refreshPolicy = refreshPolicyOf(config, frontEnd);
+    return createFrontEnd({ ...frontEnd, refreshPolicy, resources: own }, ofFrontEnds);
   });
   return {
     /** The path is `/auth/<word>`. */
@@ -169,39 +171,39 @@ function servePath(
       accessTime: config.providerTimeout,
     }),
     frontEnds: createFrontEnds(frontEnds, clients),
-    /** Ask people before clients log in that nobody registered. */
     questions,
     states,
     grants,
     limits: addressLimits,
-    doors: doorsOf(resources, users, grants, now),
-    /** The relay's name in `iss`. @see RFC 8414 §2, RFC 9207 §2 */
+    doors: doorsOf(resources, frontEndConfigs, grants, now),
     issuer,
     now,
     pages,
   };
 }
 
-/** @param users the front ends of the registration */
+/** The doors of a registration's resources, for tokens that its front ends have got. */
 function doorsOf(
   resources: readonly Resource[],
-  users: readonly FrontEndConfig[],
+  frontEnds: readonly FrontEndConfig[],
   { accessTokens: tokens, endedLogins }: Grants,
   now: Clock,
 ): readonly Door[] {
-  const byName = new Map(users.map((user) => [user.name, user]));
+  const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   return resources.map((resource) => {
-    const audienceOf = (name: string, client: string | undefined) => {
-      const user = byName.get(name);
-      if (!user?.resources.includes(resource.name)) return undefined;
-      const isClosed = user.clients === undefined && user.clientKeys === undefined;
-      if (client !== undefined && isClosed) return undefined;
-      return audienceOfFrontEnd(client === undefined ? user : { ...user, client });
+    /** What tokens of a front end or its client are bound to. Undefined: it may not use the resource any more. */
+    const audienceOf = (frontEndName: string, client: string | undefined) => {
+      const frontEnd = byName.get(frontEndName);
+      if (!frontEnd?.resources.includes(resource.name)) return undefined;
+      const takesClients = frontEnd.clients !== undefined || frontEnd.clientKeys !== undefined;
+      if (client !== undefined && !takesClients) return undefined;
+      return audienceOfFrontEnd(client === undefined ? frontEnd : { ...frontEnd, client });
     };
     return createDoor(resource, { tokens, endedLogins, audienceOf, now });
   });
 }
 
+/** Where a registration has its provider from: its configuration, or the issuer, which is asked until it answers. */
 async function providerSource(
   { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
   upstream: UpstreamClient,

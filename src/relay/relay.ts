@@ -23,9 +23,9 @@ export interface RelaySurroundings {
   /** Called with every request once it is over, besides the log. */
   readonly observers?: readonly ((record: RequestRecord) => void)[];
   readonly memory?: Memory;
-  /** How names of hosts are resolved that have documents of clients. Tests change it. */
+  /** Resolves the hosts of clients' documents. Tests change it. */
   readonly resolve?: LookupFunction;
-  /** Whether documents of clients may be on this machine. By default, if the relay itself is. */
+  /** Whether documents of clients may be on this machine. By default they may if the relay is. */
   readonly documentsHere?: boolean;
 }
 
@@ -69,7 +69,7 @@ export async function createRelay(
   return {
     listener: app.callback(),
     readiness,
-    /** Lets the streams of the relay before go on, but not those of resources that have changed. */
+    /** Takes over the streams of the relay before a reload. Ends those whose resource has changed. */
     takeOver: (): void => memory.streams.follow(served.flatMap(({ doors }) => doors)),
     callsInFlight: (): number =>
       served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
@@ -82,17 +82,17 @@ export async function createRelay(
 
 /** @returns undefined if no front end has sessions */
 async function createRelaySessions(config: Config, logouts: Marks, now: Clock) {
-  const users = config.frontEnds.filter(hasSessions);
-  if (users.length === 0) return undefined;
+  const frontEnds = config.frontEnds.filter(hasSessions);
+  if (frontEnds.length === 0) return undefined;
   const settings = {
     secure: config.baseUrl.startsWith('https:'),
     lifetime: config.sessionLifetime,
     idle: config.sessionIdle,
     isStrict: config.sessionCheck === 'strict',
     frontEnds: new Map(
-      users.map((user) => [
-        user.name,
-        { audience: audienceOfFrontEnd(user), registrations: new Set(user.registrations) },
+      frontEnds.map((frontEnd) => [
+        frontEnd.name,
+        { audience: audienceOfFrontEnd(frontEnd), registrations: new Set(frontEnd.registrations) },
       ]),
     ),
   };

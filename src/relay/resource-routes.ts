@@ -1,5 +1,4 @@
-import type { Context, Handler, Route } from '../http/context.ts';
-import { inOrder } from '../http/context.ts';
+import { type Context, type Handler, inOrder, type Route } from '../http/context.ts';
 import { methods } from '../http/request-guards.ts';
 import { checkPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
@@ -25,7 +24,7 @@ export function resourceRoutes(
     })),
   );
   const metadata = [...Map.groupBy(places, ({ path }) => path)].map(
-    ([path, found]) => [path, metadataOf(found)] as const,
+    ([path, found]) => [path, metadataRoute(found)] as const,
   );
   return Object.fromEntries([...checks, ...metadata]);
 }
@@ -34,30 +33,30 @@ function checkOf(door: Door): Route {
   const challenge = answerWithChallenge(door.resource);
   return {
     action: 'check',
-    // Some proxies ask with the method of the request: each needs a token.
+    // Any method: some proxies ask with that of the request which is to pass.
     handle: inOrder(challenge, checkRequest(door)),
   };
 }
 
-/** The metadata of one resource. */
+/** The metadata of the resource with this URL. */
 interface Metadata {
   readonly url: URL;
   readonly handle: Handler;
 }
 
 /** @param found the resources with this path, at different hosts */
-function metadataOf(found: readonly Metadata[]): Route {
+function metadataRoute(found: readonly Metadata[]): Route {
   return {
     action: 'resource-metadata',
     handle: inOrder(
       methods('GET', 'HEAD'),
-      (ctx, next) => metadataFor(ctx, found)?.handle(ctx, next) ?? next(),
+      (ctx, next) => metadataOfHost(ctx, found)?.handle(ctx, next) ?? next(),
     ),
   };
 }
 
-/** The only metadata, or those of the host which a request names: with a port that proxies remove, or with one of no need. */
-function metadataFor({ host, hostname }: Context, found: readonly Metadata[]) {
+/** The only metadata, or those of the host that a request names. Proxies remove ports, and add needless ones. */
+function metadataOfHost({ host, hostname }: Context, found: readonly Metadata[]) {
   if (found.length === 1) return found[0];
   return (
     found.find(({ url }) => url.host === host.toLowerCase()) ??

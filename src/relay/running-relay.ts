@@ -23,6 +23,7 @@ export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
  * @throws {ConfigError} if the passed socket cannot be listened on
  */
 export async function startRelay(config: Config, logger: Logger, socket: PassedSocket | undefined) {
+  // The metrics need it before there is a relay.
   let situation = (): Situation => ({ callsInFlight: 0, ready: false, providers: [] });
   // Loaded only if metrics are enabled.
   const load = () => import('../observability/request-metrics.ts');
@@ -110,7 +111,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   };
 }
 
-/** The limit of the server. A reload does not change it. */
+/** Bytes that the headers of a request may have: cookies hold sessions. A reload does not change it. */
 export function headerSizeFor({ frontEnds }: Config): number {
   return frontEnds.some(hasSessions) ? limits.headerSizeWithSessions : limits.headerSize;
 }

@@ -7,13 +7,14 @@ export function isCredential(token: string): boolean {
 }
 
 /**
- * Reads the access token from an Authorization header: its second part, separated by spaces. The scheme is not checked.
+ * Reads the access token from an Authorization header: its second part, separated by spaces. The contract takes it after
+ * any scheme: so it is not checked to be `Bearer`.
  *
  * @param values every Authorization header of the request
  * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or `token_malformed`
  * @see RFC 6750 §2.1
  */
-export function parseBearerToken(values: readonly string[]): string {
+export function tokenOfAnyScheme(values: readonly string[]): string {
   const [value] = values;
   if (value === undefined) throw new RelayError('credentials_missing');
   if (values.length > 1) throw new RelayError('credentials_repeated');
@@ -24,7 +25,7 @@ export function parseBearerToken(values: readonly string[]): string {
 }
 
 /**
- * Reads the access token for a resource from an Authorization header.
+ * Reads the access token for a resource from an Authorization header, which must have the scheme `Bearer`.
  *
  * @param values every Authorization header of the request
  * @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid`
@@ -33,7 +34,7 @@ export function parseBearerToken(values: readonly string[]): string {
 export function parseResourceToken(values: readonly string[]): string {
   const [value, second] = values;
   if (second !== undefined) throw new RelayError('resource_token_misplaced');
-  // Another scheme is that of somebody else.
+  // Credentials of another scheme are for something else than this resource.
   if (value === undefined || !/^ *bearer( |$)/i.test(value)) {
     throw new RelayError('resource_token_missing');
   }

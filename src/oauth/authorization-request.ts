@@ -3,11 +3,11 @@ import type { ExtraParameters, Provider } from '../providers/provider.ts';
 import { optional, withParameters } from './query.ts';
 
 /**
- * Builds the authorization request of a client, without the parameters of one login. It keeps an existing query of the
- * endpoint.
+ * Builds the authorization request of the relay at a provider, without the parameters of one login. It keeps an
+ * existing query of the endpoint.
  *
- * @returns its URL for a part of the configured scope (default: all of it), with `refresh` also to ask for a refresh
- *   token. Only another scope costs time.
+ * @returns gives its URL for a part of the configured scope (default: all of it), with `refresh` one that asks for a
+ *   refresh token, too. The URLs for all of the scope are built only once.
  * @see RFC 6749 §4.1.1
  */
 export function authorizationRequest(
@@ -19,8 +19,8 @@ export function authorizationRequest(
   for (const [name, value] of authorizeParameters) configured.append(name, value);
   const forRefresh = (refreshRequest.parameters ?? []).filter(([name]) => !configured.has(name));
 
-  function urlFor(part: string | undefined, refresh: boolean): string {
-    const scope = refresh ? union(part, refreshRequest.scope) : part;
+  function urlFor(asked: string | undefined, refresh: boolean): string {
+    const scope = refresh ? union(asked, refreshRequest.scope) : asked;
     const parameters: ExtraParameters = [
       ['response_type', 'code'],
       ['client_id', client.clientId],
@@ -64,8 +64,8 @@ export function withAccount(
   if (prompt === undefined && wish.loginHint === undefined) return authorizationRequestUrl;
   const url = new URL(authorizationRequestUrl);
   if (prompt !== undefined) {
-    const others = url.searchParams.get('prompt')?.split(' ') ?? [];
-    const words = [...others.filter((word) => word !== 'none' && word !== prompt), prompt];
+    const configured = url.searchParams.get('prompt')?.split(' ') ?? [];
+    const words = [...configured.filter((word) => word !== 'none' && word !== prompt), prompt];
     url.searchParams.set('prompt', words.join(' '));
   }
   const { loginHint } = wish;

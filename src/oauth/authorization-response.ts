@@ -28,7 +28,7 @@ export function authorizationCode(
   return code;
 }
 
-/** @see RFC 6749 §4.1.2.1 */
+/** What the error code of a callback means. @see RFC 6749 §4.1.2.1 */
 function authorizationRefused(error: string): RelayError {
   const providerError = providerErrorCode(error);
   const meaning = failureMeantBy(providerError);

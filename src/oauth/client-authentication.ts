@@ -8,8 +8,8 @@ export interface RegisteredProvider extends Provider {
   readonly redirectUri: string;
 }
 
-/** A request to an endpoint that authenticates the client. */
-export interface ClientRequest {
+/** A request to one of the provider's endpoints that ask who the relay is. */
+export interface EndpointRequest {
   readonly method: 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export function authenticatedForm(
   client: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
-): ClientRequest {
+): EndpointRequest {
   const { clientAuthentication: method } = client;
   if (method === 'query' || method === 'body') {
     return formRequest(client, url, [...clientParameters(client), ...fields]);
@@ -35,12 +35,13 @@ export function authenticatedForm(
   return formRequest(client, url, fields, { authorization: credentials });
 }
 
+/** Builds a request with a form and without credentials, unless they are among its fields or headers. */
 export function formRequest(
   { requestHeaders }: RegisteredProvider,
   url: string,
   fields: ExtraParameters,
   headers: Readonly<Record<string, string>> = {},
-): ClientRequest {
+): EndpointRequest {
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   return {
     method: 'POST',
@@ -50,7 +51,7 @@ export function formRequest(
   };
 }
 
-/** The credentials as parameters. @see RFC 6749 §2.3.1 */
+/** The relay's credentials as parameters. @see RFC 6749 §2.3.1 */
 export function clientParameters({ clientId, clientSecret }: RegisteredProvider): ExtraParameters {
   return [
     ['client_id', clientId],
@@ -59,7 +60,7 @@ export function clientParameters({ clientId, clientSecret }: RegisteredProvider)
 }
 
 /**
- * The credentials as the value of an Authorization header.
+ * The relay's credentials as the value of an Authorization header.
  *
  * @param encode RFC 6749 form-encodes both values; other protocols take them as they are
  * @see RFC 7617 §2

@@ -25,7 +25,7 @@ export function providerOf(
     if (found instanceof DiscoveryError) throw found;
     return found;
   };
-  /** Logins work without it. So one that cannot be used counts as missing. */
+  /** Logins work without these endpoints. So one that cannot be used counts as missing. */
   const optional = (name: 'revocationUrl' | 'logoutUrl') => {
     const found = endpointIn(metadata, name, context);
     return typeof found === 'string' ? found : undefined;
@@ -51,10 +51,10 @@ export function providerOf(
   };
 }
 
-/** @see OpenID Connect Core 1.0 §11 */
+/** Whether the provider gives refresh tokens, and the scope that asks for one. @see OpenID Connect Core 1.0 §11 */
 function refreshOf(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refreshRequest'> {
-  if (!offers(metadata['grant_types_supported'], 'refresh_token'))
-    return { refreshTokens: 'never' };
+  const givesNone = !offers(metadata['grant_types_supported'], 'refresh_token');
+  if (givesNone) return { refreshTokens: 'never' };
   const scope = 'offline_access';
   return includes(metadata['scopes_supported'], scope) ? { refreshRequest: { scope } } : {};
 }
@@ -95,7 +95,7 @@ function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
   throw new DiscoveryError('unsupported', { detail: requirements.join(', and ') });
 }
 
-/** Whether a list has the word. A list that is missing excludes nothing. */
+/** Whether a list of metadata has the word, or is missing: such a list excludes nothing. */
 function offers(list: unknown, word: string): boolean {
   return list === undefined || includes(list, word);
 }
@@ -136,6 +136,6 @@ function endpointIn(
   if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) {
     return new DiscoveryError('endpoint_on_this_machine');
   }
-  const isSet = protocolParameters[name].some((parameter) => url.searchParams.has(parameter));
-  return isSet ? new DiscoveryError('endpoint_parameter') : url.href;
+  const setsOwn = protocolParameters[name].some((parameter) => url.searchParams.has(parameter));
+  return setsOwn ? new DiscoveryError('endpoint_parameter') : url.href;
 }

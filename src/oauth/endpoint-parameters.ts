@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RelayError } from '../failures/relay-error.ts';
-import { parseJsonObject } from './json.ts';
+import { type JsonObject, parseJsonObject } from './json.ts';
 import { expectFewParameters, parseQuery } from './query.ts';
 
 /** The parameters that the relay's endpoints take in a body. */
@@ -42,14 +42,14 @@ export function parseEndpointParameters(
   for (const name of names) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined || value === '') continue;
-    const usable = typeof value === 'string' && value.isWellFormed();
-    if (!usable) throw new RelayError('token_request_invalid');
+    const isUsable = typeof value === 'string' && value.isWellFormed();
+    if (!isUsable) throw new RelayError('token_request_invalid');
     parameters[name] = value;
   }
   return parameters;
 }
 
-function fieldsOf(type: string | undefined, body: Buffer): Readonly<Record<string, unknown>> {
+function fieldsOf(type: string | undefined, body: Buffer): JsonObject {
   if (type === 'application/x-www-form-urlencoded') {
     // Latin-1 keeps raw bytes beyond ASCII, which `parseQuery` takes for undecodable.
     const form = body.toString('latin1');

@@ -1,16 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 
-/**
- * Parses the bytes of a response as a JSON object.
- *
- * @returns undefined if the bytes are anything else: not UTF-8, not JSON, an array, null, a scalar
- */
-export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+/** The fields of a JSON object. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Parses bytes as a JSON object. @returns undefined if they are anything else: not UTF-8, an array, null, a scalar */
+export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   const value = parseJson(bytes);
   return isObject(value) ? value : undefined;
 }
 
-/** Parses the bytes of a response as JSON. @returns undefined if they are not UTF-8, or not JSON */
+/** Parses bytes as JSON. @returns undefined if they are not UTF-8, or not JSON */
 export function parseJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) return undefined;
   try {

@@ -1,8 +1,8 @@
 import type { Provider } from '../providers/provider.ts';
-import { parseJsonObject } from './json.ts';
+import { type JsonObject, parseJsonObject } from './json.ts';
 
 /** A JSON object that names the issuer that was asked for. A field that is null counts as missing. */
-export type Metadata = Readonly<Record<string, unknown>>;
+export type Metadata = JsonObject;
 
 /** The kind of metadata. An OAuth server gets no request for the scope `openid`. */
 export type MetadataKind = 'openid' | 'oauth';

@@ -51,7 +51,7 @@ export function withParameters(
   return `${url}${separator}${new URLSearchParams(parameters)}`;
 }
 
-/** The parameter, or none if it has no value. */
+/** A list of the parameter, empty if it has no value. */
 export function optional(name: string, value: string | undefined): ExtraParameters {
   return value === undefined ? [] : [[name, value]];
 }

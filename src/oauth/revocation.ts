@@ -5,7 +5,7 @@ import { isCredential } from './authorization-header.ts';
 import {
   authenticatedForm,
   basicCredentials,
-  type ClientRequest,
+  type EndpointRequest,
   formRequest,
   type RegisteredProvider,
 } from './client-authentication.ts';
@@ -17,23 +17,25 @@ export interface RevocableTokens {
   readonly accessToken?: string | undefined;
 }
 
-/** One by one: some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1 */
+/** What to revoke one by one: some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1 */
 export function eachAlone({ refreshToken, accessToken }: RevocableTokens): RevocableTokens[] {
   return [{ refreshToken }, { accessToken }];
 }
 
-/** The forms in which the client authenticates: a 401 refuses the client, not the token. */
+/** The requests in which the relay authenticates: a 401 refuses the relay, not the token. */
 const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
 
 /**
- * Builds the revocation of a login: of its refresh token, which ends the access token too, or else of its access token.
+ * Builds the revocation of a login: of its refresh token, which should end the access token too, or else of its access
+ * token.
  *
+ * @returns undefined if the provider revokes neither
  * @see RFC 7009 §2.1
  */
 export function revocationRequest(
   endpoint: RegisteredProvider,
   tokens: RevocableTokens,
-): ClientRequest | undefined {
+): EndpointRequest | undefined {
   const { revocation } = endpoint;
   if (revocation === undefined) return undefined;
   const { url, request, takes } = revocation;
@@ -45,12 +47,13 @@ export function revocationRequest(
   return undefined;
 }
 
+/** Builds a revocation in one of the providers' dialects. @returns undefined if the provider cannot have given the token */
 type Build = (
   client: RegisteredProvider,
   url: string,
   token: string,
   kind: TokenKind,
-) => ClientRequest | undefined;
+) => EndpointRequest | undefined;
 
 const requests: Readonly<Record<RevocationRequest, Build>> = {
   rfc7009: (client, url, token, kind) =>
@@ -92,9 +95,9 @@ export function parseRevocationResponse(
   request: RevocationRequest,
 ): void {
   const providerError = providerErrorCode(parseJsonObject(body)?.['error']);
-  const clientIsRefused = failureMeantBy(providerError) === 'client_refused';
+  const relayIsRefused = failureMeantBy(providerError) === 'client_refused';
   const unauthorized = status === 401;
-  if (clientIsRefused || (unauthorized && authenticated.has(request))) {
+  if (relayIsRefused || (unauthorized && authenticated.has(request))) {
     const detail =
       'The token was not revoked: the provider refused the client identifier or secret of this relay. Only its operator can fix this.';
     throw new RelayError('client_refused', { detail, providerError });

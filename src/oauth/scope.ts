@@ -20,8 +20,8 @@ export function scopeForFrontEnd(granted: string | undefined): string | undefine
 }
 
 /**
- * The scope to request from the provider if a front end requests a part of a scope. It keeps `openid`:
- * without it, an OpenID provider would refuse the user lookup.
+ * The scope to request from the provider if a front end requests a part of a scope. It keeps `openid`: otherwise, an
+ * OpenID provider would refuse the user lookup.
  *
  * @param requested words of `whole`
  */
@@ -32,13 +32,13 @@ export function scopeForProvider(requested: readonly string[], whole: readonly s
 /**
  * The words of a granted scope that are not in the configured one.
  *
- * @param configured if there is none, the provider decides, and nothing is beyond
+ * @param configured undefined: the provider decides what it grants, so no word is beyond
  */
 export function scopeBeyond(granted?: string, configured?: string): readonly string[] {
   if (granted === undefined || configured === undefined) return [];
-  const own = wordsOf(configured);
+  const asked = wordsOf(configured);
   return wordsOf(granted).filter(
-    (word) => !ownWords.has(word) && !own.some((one) => isSameScope(one, word)),
+    (word) => !ownWords.has(word) && !asked.some((one) => isSameScope(one, word)),
   );
 }
 
@@ -64,7 +64,7 @@ export function narrowedScope({ scope }: Query, configured?: string): string | u
   return partOf(configured?.split(' ') ?? [], scope);
 }
 
-/** A requested scope without the words of another one. @returns undefined if nothing is left */
+/** A requested scope without the words of another one, such as a resource's. @returns undefined if nothing is left */
 export function scopeWithout(requested: Query[string], other = ''): Query[string] {
   if (typeof requested !== 'string') return requested;
   const left = wordsOf(requested).filter((word) => !wordsOf(other).includes(word));
@@ -73,8 +73,8 @@ export function scopeWithout(requested: Query[string], other = ''): Query[string
 
 /**
  * What a client asks for within the configured scope. A CMS asks for a fixed scope, whatever its site needs, and a
- * client that nobody registered for what it reads in metadata. If nothing of it is configured, the configured scope
- * stands.
+ * client that nobody registered for what it reads in metadata. If the configured scope has no word of that, all of it
+ * is requested.
  *
  * @param query `scope` has commas or spaces between its words
  * @returns the configured scope or a part of it
@@ -103,11 +103,7 @@ export function refreshScope(requested?: string, granted?: string): string | und
   return scope === all.join(' ') ? undefined : scope;
 }
 
-/**
- * The scope for the provider if a front end requests a part of a scope.
- *
- * @throws {RelayError} `scope_refused` if it is no part of it
- */
+/** As {@link scopeForProvider}, of what a request says. @throws {RelayError} `scope_refused` if that is no part of `whole` */
 function partOf(whole: readonly string[], requested: Query[string], detail?: string): string {
   const words = typeof requested === 'string' ? requested.split(' ') : [];
   const isPart = words.length > 0 && words.every((word) => whole.includes(word));

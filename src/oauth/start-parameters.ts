@@ -41,12 +41,12 @@ export function registeredRedirectUri(query: Query, registered: readonly Redirec
   return found;
 }
 
-/** Names the origins where pages may be, if all are on this machine: their developers read it, and nobody else. */
+/** The failure names where the pages of the front end are if all are on this machine: only developers read it then. */
 function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown): RelayError {
   const asked = beginningOf(given);
   const failure = new RelayError('redirect_uri_unknown', { asked });
-  const areHere = registered.every((uri) => isLoopback(new URL(examplePage(uri))));
-  if (registered.length === 0 || !areHere) return failure;
+  const areLocal = registered.every((uri) => isLoopback(new URL(examplePage(uri))));
+  if (registered.length === 0 || !areLocal) return failure;
   const places = [...new Set(registered.map(originOf))].join(', ');
   const detail = `${failure.detail} The pages of this front end are at ${places}.`;
   return new RelayError(failure.code, { detail, asked });

@@ -7,19 +7,16 @@ import {
   refusalStatuses,
   wrongGrants,
 } from '../providers/refusals.ts';
-import { parseJsonObject } from './json.ts';
+import { type JsonObject, parseJsonObject } from './json.ts';
 
 /** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
-
-/** The fields of a JSON object. */
-type Fields = Readonly<Record<string, unknown>>;
 
 const tooManyRequests = 429;
 
 /** Descriptions of a wrong redirect URI. A description that names other causes too says nothing. */
 const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
-const namesOthers = /\bcode\b|expired/i;
+const namesOtherCauses = /\bcode\b|expired/i;
 
 /**
  * Why a token response holds no token.
@@ -35,8 +32,8 @@ export function tokenError(
 ): RelayError {
   const answer = parseJsonObject(body) ?? {};
   const providerError = providerErrorCode(answer['error']);
-  const failed = status >= 500 || status === tooManyRequests;
-  const meaning = failed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
+  const hasFailed = status >= 500 || status === tooManyRequests;
+  const meaning = hasFailed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
   if (grant === 'refresh_token') {
     const code = meaningOfRefresh(status, meaning, providerError, answer);
     return new RelayError(code, { detail: refreshDetails[code], providerError });
@@ -51,24 +48,26 @@ export function tokenError(
   });
 }
 
+/** What the fields of an error say; undefined if they say nothing that is known. */
 function meaningOf(
   code: ProviderErrorCode | undefined,
-  { error_description: description, message }: Fields,
+  { error_description: description, message }: JsonObject,
 ): FailureCode | undefined {
   if (code === undefined) return messageMeanings.get(message);
   const text = typeof description === 'string' ? description : '';
-  if (namesRedirectUri.test(text) && !namesOthers.test(text)) return 'redirect_uri_refused';
+  if (namesRedirectUri.test(text) && !namesOtherCauses.test(text)) return 'redirect_uri_refused';
   if (code === 'unauthorized_client' && wrongGrants.has(text)) return 'code_refused';
   const meaning = failureMeantBy(code);
   // A token request asks no person.
   return meaning && meaning !== 'access_denied' ? meaning : messageMeanings.get(message);
 }
 
+/** What a failed refresh means for its login, which only a refusal ends. */
 function meaningOfRefresh(
   status: number,
   meaning: FailureCode | undefined,
   code: ProviderErrorCode | undefined,
-  { error, message }: Fields,
+  { error, message }: JsonObject,
 ): FailureCode {
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
   if (error === 'invalid_scope') return 'scope_refused';

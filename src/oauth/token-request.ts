@@ -1,8 +1,8 @@
 import type { ExtraParameters } from '../providers/provider.ts';
 import {
   authenticatedForm,
-  type ClientRequest,
   clientParameters,
+  type EndpointRequest,
   type RegisteredProvider,
 } from './client-authentication.ts';
 import { optional, withParameters } from './query.ts';
@@ -14,6 +14,7 @@ export interface CodeGrant {
   readonly codeVerifier: string | undefined;
 }
 
+/** A refresh token, and the scope to ask for. */
 export interface RefreshGrant {
   readonly refreshToken: string;
   /** Words of the granted scope (default: all of them). */
@@ -29,7 +30,7 @@ export interface RefreshGrant {
 export function tokenRequest(
   endpoint: RegisteredProvider,
   grant: CodeGrant | RefreshGrant,
-): ClientRequest {
+): EndpointRequest {
   const { tokenUrl, tokenParameters = [], requestHeaders: headers = {} } = endpoint;
   const isRefresh = 'refreshToken' in grant;
   const own: ExtraParameters = isRefresh
@@ -39,8 +40,8 @@ export function tokenRequest(
         ['redirect_uri', endpoint.redirectUri],
         ...optional('code_verifier', grant.codeVerifier),
       ];
-  const further = tokenParameters.filter(([name]) => own.every(([taken]) => taken !== name));
-  const fields = [...own, ...further];
+  const configured = tokenParameters.filter(([name]) => own.every(([taken]) => taken !== name));
+  const fields = [...own, ...configured];
   if (endpoint.clientAuthentication === 'query' && !isRefresh) {
     const url = withParameters(tokenUrl, [...clientParameters(endpoint), ...fields]);
     return { method: 'POST', url, headers };

@@ -1,15 +1,12 @@
 import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
-import { isObject, parseJsonObject } from './json.ts';
+import { isObject, type JsonObject, parseJsonObject } from './json.ts';
 import { type GrantType, tokenError } from './token-error.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
 export type TokenResponse = Readonly<ReturnType<typeof parseTokenResponse>>;
 
-/** The fields of a JSON object. */
-type Fields = Readonly<Record<string, unknown>>;
-
-/** A number beyond this is no time: 30,000 years. */
+/** 30,000 years. A number beyond this is no time. */
 const maxSeconds = 1e12;
 
 /**
@@ -34,15 +31,16 @@ export function parseTokenResponse(
     /** Whole seconds from now, if the provider says so. */
     expiresIn: seconds(fields['expires_in']),
     refreshToken: text(fields['refresh_token'], limits.refreshTokenSize),
-    /** Whole seconds from now until the refresh token ends, if the provider says so. */
-    // GitHub's. Keycloak's refresh_expires_in is not read: its 0 means that the token never ends.
+    /** Whole seconds from now until the refresh token ends, if the provider says so, as GitHub does. */
+    // Keycloak's refresh_expires_in is not read: its 0 means that the token never ends.
     refreshExpiresIn: seconds(fields['refresh_token_expires_in']),
-    /** What was granted, if the provider says so: words with single spaces. */
+    /** What was granted, if the provider says so. */
     scope: scope(fields['scope'], dialect.scopeSeparator),
   };
 }
 
-function fieldsOfUser(fields: Fields, nestedIn: string | undefined): Fields {
+/** The fields of the person's token, which Slack puts beside those of its bot. */
+function fieldsOfUser(fields: JsonObject, nestedIn: string | undefined): JsonObject {
   if (nestedIn === undefined || typeof fields['access_token'] === 'string') return fields;
   const nested = fields[nestedIn];
   return isObject(nested) ? nested : fields;
@@ -54,14 +52,14 @@ function text(value: unknown, maxBytes = Number.POSITIVE_INFINITY): string | und
   return Buffer.byteLength(value) <= maxBytes ? value : undefined;
 }
 
-/** Some providers send numbers as strings, and 0 for a token that never ends. */
+/** A lifetime. Some providers send it as a string, and 0 for a token that never ends. */
 function seconds(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
   const isTime = typeof number === 'number' && number >= 1 && number < maxSeconds;
   return isTime ? Math.floor(number) : undefined;
 }
 
-/** Twitch sends a list, others a text. */
+/** The words of a scope, with single spaces. Twitch sends a list, others a text. */
 function scope(value: unknown, separator = ' '): string | undefined {
   const words = Array.isArray(value) ? value : text(value)?.split(separator);
   const named = words?.map((word) => text(word)?.trim()).filter((word) => word !== '');

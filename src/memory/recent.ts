@@ -11,14 +11,15 @@ interface Entry<Value> {
 /**
  * A map whose entries have lifetimes of their own.
  *
- * @param most entries; beyond it, the oldest one is forgotten, of the group that has most
- * @param holdsSecrets whether no value stays in memory for longer than its time. Otherwise, one may stay until the next
- *   change
+ * @param most entries; beyond it, entries that are over are forgotten, then the oldest one of the largest group
+ * @param holdsSecrets whether no value stays in memory for longer than its time. Otherwise, one may stay until there is no
+ *   room
  */
 export function createLasting<Value>(most: number, now: Clock, holdsSecrets = false) {
-  // Oldest first, as the keys of each group.
+  // The oldest entry is the first one, here and in each group.
   const entries = new Map<string, Entry<Value>>();
   const groups = new Map<string, Set<string>>();
+  let callsSinceSearch = most;
 
   function forget(key: string): void {
     const { timer, group = '' } = entries.get(key) ?? {};
@@ -31,9 +32,16 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
   }
 
   function makeRoom(): void {
+    const time = now();
     for (const [oldest, { end }] of entries) {
-      if (now() < end) break;
+      if (time < end) break;
       forget(oldest);
+    }
+    callsSinceSearch += 1;
+    if (entries.size >= most && callsSinceSearch > most / 16) {
+      // Newer entries may be over as well. A search through all is rare, so that a flood does not cost much time.
+      callsSinceSearch = 0;
+      for (const [key, { end }] of entries) if (end <= time) forget(key);
     }
     if (entries.size < most) return;
     let largest = new Set<string>();
@@ -50,7 +58,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
     },
     /**
      * @param lifetime milliseconds
-     * @param group those who set most give way first
+     * @param group if there is no room, the largest group loses its oldest entry
      */
     set(key: string, value: Value, lifetime: number, group?: string): void {
       forget(key);
@@ -60,7 +68,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
       if (group !== undefined) groups.set(group, (groups.get(group) ?? new Set()).add(key));
     },
     delete: forget,
-    /** What is there, with the milliseconds that it has left. */
+    /** All entries, with the milliseconds that each has left. */
     all(): { readonly key: string; readonly value: Value; readonly left: number }[] {
       const each = [...entries].map(([key, { value, end }]) => ({ key, value, left: end - now() }));
       return each.filter(({ left }) => left > 0);

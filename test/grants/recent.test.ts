@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createRecent, keyOf } from '../../src/memory/recent.ts';
+import { createLasting, createRecent, keyOf } from '../../src/memory/recent.ts';
 
 describe('a recent memory', () => {
   let time: number;
@@ -57,6 +57,18 @@ describe('a recent memory', () => {
       'd',
       'e',
     ]);
+  });
+});
+
+describe('a memory whose entries have lifetimes of their own', () => {
+  it('forgets those that are over before the oldest one that is not', () => {
+    let time = 0;
+    const lasting = createLasting<true>(3, () => time);
+    lasting.set('month', true, 1000);
+    for (const key of ['a', 'b']) lasting.set(key, true, 10);
+    time = 10;
+    for (const key of ['c', 'd']) lasting.set(key, true, 10);
+    expect(['month', 'c', 'd'].map(lasting.get)).to.deep.equal([true, true, true]);
   });
 });
 

@@ -3,21 +3,19 @@ import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { registrationsOf, resourcesAt } from '../config/registration-config.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { ResourceConfig } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
 
-type ResourceConfig = Config['resources'][number];
-
-/** A way to log in. */
-interface Login {
+/** A way to log in: a front end at a registration, for a resource or for the provider's API. */
+interface LoginWay {
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
   readonly provider: Partial<Provider>;
-  /** What it is for. Undefined: the provider's API. */
   readonly resource?: ResourceConfig;
 }
 
 /**
- * Says who may log in, or use a resource, and which scopes are missing to find that out. It asks nobody.
+ * Says who may log in, or use a resource, and which scopes are missing to find that out. It makes no calls.
  *
  * @param described the providers that issuers have described, by the name of the registration
  */
@@ -26,37 +24,42 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
     registrationsOf(config, frontEnd).flatMap((registration) => {
       const { provider: settings, name } = registration;
       const given = 'known' in settings ? settings.known : settings.discovered.given;
-      const login = { registration, frontEnd, provider: described.get(name) ?? given };
-      const [first, ...others] = resourcesAt(config, frontEnd, registration);
-      if (first === undefined) return checkLogin(login);
-      return [first, ...others].flatMap((resource) => checkLogin({ ...login, resource }));
+      const way = { registration, frontEnd, provider: described.get(name) ?? given };
+      const resources = resourcesAt(config, frontEnd, registration);
+      return resources.length > 0
+        ? resources.flatMap((resource) => checkRules({ ...way, resource }))
+        : checkRules(way);
     }),
   );
 }
 
-/** What of a login's rules can be seen. Without any, a login alone opens only what the person may do anyway. */
-function checkLogin(login: Login): Finding[] {
-  const { registration, frontEnd, resource } = login;
+/**
+ * Says which `allow` rules a login has. Without rules, only a proxy or a resource is worth a warning: a token of the
+ * provider itself opens only what the person may use there anyway.
+ */
+function checkRules(way: LoginWay): Finding[] {
+  const { registration, frontEnd, resource } = way;
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
   const findings = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
   const allows = [registration, frontEnd, resource].flatMap((one) =>
     one?.allow ? [allowAt(one.allow, registration.name)] : [],
   );
   if (allows.length > 0) {
-    const said = findings.ok(allows.map(describeAllow).join('; besides, '));
-    return [said, ...checkScopes(login, allows, findings)];
+    const rules = findings.ok(allows.map(describeAllow).join('; besides, '));
+    return [rules, ...checkScopes(way, allows, findings)];
   }
   const hasProxy = frontEnd.apis.some(({ registration: name }) => name === registration.name);
   const opened = resource?.name ?? (hasProxy ? 'proxy' : undefined);
   const message = `everybody with an account there may use ${opened}`;
   return [
     ...(opened ? [findings.warning(message, 'say who may log in: set allow')] : []),
-    ...checkScopes(login, allows, findings),
+    ...checkScopes(way, allows, findings),
   ];
 }
 
+/** Compares the scope of a login with what its rules, and the identity for its resource, need. */
 function checkScopes(
-  { registration, frontEnd, provider, resource }: Login,
+  { registration, frontEnd, provider, resource }: LoginWay,
   allows: readonly Allow[],
   { notChecked, problem, warning }: Findings,
 ): Finding[] {
@@ -69,6 +72,7 @@ function checkScopes(
   const unsaid = resource ? 'who a person is' : 'whether a person may log in';
   const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say ${unsaid}`;
   const fix = `add ${missing.join(' and ')} to scope`;
+  // Permissions of the app stand in for scopes there, and no call without a login shows them.
   if (provider.appIdPrefix && registration.clientId.startsWith(provider.appIdPrefix)) {
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [notChecked('a GitHub App needs permissions for it', permissions)];
@@ -78,9 +82,9 @@ function checkScopes(
 }
 
 /**
- * The words that are missing in the scope of a login. A scope that the provider does not list gives nothing.
+ * The words to add to the scope of a login. One that the provider does not list would give nothing, so it is left out.
  *
- * @param needed words of which one is enough, for each need
+ * @param needed for each need, the words of which one is enough: the first is the one to add
  */
 function missingScopes(
   needed: readonly (readonly string[])[],

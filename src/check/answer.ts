@@ -1,25 +1,40 @@
 import { RelayError } from '../failures/relay-error.ts';
-import type { UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
+import type {
+  ObserveCall,
+  UpstreamCall,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../upstream/messages.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding, Findings } from './finding.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** Makes one call: its answer, or why there is none. */
-export async function ask(
+export function ask(
   context: CheckContext,
   request: UpstreamRequest,
 ): Promise<UpstreamResponse | Unreached> {
+  return answerOf(context, request.url, (observe) => context.client.call(request, observe));
+}
+
+/** What a call gives, or, from what its observer has seen, why it gives nothing. */
+export async function answerOf<Answer>(
+  context: CheckContext,
+  url: string | URL,
+  call: (observe: ObserveCall) => Promise<Answer>,
+): Promise<Answer | Unreached> {
   let seen: UpstreamCall | undefined;
   try {
-    return await context.client.call(request, (call) => {
-      seen = call;
+    return await call((ended) => {
+      seen = ended;
     });
   } catch (error) {
     if (!(error instanceof RelayError) || seen === undefined) throw error;
-    return explainCall(new URL(request.url), seen.outcome, seen.error, context);
+    return explainCall(new URL(url), seen.outcome, seen.error, context);
   }
 }
 
+/** Requests a page or an API, as {@link ask} does; `endpoint` only fills a field of the call that no finding shows. */
 export function get(
   context: CheckContext,
   url: string,

@@ -21,6 +21,7 @@ const pkce = findingsOn('PKCE');
  */
 export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
   const { registration, provider, describe } = context;
+  // The configured request first: its answer is what people get.
   const urls = [provider.pkce, !provider.pkce].map((withPkce) =>
     withLoginParameters(authorizationRequest(registration, provider)(), {
       state: madeUp,
@@ -57,7 +58,7 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
   ];
 }
 
-/** A longer page is more than an error code. */
+/** The bytes of an answer that are read as an error code: a page is longer than any code. */
 const longestCode = 100;
 
 /** Says what is wrong with an answer to the authorization request; undefined if nothing shows. */
@@ -84,8 +85,9 @@ function faultOf(
   if (target === null) return endpoint.problem('redirects without a usable Location', fix);
   if (target !== undefined) {
     const code = providerErrorCode(target.searchParams.get('error'));
+    // Without an error, it leads to the login page.
     if (code === undefined) return undefined;
-    // A provider redirects there only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
+    // A provider sends errors to the callback only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
     const isCallback = target.href.startsWith(`${redirectUri}?`);
     return refused(code, causes[code] ?? (isCallback ? open : `${compare}; ${open}`));
   }
@@ -98,6 +100,7 @@ function faultOf(
     );
   }
   const code = providerErrorCode(Buffer.from(body).toString('utf8', 0, longestCode).trim());
+  // `other`: the body is text of any kind, and no known code.
   if (code !== undefined && code !== 'other') {
     return refused(code, causes[code] ?? `${compare}; ${open}`);
   }

@@ -34,7 +34,7 @@ function backendLines(
 ): string {
   const { provider } = registration;
   const backend = 'known' in provider ? provider.known.cms : undefined;
-  // The CMS compares it with the origin of the popup's messages, so a path would not fit.
+  // The CMS compares base_url with the origin of the popup's messages, so it must have no path.
   const { origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/^\/|\/$/g, '');
   // The user lookup is below the root of the provider's API.
@@ -44,7 +44,7 @@ function backendLines(
     'repo: owner/repository',
     'branch: main',
     `base_url: ${origin}`,
-    // Sveltia CMS needs it at GitLab, and it stays right if the relay gets a second CMS.
+    // Sveltia CMS needs an auth_endpoint at GitLab. With both names, it stays right if the relay gets a second CMS.
     `auth_endpoint: ${path && `${path}/`}auth/${registration.name}/${frontEnd.name}`,
     ...(apiRoot === backend?.apiRoot ? [] : [`api_root: ${apiRoot}`]),
   ];

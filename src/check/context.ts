@@ -7,7 +7,8 @@ import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 
-/** Names the settings of one login. */
+export type ResourceConfig = Config['resources'][number];
+
 type Naming = ReturnType<typeof namingOf>;
 
 /** What all checks of one login share. Advice names settings with `describe`. */
@@ -41,12 +42,10 @@ export function namingOf(
   };
 }
 
-// More than all checks make at once: each redirect URI is one.
-const concurrentCalls = 10_000;
-
 /** Creates the client that makes the calls of all checks. It has to be closed. */
 export function createCheckClient({ providerTimeout: timeout, proxy }: Config): UpstreamClient {
-  return createUpstreamClient({ timeout, concurrentCalls, proxy });
+  // More than all checks make at once: each redirect URI is one.
+  return createUpstreamClient({ timeout, concurrentCalls: 10_000, proxy });
 }
 
 /** A code, token or secret that no provider has issued. */
@@ -55,12 +54,12 @@ export const madeUp = 'login-relay-check';
 /** A PKCE verifier. RFC 7636 §4.1: at least 43 characters. */
 export const madeUpVerifier = madeUp.padEnd(43, '-');
 
-/** What to change if the address of an endpoint is wrong. It depends on the source of the address. */
+/** What to change if the address of an endpoint is wrong: its own setting, else the settings that it is derived from. */
 export function fixUrl({ sourceOf, describe }: Naming, name: RequiredEndpoint): string {
   if (sourceOf(name) !== undefined) return `correct ${describe(name)}`;
-  const origins = (['issuer', 'providerHost', 'providerTenant'] as const).filter(
+  const given = (['issuer', 'providerHost', 'providerTenant'] as const).filter(
     (option) => sourceOf(option) !== undefined,
   );
-  const origin = (origins.length > 0 ? origins : (['provider'] as const)).map(describe);
-  return `correct ${origin.join(' or ')}, or give ${describe(name)}`;
+  const settings = (given.length > 0 ? given : (['provider'] as const)).map(describe);
+  return `correct ${settings.join(' or ')}, or give ${describe(name)}`;
 }

@@ -60,14 +60,10 @@ export async function diagnose(
   const { config, readings } = reading;
   const examined = await examine(reading, isFromFile);
   const urls = config.registrations.flatMap(({ paths }) => paths);
+  const callbackUrls = Object.fromEntries(urls.map(({ word, redirectUri }) => [word, redirectUri]));
   const callbacks =
     isFromFile || urls.length > 1
-      ? {
-          callbackUrl: null,
-          callbackUrls: Object.fromEntries(
-            urls.map(({ word, redirectUri }) => [word, redirectUri]),
-          ),
-        }
+      ? { callbackUrl: null, callbackUrls }
       : { callbackUrl: config.registrations[0].redirectUri };
   const configuration = printFile(readings, config, examined.described);
   const cms = cmsConfigs(config);
@@ -81,13 +77,9 @@ export async function diagnose(
     ...examined.findings,
   ];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
-  return {
-    report: { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings },
-    code,
-  };
+  const report = { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings };
+  return { report, code };
 }
-
-const atOnce = 20;
 
 /**
  * Checks the relay's own addresses and the pages of its front ends, and calls each provider with a made-up code and
@@ -100,14 +92,13 @@ const atOnce = 20;
 async function examine({ config, readings }: ConfigReading, isFromFile: boolean) {
   const client = createCheckClient(config);
   const described = new Map<string, Provider>();
-
-  const [firstRegistration, firstFrontEnd] = [config.registrations[0], config.frontEnds[0]];
-  const contextOf = (registration = firstRegistration, frontEnd = firstFrontEnd): CheckContext => {
+  const { registrations, frontEnds } = config;
+  const contextOf = (registration = registrations[0], frontEnd = frontEnds[0]): CheckContext => {
     const naming = namingOf(readings, registration.name, frontEnd.name);
     return { ...naming, config, registration, frontEnd, client };
   };
 
-  /** @param ofPages what is found meanwhile */
+  /** @param ofPages findings that another call makes at the same time; they come between these */
   async function examineLogin(context: CheckContext, ofPages?: Promise<Finding[]>) {
     const ofBaseUrl = checkBaseUrl(context);
     const { findings: ofDiscovery, provider } = await checkDiscovery(context);
@@ -118,16 +109,16 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
   }
 
   async function examineAll(): Promise<Finding[]> {
-    const ofRegistrations = mapInGroups(config.registrations, async (registration) => {
+    const ofRegistrations = mapInGroups(registrations, async (registration) => {
       const [frontEnd] = frontEndsOf(config, registration);
       return about(registration, await examineLogin(contextOf(registration, frontEnd)));
     });
-    const ofFrontEnds = mapInGroups(config.frontEnds, async (frontEnd) => {
+    const ofFrontEnds = mapInGroups(frontEnds, async (frontEnd) => {
       const [registration] = registrationsOf(config, frontEnd);
       return about(frontEnd, await checkFrontEnd(contextOf(registration, frontEnd)));
     });
     const ofResources = mapInGroups(config.resources, async (resource) => {
-      const registration = config.registrations.find(({ name }) => name === resource.registration);
+      const registration = registrations.find(({ name }) => name === resource.registration);
       return about(resource, await checkResource(contextOf(registration), resource));
     });
     // At once, because each may wait until the time for a call is over.
@@ -140,7 +131,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 }
 
 async function checkProvider(context: ProviderContext): Promise<Finding[]> {
-  const { findings, registration } = await checkStarts(context);
+  const { findings, registration } = await checkCallbacks(context);
   const ofEndpoints = await Promise.all([
     checkTokenEndpoint({ ...context, registration }),
     checkUserEndpoint(context),
@@ -148,8 +139,13 @@ async function checkProvider(context: ProviderContext): Promise<Finding[]> {
   return [...checkScope(context), ...checkTokens(context), ...findings, ...ofEndpoints.flat()];
 }
 
-/** Of several paths, one with a good callback URL is enough: front ends use one, and some providers take only one. */
-async function checkStarts(context: ProviderContext) {
+/**
+ * Checks the authorization endpoint with the callback URL of each path of a registration. One that works is enough:
+ * front ends use one, and some providers take only one. The others are then reported as ok.
+ *
+ * @returns the findings, and the registration with that callback URL
+ */
+async function checkCallbacks(context: ProviderContext) {
   const tried = mapped(context.registration.paths, async ({ word, redirectUri }) => {
     const registration = { ...context.registration, redirectUri };
     const found = await checkAuthorizationEndpoint({ ...context, registration });
@@ -168,12 +164,13 @@ async function checkStarts(context: ProviderContext) {
   return { findings, registration: used.registration };
 }
 
-/** The results in order. A thousand addresses that do not answer must not take hours. */
+/** Runs a task for each item, some at once: one after another, a thousand addresses that do not answer take hours. */
 async function mapInGroups<Item, Result>(
   items: readonly Item[],
   task: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
+  const atOnce = 20;
   for (let start = 0; start < items.length; start += atOnce) {
     const group = items.slice(start, start + atOnce);
     results.push(...(await Promise.all(group.map(task))));
@@ -181,6 +178,7 @@ async function mapInGroups<Item, Result>(
   return results;
 }
 
+/** Adds a name to the subject of each finding. */
 function about({ name }: { readonly name: string }, findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => ({ ...finding, subject: `${finding.subject} (${name})` }));
 }

@@ -34,11 +34,12 @@ export async function describedProviders(config: Config): Promise<ReadonlyMap<st
   return new Map((await Promise.all(described).finally(client.close)).flat());
 }
 
+/** The provider of a registration: the known one, or what its issuer describes; an error if that fails. */
 async function discover(client: UpstreamClient, { provider, ...credentials }: RegistrationConfig) {
   if ('known' in provider) return provider.known;
   try {
     const { clientId, clientSecret: given } = credentials;
-    // Form-encoding changes hardly any secret.
+    // Form-encoding changes hardly any secret, so an empty one answers the same question.
     const clientSecret = given instanceof UnseenSecret ? new Secret('') : given;
     const changes = encodingChanges({ clientId, clientSecret });
     const context = { ...provider.discovered, encodingChanges: changes };
@@ -56,8 +57,9 @@ function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Fin
     return discovery.problem(message, fix);
   }
   const correct = context.describe('issuer');
-  // Providers may send anything: only an issuer is shown.
+  // What a provider names as its issuer is untrusted text: only a URL of usual length is shown.
   const isShown = v.is(options.issuer.schema, metadataIssuer) && metadataIssuer.length <= 200;
+  // An explanation is a message, and a remedy after its first colon if there is one.
   const [message = '', remedy = 'try again later: a relay that runs keeps trying'] =
     explanation.split(/: (.*)/);
   const fix = isShown

@@ -13,6 +13,7 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
     const why = origin === undefined ? 'it has no page' : `${origin} stands for several origins`;
     return [findingsOn('front end').notChecked(why)];
   }
+  // OAuth logins (`code`) end only at redirect URIs.
   const pages = new Set([...(tokenDelivery === 'code' ? [] : [frontendUrl]), ...redirectUris]);
   const ofPages = [...pages].map((url, index) =>
     checkPage(context, url, findingsOn(index === 0 ? 'front end' : `page ${url}`)),
@@ -22,6 +23,7 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
   return [...others, ...foundOfApis];
 }
 
+/** Requests a page. All its faults are warnings: pages may be away now, or answer only browsers. */
 async function checkPage(context: CheckContext, url: string, { ok, warning }: Findings) {
   const { frontEnd, describe } = context;
   const answer = await get(context, url, { accept: 'text/html' });
@@ -65,6 +67,7 @@ async function checkApi(
   const trouble = providerInTrouble(findings, answer);
   if (trouble !== undefined) return trouble;
   const target = redirectTarget(answer, url);
+  // To a longer path below, such as one with a slash at its end, is no redirect elsewhere.
   if (target !== undefined && !target?.href.startsWith(url)) {
     return warning(`${url} redirects elsewhere, which the relay does not follow`, fix);
   }

@@ -1,14 +1,11 @@
-import type { Config } from '../config/config.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { checkPath, registrationPath } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/protected-resource.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get } from './answer.ts';
-import type { CheckContext } from './context.ts';
+import type { CheckContext, ResourceConfig } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkUpstream } from './upstream.ts';
-
-type ResourceConfig = Config['resources'][number];
 
 /**
  * Asks for a resource without a token, and for its metadata, at its public address: proxies may let neither the
@@ -37,32 +34,37 @@ export async function checkResource(
   return [judgeChallenge(context, resource, answer), ofMetadata, ...ofUpstream];
 }
 
+/**
+ * Judges the answer to a request without a token. Only a 401 whose challenge names the metadata leads clients to a login.
+ * Any other status below 500, a 403 or 404 too, comes from something that has not asked for a token. That is only a
+ * warning: the server may ask for one itself, at other methods or paths, such as the POST of MCP.
+ */
 function judgeChallenge(
   { config }: CheckContext,
   resource: ResourceConfig,
   { status, headers }: UpstreamResponse,
 ): Finding {
   const { ok, problem, warning } = findingsOn('resource');
-  const place = resourceMetadataUrl(resource);
+  const metadataUrl = resourceMetadataUrl(resource);
   if (status === 401) {
-    return headers['www-authenticate']?.includes(`resource_metadata="${place}"`)
+    return headers['www-authenticate']?.includes(`resource_metadata="${metadataUrl}"`)
       ? ok('asks for a token, and says where to log in')
       : problem(
           'asks for a token, but does not say where to log in',
-          `let its proxy pass WWW-Authenticate, or its server send: Bearer resource_metadata="${place}"`,
+          `let its proxy pass WWW-Authenticate, or its server send: Bearer resource_metadata="${metadataUrl}"`,
         );
   }
   if (status >= 500) {
     const fix = 'start the relay and the resource, then look at the log of the proxy';
     return warning(`does not work now (status ${status})`, fix);
   }
-  const check = `ask ${config.baseUrl}${checkPath(resource.name)} before each request, or its server ask for a token`;
-  return warning(
-    `answers without a token (status ${status})`,
-    `let its proxy ${resource.upstream ? 'pass each request to the relay' : check}`,
-  );
+  const fix = resource.upstream
+    ? 'let its proxy pass each request to the relay'
+    : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request, or its server ask for a token`;
+  return warning(`answers without a token (status ${status})`, fix);
 }
 
+/** Judges the resource metadata that arrive: they must be this resource's, and name the logins of this relay first. */
 function judgeMetadata(
   { config }: CheckContext,
   resource: ResourceConfig,
@@ -70,16 +72,16 @@ function judgeMetadata(
 ): Finding {
   const { ok, problem } = findingsOn('resource metadata');
   const { pathname } = new URL(resourceMetadataUrl(resource));
-  const said = status === 200 ? parseJsonObject(body) : undefined;
-  if (said === undefined) {
+  const metadata = status === 200 ? parseJsonObject(body) : undefined;
+  if (metadata === undefined) {
     const fix = `let its proxy pass ${pathname} to the relay`;
     return problem(`no metadata arrive from ${pathname} (status ${status})`, fix);
   }
   const restart = 'restart the relay that answers';
-  if (said['resource'] !== resource.url) {
+  if (metadata['resource'] !== resource.url) {
     return problem('are those of another resource', `${restart}, or correct url`);
   }
-  const { authorization_servers: servers } = said;
+  const { authorization_servers: servers } = metadata;
   const issuer = config.baseUrl + registrationPath(resource.registration);
   return Array.isArray(servers) && servers[0] === issuer
     ? ok('lead clients to the logins of this relay')

@@ -5,7 +5,7 @@ import { failureCodeOf, probes } from '../memory/server-link.ts';
 import { UnseenSecret } from '../sealing/secret.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-/** Milliseconds for everything. */
+/** Milliseconds for the connection and all commands together. */
 const patience = 5_000;
 
 const meanings: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /** Codes of a server that may not run. `lost` is all that the client says of a Sentinel. */
-const ofNoServer = /^(ECONNREFUSED|ENOENT|timeout|lost)$/;
+const mayNotRun = /^(ECONNREFUSED|ENOENT|timeout|lost)$/;
 
 /** Connects to the memory that relays share, and tries each command. */
 export async function checkSharedMemory({ config, readings }: ConfigReading): Promise<Finding[]> {
@@ -33,13 +33,14 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
   connection.onLoss((error) => {
     failure ??= error;
   });
-  const tried = async () => {
+  const tryCommands = async () => {
     await connection.open();
     const begun = performance.now();
     for (const words of probes) await connection.run(words);
     const milliseconds = Math.ceil((performance.now() - begun) / probes.length);
-    const about = `${JSON.stringify(await connection.run(['HELLO']))}`;
-    const [version, role] = ['version', 'role'].map((key) => fieldOf(about, key));
+    const hello = `${JSON.stringify(await connection.run(['HELLO']))}`;
+    const [version, role] = ['version', 'role'].map((key) => fieldOf(hello, key));
+    // This user may have no right to INFO, which only this check needs.
     const policy = await connection.run(['INFO', 'memory']).catch(() => '');
     const evicts = /maxmemory_policy:(allkeys-\w+)/.exec(`${policy}`)?.[1];
     const answers = ok(`version ${version}, ${role}, answers in ${milliseconds} ms`);
@@ -50,18 +51,19 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     throw new Error('timeout');
   });
   try {
-    return await Promise.race([tried(), late]);
+    return await Promise.race([tryCommands(), late]);
   } catch (error) {
+    // The loss of the connection says more than the command that it ended.
     const code = failureCodeOf(failure ?? error);
     const correct = `correct ${describe('sharedMemory')} or its user, password or certificates`;
-    const fix = ofNoServer.test(code) ? `start it, or ${correct}` : correct;
+    const fix = mayNotRun.test(code) ? `start it, or ${correct}` : correct;
     return [problem(`${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];
   } finally {
     await connection.close();
   }
 }
 
-/** The value of a field, in the form that an old or a new server gives it. */
+/** The value of a field of HELLO. Servers give fields and values as a map (`:`) or as a flat list (`,`). */
 function fieldOf(json: string, key: string): string {
   return new RegExp(`"${key}"[:,]"([\\w.]+)"`).exec(json)?.[1] ?? 'unknown';
 }

@@ -17,7 +17,7 @@ const endpoint = findingsOn('token endpoint');
 /** What a provider refuses of a token request, as far as it tells. `code`: it accepts the client. */
 type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof causesOf>;
 
-/** What the answer to each form of the request says. A finding: this is not the answer of a token endpoint. */
+/** What the answer to each form of the request says; a finding if no token endpoint answers like that. */
 type Readings = ReadonlyMap<ClientAuthentication, Refusal | Finding>;
 
 /**
@@ -37,28 +37,29 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
     return ask(context, { endpoint: 'token', ...tokenRequest(client, grant) });
   };
   const configured = provider.clientAuthentication;
-  // RFC 7617 §2: a user name has no colon. Both forms of Basic only if they differ.
+  // The raw form of Basic only if it differs, and is possible: RFC 7617 §2 allows no colon in a user name.
   const differ = encodingChanges(registration) && !registration.clientId.includes(':');
   const others = ['body', 'basic', ...(differ ? (['basic-raw'] as const) : [])] as const;
-  // GitHub documents the query. Elsewhere it is only the contract's default.
-  const wantsOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
+  // GitHub documents the query. Elsewhere it is only the contract's default, and a form without it is better.
+  const seeksOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
   const readings = new Map<ClientAuthentication, Refusal | Finding>();
   for (const form of new Set([configured, ...others])) {
     const answer = await request(form, registration.clientSecret);
     if ('fix' in answer) return endpoint.problem(answer.message, answer.fix);
     const reading = read(answer, fix);
     readings.set(form, reading);
-    if (reading === 'code' && !(form === configured && wantsOther)) break;
+    if (reading === 'code' && !(form === configured && seeksOther)) break;
   }
   const finding = judge(context, readings);
   if (finding.verdict !== 'ok') return finding;
-  // A provider that refuses only the code, even with this secret, has not checked the secret.
+  // A provider that refuses only the code, even with a made-up secret, has not checked the secret.
   const answer = await request(configured, new Secret(madeUp));
   return 'status' in answer && read(answer, fix) === 'code'
-    ? unknown(context, 'the provider refuses the code first, so it does not show')
+    ? unseen(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
+/** Reads what one answer refuses: a code is refused only after the client is accepted. */
 function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
@@ -69,14 +70,15 @@ function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const { code, providerError } = tokenError(answer);
   if (code === 'code_refused') return 'code';
   if (code === 'redirect_uri_refused') return 'redirect_uri';
-  const bare = answer.status === 401 && providerError === undefined;
-  if (code !== 'client_refused' && !bare) return 'unknown';
+  const isBare401 = answer.status === 401 && providerError === undefined;
+  if (code !== 'client_refused' && !isBare401) return 'unknown';
   const [byText, byCode] = [error_description ?? message, error].map(
     (said) => refusedCredentials[`${said}`],
   );
   return byText ?? byCode ?? 'credentials';
 }
 
+/** Concludes that the configured form works, that another one does, why none does, or that nothing shows. */
 function judge(context: ProviderContext, readings: Readings): Finding {
   const { provider, describe } = context;
   const configured = provider.clientAuthentication;
@@ -101,7 +103,7 @@ function judge(context: ProviderContext, readings: Readings): Finding {
   if (refusal !== undefined && own !== 'unknown') {
     return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
   }
-  return typeof own === 'object' ? own : unknown(context, 'the answers do not say');
+  return typeof own === 'object' ? own : unseen(context, 'the answers do not say');
 }
 
 /** What can be wrong, the most specific first: messages and fixes. */
@@ -124,7 +126,7 @@ function causesOf(context: ProviderContext, forms: readonly ClientAuthentication
       `does not accept the client identifier with this client secret ${tried}`,
       `${secret}, or ${identifier}`,
     ],
-    /** These, the callback URL, or what the client may do. */
+    /** Client identifier, secret, callback URL, or what the client may do. */
     client: [
       `refuses the client without saying why ${tried}`,
       `compare the secret in ${source}, ${identifier}, and the callback URL: ${register}; allow the client the authorization code grant`,
@@ -141,7 +143,8 @@ function describeClientSecret({ config, registration, ...naming }: ProviderConte
   return `the systemd credential ${clientSecretCredential(name)}`;
 }
 
-function unknown({ describe }: ProviderContext, reason: string): Finding {
+/** Neither right nor wrong shows. */
+function unseen({ describe }: ProviderContext, reason: string): Finding {
   const settings = `client identifier, secret and ${describe('tokenRequest')}`;
   return endpoint.notChecked(`${reason} whether ${settings} are right`, 'try a login');
 }

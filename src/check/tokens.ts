@@ -2,14 +2,14 @@ import { refreshPolicyOf } from '../config/registration-config.ts';
 import type { ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-/** What says how pages and sessions keep their tokens. It asks nobody. */
-type Known = Omit<ProviderContext, 'client'>;
+/** A context without its client: these checks make no calls. */
+type OfflineContext = Omit<ProviderContext, 'client'>;
 
 /** Says whether pages or sessions can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
-export function checkTokens(known: Known): Finding[] {
+export function checkTokens(context: OfflineContext): Finding[] {
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
-  if (known.registration.stateCheck === 'off') return [];
-  return [checkRefresh(known), checkRevocation(known), ...checkDelivery(known)];
+  if (context.registration.stateCheck === 'off') return [];
+  return [checkRefresh(context), checkRevocation(context), ...checkDelivery(context)];
 }
 
 const refreshTokens = {
@@ -19,7 +19,8 @@ const refreshTokens = {
   unknown: 'only a login shows whether the provider gives refresh tokens',
 };
 
-function checkRefresh({ config, frontEnd, provider, describe }: Known): Finding {
+/** Says whether the provider gives refresh tokens, and what becomes of logins without one. Nothing here is a fault. */
+function checkRefresh({ config, frontEnd, provider, describe }: OfflineContext): Finding {
   const { ok, notChecked } = findingsOn('refresh');
   const isSession = frontEnd.tokenDelivery === 'session';
   if (!isSession && refreshPolicyOf(config, frontEnd) === undefined) {
@@ -34,8 +35,9 @@ function checkRefresh({ config, frontEnd, provider, describe }: Known): Finding 
   ].join(' and ');
   const logins = isSession ? 'logins' : 'logins with PKCE';
   const said = `${refreshTokens[gives]}${asked && `; ${logins} ask for them with ${asked}`}`;
-  if (isSession)
+  if (isSession) {
     return ok(`${said}; without a refresh token, a session ends with its access token`);
+  }
   const untilEnd = 'a page can get its access token again until that token ends';
   if (gives === 'always') return ok(said);
   if (gives === 'never') return ok(`${said}; without them, ${untilEnd}`);
@@ -47,7 +49,7 @@ function checkRefresh({ config, frontEnd, provider, describe }: Known): Finding 
   );
 }
 
-function checkRevocation({ provider: { revocation }, describe }: Known): Finding {
+function checkRevocation({ provider: { revocation }, describe }: OfflineContext): Finding {
   const { ok } = findingsOn('revocation');
   if (revocation === undefined) {
     const remedy = `${describe('revocationUrl')} can name one`;
@@ -58,7 +60,8 @@ function checkRevocation({ provider: { revocation }, describe }: Known): Finding
   return ok(`${which} are revoked, at ${revocation.url}`);
 }
 
-function checkDelivery({ registration, frontEnd, provider, describe }: Known): Finding[] {
+/** Says whether a provider's code that leaks can be spent here: neither a state nor PKCE binds it to its login then. */
+function checkDelivery({ registration, frontEnd, provider, describe }: OfflineContext): Finding[] {
   const isBound = registration.stateCheck === 'always' || provider.pkce;
   if (frontEnd.tokenDelivery === 'code' || isBound) return [];
   return [

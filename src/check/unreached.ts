@@ -3,7 +3,7 @@ import type { CheckContext } from './context.ts';
 export type Unreached = ReturnType<typeof explainCall>;
 
 /**
- * By outcomes of calls, reasons of failed discoveries, and error codes.
+ * What to say, by outcomes of calls, reasons of failed discoveries, and error codes: several in a key mean the same.
  *
  * @see https://nodejs.org/api/errors.html and https://nodejs.org/api/tls.html
  */
@@ -72,6 +72,7 @@ export function explainCall(
   error: string | undefined,
   { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
 ) {
+  // Most outcomes say only that the connection failed: then the error code says why.
   const [message, fix] = reasonOf(outcome) ??
     reasonOf(error) ?? [
       `the connection failed (${error ?? 'for an unknown reason'})`,

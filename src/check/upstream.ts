@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { RelayError } from '../failures/relay-error.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import type { StreamedRequest, StreamedResponse, UpstreamCall } from '../upstream/messages.ts';
+import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
 import { userAgent, version } from '../version.ts';
+import { answerOf } from './answer.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
-import { explainCall, type Unreached } from './unreached.ts';
+import type { Unreached } from './unreached.ts';
 
 /** Milliseconds for which a stream is listened to. */
 const listeningTime = 2_000;
@@ -19,7 +19,7 @@ const mostRead = 64 * 1024;
 interface Heard {
   readonly status: number;
   readonly headers: StreamedResponse['headers'];
-  /** The bytes of its body, or the first of them. */
+  /** The body, or its beginning: a character for each byte. */
   readonly text: string;
   readonly isStream: boolean;
   /** Whether an event came that nothing held back until the end. */
@@ -27,18 +27,10 @@ interface Heard {
 }
 
 const protocolVersion = '2025-11-25';
-
-/** The first message of MCP. It has no effect but that of a session, which is ended afterwards. */
-const initialize = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: {
-    protocolVersion,
-    capabilities: {},
-    clientInfo: { name: 'login-relay-check', version },
-  },
-});
+// The first message of MCP has no effect but that of a session, which is ended afterwards.
+const clientInfo = { name: 'login-relay-check', version };
+const params = { protocolVersion, capabilities: {}, clientInfo };
+const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
 
 /**
  * Asks a server behind the gateway itself, past the relay: whether it answers, and whether its events come before the
@@ -49,29 +41,29 @@ export async function checkUpstream(
   { url }: { readonly url: string },
 ): Promise<Finding[]> {
   const { ok, notChecked, warning } = findingsOn('upstream');
-  const heard = await hear(context, { method: 'GET', url, headers: accepting });
+  const heard = await hear(context, { method: 'GET', url, headers: accepted });
   if ('fix' in heard) {
     return [warning(heard.message, `start it, or correct upstream; ${heard.fix}`)];
   }
   const { status } = heard;
-  const alone = await checkAlone(new URL(url));
-  if (status >= 500) return [warning(`does not work now (status ${status})`), ...alone];
+  const ofReach = await checkReach(new URL(url));
+  if (status >= 500) return [warning(`does not work now (status ${status})`), ...ofReach];
   if (status === 401 || status === 403) {
     const fix = 'let it trust the identity that the relay adds: its 401 reaches clients as 502';
-    return [notChecked(`refuses a request without identity (status ${status})`, fix), ...alone];
+    return [notChecked(`refuses a request without identity (status ${status})`, fix), ...ofReach];
   }
   const streams = await hearStreams(context, url, heard);
   const answers = `answers (status ${status})`;
-  if (streams === undefined) return [ok(`${answers}, and sends no event stream`), ...alone];
-  return [ok(answers), ...judgeStreams(context, streams), ...alone];
+  if (streams === undefined) return [ok(`${answers}, and sends no event stream`), ...ofReach];
+  return [ok(answers), ...judgeStreams(context, streams), ...ofReach];
 }
 
 /**
- * Says whether others may reach an upstream, which asks for no token.
+ * Says whether others than the relay may reach an upstream, which asks for no token.
  *
  * @param addresses those of this machine that other machines may reach
  */
-export async function checkAlone(
+export async function checkReach(
   url: URL,
   addresses: readonly string[] = Object.values(networkInterfaces())
     .flatMap((each = []) => each)
@@ -95,6 +87,7 @@ export async function checkAlone(
   ];
 }
 
+/** Whether a TCP connection succeeds in time. */
 async function isOpen(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port });
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -103,9 +96,14 @@ async function isOpen(host: string, port: number): Promise<boolean> {
   return await promise.finally(() => socket.destroy());
 }
 
-const accepting = { accept: 'application/json, text/event-stream' };
+const accepted = { accept: 'application/json, text/event-stream' };
 
-/** @returns what was heard of its event streams; undefined: it is not known to have any */
+/**
+ * Listens to the event streams of an upstream: the first answer, and those to `initialize` and of its session if the
+ * first one has shown that the upstream speaks MCP.
+ *
+ * @returns the answers that may be streams; undefined: it is not known to have any
+ */
 async function hearStreams(
   context: CheckContext,
   url: string,
@@ -114,40 +112,38 @@ async function hearStreams(
   if (first.isLive) return [first];
   const speaksMcp = parseJsonObject(Buffer.from(first.text, 'latin1'))?.['jsonrpc'] === '2.0';
   if (!speaksMcp) return first.isStream ? [first] : undefined;
-  const headers = { ...accepting, 'content-type': 'application/json' };
+  const headers = { ...accepted, 'content-type': 'application/json' };
   const started = await hear(context, { method: 'POST', url, headers, body: initialize });
   if ('fix' in started) return [first];
   const session = started.headers['mcp-session-id'];
   if (typeof session !== 'string') return [first, started];
-  const ofSession = { 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion };
-  const listened = await hear(context, {
-    method: 'GET',
-    url,
-    headers: { ...accepting, ...ofSession },
-  });
-  await hear(context, { method: 'DELETE', url, headers: ofSession });
+  const named = { 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion };
+  const listened = await hear(context, { method: 'GET', url, headers: { ...accepted, ...named } });
+  await hear(context, { method: 'DELETE', url, headers: named });
   return 'fix' in listened ? [first, started] : [first, started, listened];
 }
 
+/** Says whether events arrive at once: from the upstream, as heard, and through a proxy, which a token would show. */
 function judgeStreams({ config }: CheckContext, streams: readonly Heard[]): Finding[] {
   const { ok, notChecked } = findingsOn('event stream');
+  // With TLS of its own, or on this machine only, the relay has no proxy in front.
   const isDirect = config.certificate !== undefined || isLoopback(new URL(config.baseUrl));
-  const outside = notChecked(
+  const ofProxy = notChecked(
     'whether a proxy in front of the relay holds events back is not seen without a token',
     'turn its buffering off, as the templates of deploy do, then call a tool that reports progress',
   );
-  const further = isDirect ? [] : [outside];
+  const further = isDirect ? [] : [ofProxy];
   if (streams.some(({ isLive }) => isLive)) {
     return [ok('an event of the upstream came before its stream ended'), ...further];
   }
   const seen = streams.some(({ isStream }) => isStream)
     ? 'the upstream sent a stream, but no event before its end'
     : 'the upstream sent no event stream';
-  const inside = notChecked(
+  const ofUpstream = notChecked(
     `${seen}: whether events arrive at once was not seen`,
     'if a proxy is between relay and upstream, let it buffer nothing',
   );
-  return [inside, ...further];
+  return [ofUpstream, ...further];
 }
 
 /** Makes one request, and listens to the answer for a moment. */
@@ -155,40 +151,36 @@ async function hear(
   context: CheckContext,
   request: Omit<StreamedRequest, 'holder'>,
 ): Promise<Heard | Unreached> {
-  let seen: UpstreamCall | undefined;
   const enough = new AbortController();
+  const { signal } = enough;
   const headers = { 'user-agent': userAgent, ...request.headers };
   const holder = { session: '', address: undefined };
-  try {
-    const answer = await context.client.stream(
-      { ...request, headers, holder, signal: enough.signal },
-      (call) => {
-        seen = call;
-      },
-    );
-    return await listenTo(answer);
-  } catch (error) {
-    if (!(error instanceof RelayError) || seen === undefined) throw error;
-    return explainCall(new URL(request.url), seen.outcome, seen.error, context);
-  } finally {
-    enough.abort();
-  }
+  const heard = answerOf(context, request.url, async (observe) =>
+    listenTo(await context.client.stream({ ...request, headers, holder, signal }, observe)),
+  );
+  // Otherwise a stream would stay open.
+  return await heard.finally(() => enough.abort());
 }
 
+/**
+ * Reads an answer until it ends, is long, or the time is over. An event stream is live if it is still open a moment after
+ * its first whole event: a proxy that holds events back sends them with the end.
+ */
 async function listenTo({ status, headers, body }: StreamedResponse): Promise<Heard> {
   const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const later = (time: number, isLive: boolean) => {
+  // The first call of `resolve` counts.
+  const decideLater = (time: number, isLive: boolean) => {
     setTimeout(resolve, time, isLive).unref();
   };
   let text = '';
   body.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1');
-    if (isStream && /\n\r?\n/.test(text)) later(visibleGap, true);
+    if (isStream && /\n\r?\n/.test(text)) decideLater(visibleGap, true);
     if (text.length > mostRead) resolve(false);
   });
   body.once('close', () => resolve(false));
-  later(listeningTime, false);
+  decideLater(listeningTime, false);
   const isLive = await promise;
   return { status, headers, text, isStream, isLive };
 }

@@ -14,10 +14,12 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   const { status, headers, body } = answer;
   const fix = fixUrl(context, 'userUrl');
   const refused = lookup.ok('refuses a made-up token, as it must');
+  // A challenge refuses for certain, whatever the answer looks like else.
   const asksForToken = /^bearer\b/i.test(headers['www-authenticate'] ?? '');
   if (asksForToken && status < 500) return refused;
   const misplaced = wrongKind(lookup, answer, fix);
   if (misplaced !== undefined) return misplaced;
+  // What is left is a refusal: `wrongKind` has removed redirects, 404, 405, 429, 5xx and HTML pages.
   if (status !== 200) return refused;
   if (isJwt(headers['content-type'])) {
     return lookup.problem(
@@ -25,6 +27,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
       'let the provider send this client plain JSON',
     );
   }
+  // Some providers refuse with status 200, in a field of the answer.
   const { userRejectedWhen: rejected } = provider;
   const record = parseJsonObject(body);
   if (record === undefined) return lookup.problem('answers without a JSON object', fix);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { checkAlone } from '../../src/check/upstream.ts';
+import { checkReach } from '../../src/check/upstream.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { secretFile } from '../harness/relay/relay-under-test.ts';
 import { keyLines } from '../harness/system/secret-file.ts';
@@ -114,12 +114,12 @@ describe('login-relay check asks the upstream of a resource itself', () => {
   });
 
   it('and says if others may reach it', async () => {
-    const far = await checkAlone(new URL('http://notes:9000/mcp'));
+    const far = await checkReach(new URL('http://notes:9000/mcp'));
     expect(far.map(({ verdict }) => verdict)).to.deep.equal(['not_checked']);
     const server = await serve((_, response) => response.end());
     const url = new URL(`http://127.0.0.1:${server.port}/`);
-    expect(await checkAlone(url)).to.deep.equal([]);
-    const [found] = await checkAlone(url, ['127.0.0.2', '127.0.0.1']);
+    expect(await checkReach(url)).to.deep.equal([]);
+    const [found] = await checkReach(url, ['127.0.0.2', '127.0.0.1']);
     expect(found?.message).to.match(/^something listens on port \d+ of 127.0.0.1, too/);
     await server.close();
   });

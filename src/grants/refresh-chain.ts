@@ -95,7 +95,7 @@ export class RefreshChains {
    *
    * @returns the newest response; undefined if the refresh token was not rotated, or if that is forgotten
    */
-  async end(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
+  async endAndTakeNewest(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
     for (;;) {
       const { newest, key, lastResult, inFlight } = this.#follow(token);
       if (inFlight !== undefined) {

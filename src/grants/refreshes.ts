@@ -105,8 +105,9 @@ export function createRefreshes(home: Home) {
       if (check !== undefined || wasUnchecked) await settle(refresh, result, wasUnchecked, check);
       return aged(result, home.now());
     },
-    /** Ends the chain of a refresh token that is to be revoked: see {@link RefreshChains.end}. */
-    end: (token: RefreshTokenOwner): Promise<Refreshed | undefined> => chains.end(token),
+    /** Ends the chain of a refresh token that is to be revoked: see the method of {@link RefreshChains}. */
+    endAndTakeNewest: (token: RefreshTokenOwner): Promise<Refreshed | undefined> =>
+      chains.endAndTakeNewest(token),
   };
 }
 

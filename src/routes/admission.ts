@@ -23,58 +23,60 @@ interface Destination {
 type Tokens = RevocableTokens & { readonly accessToken: string };
 
 /**
- * Lets only those pass who may log in at the registration and at the front end, and may use the resource. The tokens of a
- * refused person are revoked.
+ * Creates the check whether a person may log in at the registration and at the front end, and may use the resource. It
+ * revokes the tokens of a person who may not.
  *
- * @returns undefined if nothing is to be asked. It gives who the person is, if the login is for a resource, or throws a
- *   `RelayError`: `access_refused`, `access_unchecked`, `identity_unknown`, or `token_invalid` if the provider does not
- *   know the access token
+ * @returns undefined if there is nothing to check. The check gives who the person is, if the login is for a resource, or
+ *   throws a `RelayError`: `access_refused`, `access_unchecked`, `identity_unknown`, or `token_invalid` if the provider
+ *   does not know the access token
  */
 function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Context) {
   const allows = registration.allowsAt(frontEnd, resource);
   const question = resource?.identity;
-  const isForAll = allows.every((allow) => allow === undefined);
-  if (question === undefined && isForAll) return undefined;
+  const isOpenToAll = allows.every((allow) => allow === undefined);
+  if (question === undefined && isOpenToAll) return undefined;
+  // Whose rule each of `allows` is.
   const owners = [
     `providers.${registration.name}`,
     `front-ends.${frontEnd.name}`,
     `resources.${resource?.name}`,
   ];
   const observe: ObserveCall = (call) => {
-    // The record has room for one call: the one that decides.
+    // The log has room for one call of the request: an earlier one, unless one of these fails.
     const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
     if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
   };
   return async (tokens: Tokens): Promise<Identity | undefined> => {
-    if (!isForAll) ctx.state.access = 'unchecked';
+    if (!isOpenToAll) ctx.state.access = 'unchecked';
     const { accessToken } = tokens;
     const verdict = await registration
       .verdictOn(accessToken, allows, question, observe)
       .catch(resource === undefined ? undefined : failUnknown);
     const { refusedBy, person, identity } = verdict;
     ctx.state.person = identity?.sub;
-    if (!isForAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
-    if (refusedBy === undefined) return fitting(identity);
+    if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
+    if (refusedBy === undefined) return expectFitting(identity);
     ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);
     throw new RelayError('access_refused', { person });
   };
 }
 
-/** Before a refresh token is replaced: what does not fit into a token must not end a login. */
-function fitting(identity: Identity | undefined): Identity | undefined {
+/** Fails before the relay issues or rotates a token, so that an identity that does not fit ends no login. */
+function expectFitting(identity: Identity | undefined): Identity | undefined {
   const size = Buffer.byteLength(JSON.stringify(identity ?? ''));
   if (size > limits.identitySize) throw new RelayError('identity_too_long');
   return identity;
 }
 
-/** Without an identity there is no token: clients try again, and open no browser. */
+/** Without an identity there is no token. This failure makes clients try again, without a browser. */
 function failUnknown(error: unknown): never {
   throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unknown') : error;
 }
 
 /**
- * The same at a login: the provider must know the tokens, which it has issued a moment ago.
+ * Admits a person at a login, or throws as the check of `admissionTo` does. The provider must know the tokens: it has
+ * issued them a moment ago.
  *
  * @returns who the person is, if the login is for a resource
  */
@@ -86,7 +88,7 @@ export async function admit(
   try {
     return await admissionTo(place, ctx)?.(tokens);
   } catch (error) {
-    // Nobody will use them.
+    // Nobody gets the tokens.
     if (isFailure(error, 'identity_too_long')) revokeSilently(place.registration, tokens);
     throw isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
   }
@@ -96,10 +98,10 @@ interface Renewal {
   readonly place: Destination;
   readonly ctx: Context;
   readonly refreshes: Refreshes;
-  /** The access token counts without a refresh token: then, it is only asked whether the person may still log in. */
+  /** Without a refresh token, the access token only serves to ask whether the person may still log in. */
   readonly tokens: RevocableTokens;
-  readonly login: Omit<FrontEndRefresh, 'refreshToken'>;
-  /** That the call counts for, if it is known. */
+  readonly refresh: Omit<FrontEndRefresh, 'refreshToken'>;
+  /** The client address that the call counts for, if it is known. */
   readonly address: string | undefined;
 }
 
@@ -112,10 +114,10 @@ interface Renewal {
 export async function renewTokens(
   renewal: Renewal,
 ): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
-  const { place, ctx, refreshes, login, address } = renewal;
+  const { place, ctx, refreshes, refresh, address } = renewal;
   const { registration } = place;
   const { refreshToken, accessToken = '' } = renewal.tokens;
-  refreshes.count(login.login);
+  refreshes.count(refresh.login);
   const admission = admissionTo(place, ctx);
   let identity: Identity | undefined;
   const check =
@@ -129,8 +131,8 @@ export async function renewTokens(
         await registration.countRefresh(address);
         return await registration.requestToken(grant, recordCall(ctx));
       };
-      const refresh = { ...login, refreshToken };
-      const tokens = await refreshes.join(refresh, call, registration.isGood, check);
+      const joined = { ...refresh, refreshToken };
+      const tokens = await refreshes.join(joined, call, registration.isGood, check);
       return { tokens, identity };
     }
     await check?.({ accessToken });
@@ -138,12 +140,12 @@ export async function renewTokens(
   } catch (error) {
     if (isFailure(error, 'access_refused')) throw new RelayError('access_ended');
     if (!isFailure(error, 'token_invalid')) throw error;
-    // A new access token cannot be invalid.
+    // The provider has just issued a renewed access token, so its answer is no refusal.
     throw new RelayError(refreshToken === undefined ? 'refresh_refused' : 'access_unchecked');
   }
 }
 
-/** Revokes the tokens of a login. Nobody waits for it, or gets its failure. */
+/** Revokes the tokens of a login, without making anybody wait for it or for its failure. */
 export function revokeSilently(registration: Registration, tokens: RevocableTokens): void {
   for (const token of eachAlone(tokens)) {
     registration.revokeToken(token, () => {}).catch(() => {});

@@ -7,7 +7,7 @@ import type { Query } from '../oauth/query.ts';
 import { looksSealed } from '../sealing/sealed.ts';
 import type { SessionRequests } from './session-requests.ts';
 
-/** Gives the registration that a request names, else the one that is meant. Throws `provider_unknown`. */
+/** Gives the registration that `provider` names, or else that of the page's origin. Throws `provider_unknown`. */
 type FindRegistration = (
   provider: Query[string],
   headers: IncomingHttpHeaders,
@@ -16,7 +16,7 @@ type FindRegistration = (
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
  *
- * Without `Authorization`, the token may be that of a session.
+ * Without `Authorization`, the token may be that of a session. Without a session, `parseBearerToken` answers 401.
  *
  * @param requests undefined if no front end has sessions
  * @param isForeign whether a request is of a page that is no front end's
@@ -38,7 +38,7 @@ export function currentUser(
   };
 }
 
-/** Limited, because anybody can send tokens that the provider does not know. */
+/** The record of a token's user. Limited, because anybody can send tokens that the provider does not know. */
 async function recordOfToken(
   ctx: Context,
   accessToken: string,
@@ -49,25 +49,27 @@ async function recordOfToken(
   const source = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = source.name;
   const registration = source.current();
-  // Nobody gets around the limit by hanging up during a call.
   const lookUp = (isLimited: boolean) => {
-    const gone = isLimited && !ctx.res.closed ? undefined : clientGone(ctx);
-    return registration.lookUpUser(accessToken, recordCall(ctx), gone);
+    // Nobody gets around the limit by hanging up: a limited call goes on, unless the client left while it queued.
+    const mayAbort = !isLimited || ctx.res.closed;
+    const signal = mayAbort ? clientGone(ctx) : undefined;
+    return registration.lookUpUser(accessToken, recordCall(ctx), signal);
   };
   const address = registration.addressOf(ctx.req);
-  // What a page of anybody sends must not keep the person out of the others.
-  const of = isForeign ? 'foreign' : undefined;
+  // Lookups of any other page must not use up those that the person's own pages need.
+  const group = isForeign ? 'foreign' : undefined;
   return await registration
-    .limitLookup(address, accessToken, lookUp, of)
+    .limitLookup(address, accessToken, lookUp, group)
     .catch((error: unknown) => {
       const isOfLookup = isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed');
       if (!isOfLookup) throw error;
-      // The contract. Without `error`, because the token may be valid. @see RFC 6750 §3.1
+      // The contract answers 401. Without `error`, because the token may be valid. @see RFC 6750 §3.1
       const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
       throw new RelayError(error.code, { status: 401, headers });
     });
 }
 
+/** The record of a session's user. A `provider` that the request names has to be that of the session. */
 async function recordOfSession(ctx: Context, requests: SessionRequests, find: FindRegistration) {
   const { provider } = readQuery(ctx);
   const named = provider === undefined ? undefined : find(provider, ctx.req.headers);

@@ -39,106 +39,111 @@ import {
 export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const policy = refreshPolicyAt(request);
   if (policy === undefined) throw new RelayError('grant_unsupported');
-  const login = await openLogin(request, policy);
-  const grantee = await granteeOf(request, login);
-  const { now, grants } = request;
-  const lifetime = timeLeft(policy, login, now);
-  const { generation } = login;
-  const last = generation && (await lastGeneration(grantee, login, generation, lifetime));
-  const { tokens: renewed, identity } = await renewLogin(grantee, login);
-  if (renewed !== undefined) expectConsent(request, login, renewed);
-  const token = renewed ?? { ...again(login.providerToken, now), scope: login.scope };
-  const next = renewed ? nextRefreshToken(policy, login, renewed, now) : login;
-  const isLast = last !== undefined && last.number === generation?.number;
-  const replaced = isLast ? await grants.generations.rotate(login.login, last, lifetime) : last;
-  return withRefreshToken({ ...grantee, identity }, token, { ...next, generation: replaced });
+  const content = await openRefreshToken(request, policy);
+  const grantee = await granteeOf(request, content);
+  const { now } = request;
+  const lifetime = timeLeft(policy, content, now);
+  // Before the provider is asked: a stolen refresh token gets nothing.
+  const newest = await newestGeneration(grantee, content, lifetime);
+  const { tokens: renewed, identity } = await renewAtProvider(grantee, content);
+  if (renewed !== undefined) expectConsent(request, content, renewed);
+  const token = renewed ?? { ...grantedToken(content.providerToken, now), scope: content.scope };
+  const next = renewed ? nextRefreshToken(policy, content, renewed, now) : content;
+  const generation = await nextGeneration(grantee, content, newest, lifetime);
+  return withRefreshToken({ ...grantee, identity }, token, { ...next, generation });
 }
 
-/** The login of the refresh token in a request, for a front end that has proved its key. */
-async function openLogin(request: EndpointRequest, policy: RefreshPolicy) {
+/** What the refresh token in a request holds, for a front end that has proved its key. */
+async function openRefreshToken(request: EndpointRequest, policy: RefreshPolicy) {
   const { grants, parameters, now } = request;
   const token = required(parameters, 'refresh_token');
-  const login = grants.refreshTokens.open(token, ownerOf(request));
-  if (login === undefined || !isStillGranted(policy, login, now)) {
+  const content = grants.refreshTokens.open(token, ownerOf(request));
+  if (content === undefined || !isStillGranted(policy, content, now)) {
     throw new RelayError('grant_invalid');
   }
-  // Before the memory of refreshes gives tokens without a call.
   const proved = await proofOf(request, 'refresh token');
-  if (login.thumbprint !== undefined && login.thumbprint !== proved) {
+  if (content.thumbprint !== undefined && content.thumbprint !== proved) {
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   }
-  expectResource(request, login);
-  return login;
+  expectResource(request, content);
+  return content;
 }
-
-type Refreshing = Grantee & EndpointRequest;
 
 /**
  * The request with the resource of its login.
  *
  * @throws {RelayError} `resource_refused`, or `grant_invalid` if the login has ended for the resource
  */
-async function granteeOf(request: EndpointRequest, login: RefreshTokenContent) {
+async function granteeOf(request: EndpointRequest, content: RefreshTokenContent) {
   const { ctx, frontEnd, grants, parameters } = request;
-  const resource = resourceOfLogin(frontEnd, login, parameters.resource);
+  const resource = resourceOfLogin(frontEnd, content, parameters.resource);
   ctx.state.resource = resource?.name;
-  const isOver = resource && (await grants.endedLogins.hasEnded(login.login));
+  const isOver = resource && (await grants.endedLogins.hasEnded(content.login));
   if (isOver) throw new RelayError('grant_invalid');
   return { ...request, resource };
 }
 
-/** Renews the tokens at the provider. Somebody who may not log in any more is at the end of the login. */
-async function renewLogin(grantee: Refreshing, login: RefreshTokenContent) {
+/** Renews the tokens at the provider, or ends the login of a person who may not log in any more. */
+async function renewAtProvider(grantee: Grantee & EndpointRequest, content: RefreshTokenContent) {
   const { ctx, frontEnd, grants, parameters, registration, resource } = grantee;
-  const granted = login.scope ?? frontEnd.scope ?? registration.provider.scope;
+  const granted = content.scope ?? frontEnd.scope ?? registration.provider.scope;
   // The scope of a resource says nothing to the provider.
   const part = resource === undefined ? refreshScope(parameters.scope, granted) : undefined;
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
-  const { thumbprint, providerToken } = login;
+  const { login, thumbprint, providerToken } = content;
   try {
     return await renewTokens({
       place: grantee,
       ctx,
       refreshes: grants.refreshes,
       tokens: providerToken,
-      login: { owner: ownerOf(grantee), login: login.login, thumbprint, scope },
-      address: countedAddress(grantee, login),
+      refresh: { owner: ownerOf(grantee), login, thumbprint, scope },
+      address: countedAddress(grantee, content),
     });
   } catch (error) {
-    if (isFailure(error, 'access_ended')) await endAtDoors(grantee, login);
+    if (isFailure(error, 'access_ended')) await endAtDoors(grantee, content);
     throw error;
   }
 }
 
 /**
- * The last generation of a login. If the one that comes was replaced more than a minute ago, a thief has it or the one
- * that replaced it: the login ends.
+ * The newest generation of a login, if the relay rotates its refresh tokens. A refresh token that was rotated more than a
+ * minute ago ends the login: a thief has it or its successor.
  *
  * @param lifetime milliseconds that the login has left
  * @see RFC 9700 §4.14.2
  */
-async function lastGeneration(
-  place: Grantee,
-  login: RefreshTokenContent,
-  given: Generation,
+async function newestGeneration(
+  place: Place,
+  content: RefreshTokenContent,
   lifetime: number,
-): Promise<Generation> {
+): Promise<Generation | undefined> {
+  const { login, generation } = content;
   const { generations } = place.grants;
   try {
-    return await generations.newest(login.login, given);
+    return generation && (await generations.newest(login, generation));
   } catch (error) {
     if (isFailure(error, 'refresh_reused')) {
-      await generations.end(login.login, lifetime);
-      await endAtDoors(place, login);
-      revokeSilently(place.registration, await endRefreshes(place, login));
+      await generations.end(login, lifetime);
+      await endAtDoors(place, content);
+      revokeSilently(place.registration, await endRefreshes(place, content));
     }
     throw error;
   }
 }
 
-/**
- * Ends the refreshes of a login. Gives its newest tokens, to be revoked: another tab may have refreshed it a moment ago.
- */
+/** Rotates only the newest refresh token of a login. One that is in its grace gets the newest generation. */
+async function nextGeneration(
+  { grants }: Place,
+  { login, generation }: RefreshTokenContent,
+  newest: Generation | undefined,
+  lifetime: number,
+): Promise<Generation | undefined> {
+  const isNewest = newest !== undefined && newest.number === generation?.number;
+  return isNewest ? await grants.generations.rotate(login, newest, lifetime) : newest;
+}
+
+/** Ends the refreshes of a login. Gives its newest tokens to revoke: another tab may have refreshed it a moment ago. */
 export async function endRefreshes(
   place: Place,
   { login, thumbprint, providerToken }: RefreshTokenContent,
@@ -146,12 +151,12 @@ export async function endRefreshes(
   const { refreshToken } = providerToken;
   if (refreshToken === undefined) return providerToken;
   const token = { owner: ownerOf(place), login, thumbprint, refreshToken };
-  const ended = await place.grants.refreshes.end(token);
-  return ended ?? providerToken;
+  const newer = await place.grants.refreshes.endAndTakeNewest(token);
+  return newer ?? providerToken;
 }
 
-/** The access token as it was granted, with the seconds that it has left. */
-function again(
+/** The access token that the front end has got already, with the seconds that it has left. */
+function grantedToken(
   { accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'],
   now: Clock,
 ) {

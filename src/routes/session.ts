@@ -31,20 +31,20 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
     const open = await requests.open(ctx);
     const { session, frontEnd } = open;
     const owner = [session.audience, frontEnd.name] as const;
-    const login = { owner, login: session.id, scope: undefined };
+    const refresh = { owner, login: session.id, scope: undefined };
     const address = open.registration.addressOf(ctx.req);
-    const renewal = { place: open, ctx, refreshes, tokens: session, login, address };
+    const renewal = { place: open, ctx, refreshes, tokens: session, refresh, address };
     const { tokens } = await renewTokens(renewal).catch(async (error) => {
       const isEnded = isFailure(error, 'access_ended');
       // Its tokens may be good for longer: not every provider revokes them.
       if (isEnded) await sessions.end(session);
       else if (!isFailure(error, 'refresh_refused')) throw error;
-      // A page only knows that its session is over.
+      // A page needs to know only that its session is over.
       const { detail, providerError } = error;
       throw new RelayError('session_refused', isEnded ? { detail } : { providerError });
     });
     const renewed = await sessions.renew(ctx, session, tokens);
-    // It was logged out in the meantime.
+    // The person has logged out in the meantime.
     if (renewed === undefined) throw new RelayError('session_missing');
     ctx.body = description(requests, { ...open, session: renewed });
   };
@@ -75,7 +75,7 @@ export function logout(
     const frontEnd = frontEndOf(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
-    // Whether it is over is not asked: a shared memory that does not answer must not keep a person logged in.
+    // Opens it without asking whether it has ended: a shared memory that is away must not keep a person logged in.
     const session = sessions.open(ctx, frontEnd.name);
     if (session === undefined) return;
     await sessions.end(session);
@@ -85,25 +85,25 @@ export function logout(
     const { revoke } = readQuery(ctx);
     if (revoke !== 'false') {
       const time = setTimeout(limits.logoutTime, undefined, { ref: false });
-      await Promise.race([revokeAll(ctx, session, registration, memory), time]);
+      await Promise.race([revokeNewest(ctx, session, registration, memory), time]);
     }
     ctx.body = { url: registration.logoutUrl };
   };
 }
 
 /** Revokes the newest tokens of a session: another tab may have refreshed it a moment ago. */
-async function revokeAll(
+async function revokeNewest(
   ctx: Context,
   session: SessionContent,
   registration: Registration,
   { refreshes, revocations }: Memory,
 ): Promise<void> {
-  const { refreshToken: last, id: login, audience, frontEnd } = session;
+  const { refreshToken, id: login, audience, frontEnd } = session;
   const owner = [audience, frontEnd] as const;
-  const newest = last && (await refreshes.end({ owner, login, refreshToken: last }));
+  const newer = refreshToken && (await refreshes.endAndTakeNewest({ owner, login, refreshToken }));
   const revoke = (token: RevocableTokens) =>
     registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
-  const tokens = eachAlone(newest || session);
+  const tokens = eachAlone(newer || session);
   await Promise.all(tokens.map((token) => revocations.once(token, () => revoke(token))));
 }
 

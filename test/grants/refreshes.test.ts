@@ -257,7 +257,7 @@ describe('a refresh', () => {
       [
         'revocations that the provider does not make',
         async (_time: number, newest: FrontEndRefresh) => {
-          await refreshes.end(newest);
+          await refreshes.endAndTakeNewest(newest);
           return {};
         },
       ],
@@ -280,15 +280,15 @@ describe('a refresh', () => {
 
     it('is a new call once its login is to be revoked', async () => {
       const { refreshToken } = await refresh();
-      expect(await refreshes.end(grant)).to.include({ accessToken: 'access 1' });
+      expect(await refreshes.endAndTakeNewest(grant)).to.include({ accessToken: 'access 1' });
       expect((await refresh({ refreshToken })).accessToken).to.equal('access 2');
-      await refreshes.end({ ...grant, refreshToken: 'refresh 2' });
+      await refreshes.endAndTakeNewest({ ...grant, refreshToken: 'refresh 2' });
       expect((await refresh({ refreshToken: 'refresh 2' })).accessToken).to.equal('access 3');
     });
 
     it('is a new call also with an earlier token of a login that is to be revoked', async () => {
       const { refreshToken } = await refresh();
-      await refreshes.end({ ...grant, refreshToken });
+      await refreshes.endAndTakeNewest({ ...grant, refreshToken });
       expect((await refresh()).accessToken).to.equal('access 2');
       expect(provider.calls).to.deep.equal(['refresh 0', 'refresh 1']);
     });
@@ -338,7 +338,8 @@ describe('a refresh', () => {
   });
 
   describe('that has rotated a token', () => {
-    const newest = (refreshToken = grant.refreshToken) => refreshes.end({ ...grant, refreshToken });
+    const newest = (refreshToken = grant.refreshToken) =>
+      refreshes.endAndTakeNewest({ ...grant, refreshToken });
 
     it('yields the newest token of the chain for a minute', async () => {
       provider.expiresIn = 60;

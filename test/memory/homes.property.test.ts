@@ -108,7 +108,10 @@ async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<
 
   async function answerTo(one: Step): Promise<unknown> {
     if (one.kind === 'revoke') {
-      const ended = await next().refreshes.end({ ...owner, refreshToken: tokens.at(-1) ?? '' });
+      const ended = await next().refreshes.endAndTakeNewest({
+        ...owner,
+        refreshToken: tokens.at(-1) ?? '',
+      });
       return ended?.accessToken;
     }
     if ('tabs' in one) {

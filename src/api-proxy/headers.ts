@@ -28,7 +28,7 @@ const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
 const keptFromResource =
   /^x-request-id$|^x-(?:authentik|authenticated|user)|^(?:remote|x-auth|x-remote|x-webauth)-/;
 
-/** Whether a request header passes that only these patterns keep back. Servers take other characters of a name for hyphens. */
+/** Whether a request header passes these patterns. Servers take other characters of a name for hyphens. */
 const passes = (name: string, more: RegExp) => {
   const read = name.replace(/[^a-z0-9]/g, '-');
   return !keptBack.test(read) && !more.test(read);

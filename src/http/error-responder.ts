@@ -42,7 +42,7 @@ export async function answering<Result>(
   }
 }
 
-/** Catches every error of a request and answers it, in one place. @param otherwise answers what no {@link answering} has caught */
+/** Catches every error of a request, and answers it. @param otherwise answers what no {@link answering} has caught */
 export function errorResponder(otherwise: AnswerFailure): Handler {
   return async (ctx: Context, next) => {
     try {

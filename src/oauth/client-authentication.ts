@@ -5,6 +5,7 @@ import type { Secret } from '../sealing/secret.ts';
 export interface RegisteredProvider extends Provider {
   readonly clientId: string;
   readonly clientSecret: Secret;
+  /** The relay's callback URL, as it is registered at the provider. */
   readonly redirectUri: string;
 }
 

@@ -17,7 +17,7 @@ export interface RevocableTokens {
   readonly accessToken?: string | undefined;
 }
 
-/** What to revoke one by one: some providers keep the access token when its refresh token is revoked. @see RFC 7009 §2.1 */
+/** What to revoke one by one: some providers keep the access token without its refresh token. @see RFC 7009 §2.1 */
 export function eachAlone({ refreshToken, accessToken }: RevocableTokens): RevocableTokens[] {
   return [{ refreshToken }, { accessToken }];
 }
@@ -47,7 +47,7 @@ export function revocationRequest(
   return undefined;
 }
 
-/** Builds a revocation in one of the providers' dialects. @returns undefined if the provider cannot have given the token */
+/** Builds a revocation in one dialect. @returns undefined if the provider cannot have given the token */
 type Build = (
   client: RegisteredProvider,
   url: string,

@@ -103,7 +103,7 @@ export function refreshScope(requested?: string, granted?: string): string | und
   return scope === all.join(' ') ? undefined : scope;
 }
 
-/** As {@link scopeForProvider}, of what a request says. @throws {RelayError} `scope_refused` if that is no part of `whole` */
+/** The {@link scopeForProvider} of a request. @throws {RelayError} `scope_refused` if it is no part of `whole` */
 function partOf(whole: readonly string[], requested: Query[string], detail?: string): string {
   const words = typeof requested === 'string' ? requested.split(' ') : [];
   const isPart = words.length > 0 && words.every((word) => whole.includes(word));

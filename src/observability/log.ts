@@ -118,10 +118,7 @@ function pipeSink(descriptor: number): Sink {
       return true;
     },
     flush(done) {
-      if (socket.destroyed) {
-        done();
-        return;
-      }
+      if (socket.destroyed) return done();
       const deadline = setTimeout(done, flushDeadline);
       send(() => {
         clearTimeout(deadline);

@@ -6,11 +6,7 @@ import { callersBehind } from '../http/subscriber.ts';
 type Detail = 'off' | 'whole' | 'cut';
 
 /** The addresses of callers, as the log shows them. */
-export function loggedAddresses(settings: {
-  readonly trustedProxies: readonly string[];
-  readonly logClientAddress: Detail;
-}) {
-  const { trustedProxies, logClientAddress: detail } = settings;
+export function loggedAddresses(detail: Detail, trustedProxies: readonly string[]) {
   if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
   const { addressOf, trusts } = callersBehind(trustedProxies);
   const show = (address: string | undefined) => address && shown(address, detail);

@@ -32,7 +32,7 @@ export function makersOf(registry: Registry, situation: () => Situation) {
     registers: [registry],
   });
   return {
-    /** A counter. The values in `starts` of the first label start at 0: Prometheus computes a rate from the second value on. */
+    /** A counter. `starts` has values of its first label that begin at 0: a rate needs two values. */
     counter(
       name: string,
       help: string,

@@ -78,10 +78,9 @@ export function warnOfForeignPages(
 const loggedHost = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
 
 /**
- * Warns of logins that are started under another host name than the base URL's, such as 127.0.0.1 for
- * localhost. The browser keeps the cookie of such a login for that name, so the callback, which comes
- * to the base URL, arrives without it. Another port is no problem: ports share their cookies.
- * The log names at most 259 characters of a host name or IP address and a port, which anybody can make up.
+ * Warns of logins that are started under another host name than the base URL's, such as 127.0.0.1 for localhost. The
+ * browser keeps the cookie of such a login for that name, so the callback, which comes to the base URL, arrives without
+ * it. Another port is no problem: ports share their cookies. The log names at most 259 characters.
  *
  * @see RFC 6265 §8.5
  */

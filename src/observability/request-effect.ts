@@ -8,7 +8,7 @@ type Described = Readonly<Partial<Record<Part, unknown>>>;
 /** What the start of a login led to, if the person is not asked first. */
 export const onToProvider = 'on to the provider';
 
-/** Outcomes of a login that goes well. Pages ask for their session when they load, and for a nonce before the first proof. */
+/** Pages ask for their session when they load, and for a nonce before the first proof: both outcomes are no failures. */
 const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'session_missing', 'nonce_required']);
 
 /** Whether the outcome of a request is one that somebody should look into. */
@@ -57,7 +57,7 @@ export function effectOf(request: Described): string | undefined {
   return effect?.(request);
 }
 
-/** What a preflight led to. Undefined: the request is an OPTIONS request that a resource takes like any other method. */
+/** What a preflight led to. Undefined: a resource takes the OPTIONS request like that of any other method. */
 function preflightEffect({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
   // A check answers no preflight. What passes the gateway has an end; the gateway's answer to a preflight has none.

@@ -9,11 +9,20 @@ import { hasFailed, isOfLogin } from './request-effect.ts';
 
 const clientClosedRequest = 499;
 
+/** What of a request's state no record has, or has under another name. */
+type Unshared =
+  | 'query'
+  | 'route'
+  | 'failure'
+  | 'providerCall'
+  | 'codeMayBeSpent'
+  | 'callbackMayBeRetried';
+
 /**
  * The record of a request. Log and metrics are made from it alone. Of a query, a header or a body it
  * holds at most what was asked for in vain, shortened.
  */
-export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>> {
+export interface RequestRecord extends Readonly<Omit<RequestState, Unshared>> {
   readonly clientAddress: string | undefined;
   readonly method: string;
   /** The route's pattern or name; null if no route matches. */
@@ -25,23 +34,6 @@ export interface RequestRecord extends Readonly<Pick<RequestState, SharedFields>
   readonly outcome: 'ok' | FailureCode;
   readonly provider: UpstreamCall | undefined;
 }
-
-/** The fields that handlers leave in the state of a request. */
-type SharedFields =
-  | 'requestId'
-  | 'action'
-  | 'registration'
-  | 'frontEnd'
-  | 'resource'
-  | 'person'
-  | 'ended'
-  | 'providerError'
-  | 'access'
-  | 'refusedBy'
-  | 'excused'
-  | 'grant'
-  | 'asked'
-  | 'stack';
 
 /**
  * Passes the record of each request to every observer, once the request is handled and the response is

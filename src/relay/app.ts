@@ -75,7 +75,13 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const app = new Koa<RequestState>({ env: 'production' });
   // Otherwise Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
-  app.use(recordRequests(observers, loggedAddresses(config).of, loggedNames));
+  app.use(
+    recordRequests(
+      observers,
+      loggedAddresses(config.logClientAddress, config.trustedProxies).of,
+      loggedNames,
+    ),
+  );
   app.use(closeIfUnread);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));

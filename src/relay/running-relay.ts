@@ -50,7 +50,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       })),
     };
   };
-  const addresses = loggedAddresses(config);
+  const addresses = loggedAddresses(config.logClientAddress, config.trustedProxies);
   const logLimit = limitLog(logger);
   const server = await listen(
     relay.listener,

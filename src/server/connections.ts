@@ -12,8 +12,8 @@ interface Connection {
 export type Connections = ReturnType<typeof limitConnections>;
 
 /**
- * Limits a server's connections. One too many replaces the connection that has waited for its client for longest: idle,
- * or for the body of a request. So clients that send nothing do not exclude others. If none waits, the new one is closed.
+ * Limits a server's connections. One too many replaces the one that has waited for its client for longest: idle, or for
+ * the body of a request. So clients that send nothing do not exclude others. If none waits, the new one is closed.
  */
 export function limitConnections(server: Server, most: number, onLimit: () => void) {
   const connections = new WeakMap<Socket, Connection>();
@@ -55,7 +55,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     waiting.add(connection);
   }
 
-  /** The connection that has waited for its client for longest. Takes those out of the queue that do not wait any more. */
+  /** The connection that has waited for its client for longest. Takes those that do not wait out of the queue. */
   function connectionToReplace(): Connection | undefined {
     for (const connection of waiting) {
       const [response, ...pipelined] = connection.responses;

@@ -38,27 +38,25 @@ export class Attempt {
   readonly #patience: Patience;
   readonly #stream: Request;
   #sent: ClientRequest | undefined;
-  /** The bytes that the connection had received before. */
+  /** The bytes that the connection had received before the request. */
   #bytesBefore = 0;
-  /** What is sent while it arrives, until its end. */
+  /** The body of the request if it is sent while it arrives; undefined once it has ended. */
   #upload: Readable | undefined;
   readonly #countUpload = this.#counter(limits.apiRequestSize, 'upload_too_large');
   #status: number | undefined;
-  readonly #onGone = () => {
+  /** What ends the call from outside: its signal, or the end of the download. */
+  readonly #onAbort = () => {
     if (this.#call.request.signal?.reason === enough) this.#finish();
     else this.#fail('client_gone');
   };
 
-  /**
-   * @param by makes the request
-   * @param pool the connections that `by` uses
-   */
-  constructor(by: Got, call: Call, pool: ConnectionPool) {
+  /** @param pool the connections that the instance uses */
+  constructor(instance: Got, call: Call, pool: ConnectionPool) {
     const { request, download } = call;
     this.#call = call;
     this.#pool = pool;
     // got's stream costs half of its promise, and can be destroyed at any time.
-    this.#stream = by.stream(request.url, {
+    this.#stream = instance.stream(request.url, {
       method: request.method,
       headers: { ...request.headers, ...framing(request) },
       decompress: download === undefined,
@@ -71,8 +69,8 @@ export class Attempt {
     this.#stream.on('response', (response: Response) => this.#onResponse(response));
     this.#stream.on('end', () => this.#onEnd());
     this.#stream.on('error', (error: RequestError) => this.#onError(error));
-    request.signal?.addEventListener('abort', this.#onGone);
-    if (request.signal?.aborted) this.#onGone();
+    request.signal?.addEventListener('abort', this.#onAbort);
+    if (request.signal?.aborted) this.#onAbort();
     else this.#send(request);
   }
 
@@ -129,12 +127,12 @@ export class Attempt {
   #receiveStreamed(response: Response, download: PassThrough): void {
     this.#stream.pipe(download);
     download.on('drain', () => this.#patience.renew());
-    download.once('close', this.#onGone);
-    // Without a body, wait for the end: the call is over before the relay's response is.
+    download.once('close', this.#onAbort);
+    // Without a body, wait for the end: the call is then over before the relay answers, and its record has it.
     const { method } = this.#call.request;
     if (!hasNoBody(method, response.statusCode)) this.#answer(response);
     else this.#stream.once('end', () => this.#answer(response));
-    // It may have one all the same, without an end. @see RFC 9110 §15.3.6
+    // Some servers send a body with a 205 all the same, and no end. @see RFC 9110 §15.3.6
     if (response.statusCode === 205) {
       this.#answer(response);
       this.#finish();
@@ -169,7 +167,7 @@ export class Attempt {
   #fail(code: FailureCode, error?: string): void {
     this.#settle();
     const [{ download }, status] = [this.#call, this.#status];
-    // Any other status than 200 decides alone: a broken body changes nothing.
+    // Any other status than 200 says all that callers need: a broken body changes nothing.
     const isDecided = download === undefined && status !== undefined && status !== 200;
     if (isDecided) this.#call.end('answered', status);
     else this.#call.end(code, status, error);
@@ -189,13 +187,13 @@ export class Attempt {
 
   #settle(): void {
     this.#patience.stop();
-    this.#call.request.signal?.removeEventListener('abort', this.#onGone);
-    this.#call.download?.off('close', this.#onGone);
-    // What is not needed any more stays unread.
+    this.#call.request.signal?.removeEventListener('abort', this.#onAbort);
+    this.#call.download?.off('close', this.#onAbort);
+    // The rest of an upload stays unread.
     this.#upload?.off('data', this.#countUpload).unpipe(this.#stream).pause();
   }
 
-  /** Whether the transfer waits for the client, which reads or sends slowly. */
+  /** Whether the transfer waits for the relay's client, which reads or sends slowly. */
   #isClientsTurn(): boolean {
     const isReading = this.#call.download?.writableNeedDrain === true;
     return isReading || (this.#upload !== undefined && !this.#stream.writableNeedDrain);

@@ -43,17 +43,17 @@ const transfers = {
 } as const;
 
 /**
- * Creates the client that all calls to a provider share, or those to the servers behind the gateway.
+ * Creates the HTTP client that all calls to a provider share, or those to the servers behind the gateway.
  *
- * @param by.timeout milliseconds that a whole call may take, body included
- * @param by.concurrentCalls calls that may be in flight; further ones are refused, never queued.
+ * @param settings.timeout milliseconds that a whole call may take, body included
+ * @param settings.concurrentCalls calls that may be in flight; further ones are refused, never queued.
  *   A part of them is kept for logins, and a part for user lookups.
- * @param by.proxy the HTTP proxy, and the hosts that are called directly
- * @param by.answerSize bytes that a response may have
- * @param by.lookup resolves the names of hosts
- * @param by.to what bodies are streamed to
+ * @param settings.proxy the HTTP proxy, and the hosts that are called directly
+ * @param settings.answerSize bytes that a response may have
+ * @param settings.lookup resolves the names of hosts
+ * @param settings.to what bodies are streamed to
  */
-export function createUpstreamClient(by: {
+export function createUpstreamClient(settings: {
   readonly timeout: number;
   readonly concurrentCalls: number;
   readonly proxy?: ProxyEnvironment;
@@ -61,10 +61,11 @@ export function createUpstreamClient(by: {
   readonly lookup?: LookupFunction;
   readonly to?: keyof typeof transfers;
 }) {
-  const { timeout, concurrentCalls, proxy = {}, answerSize = limits.providerAnswerSize } = by;
-  const pool = createConnectionPool(concurrentCalls, proxy, by.lookup);
-  const { share, mostBytes, wait, defaults } = transfers[by.to ?? 'api'];
-  const instance = got.extend({
+  const { timeout, concurrentCalls, proxy = {}, lookup, to = 'api' } = settings;
+  const { answerSize = limits.providerAnswerSize } = settings;
+  const pool = createConnectionPool(concurrentCalls, proxy, lookup);
+  const { share, mostBytes, wait, defaults } = transfers[to];
+  const common = got.extend({
     ...defaults,
     followRedirect: false,
     throwHttpErrors: false,
@@ -72,21 +73,22 @@ export function createUpstreamClient(by: {
     retry: { limit: 0, methods: [], statusCodes: [], errorCodes: [] },
     request: openRequest,
   });
-  const pooled = instance.extend({ agent: pool.pooled });
-  const unpooled = instance.extend({ agent: pool.unpooled });
-  // An API may be far away, and close connections when it likes.
-  const forBodies = by.to === 'resource' ? instance.extend({ agent: pool.brief }) : unpooled;
+  const pooled = common.extend({ agent: pool.pooled });
+  const unpooled = common.extend({ agent: pool.unpooled });
+  // A body cannot be sent again. An API may be far away, and close a connection at any time: each body has a new one.
+  const forBodies = to === 'resource' ? common.extend({ agent: pool.brief }) : unpooled;
   const room = createRoom(concurrentCalls, share);
 
-  /** @param deadline milliseconds, on the clock of `performance` */
+  /** Makes the attempts at a call. @param deadline milliseconds, on the clock of `performance` */
   async function make(call: Call, deadline = Infinity): Promise<UpstreamResponse> {
     try {
       await pool.settled();
-      // A body is sent only once: a kept connection may have died while idle.
-      for (const by of typeof call.request.body === 'object' ? [forBodies] : [pooled, unpooled]) {
-        // After a pause of the machine it may be over. Don't spend the code for a caller who got a timeout.
+      // The second instance is for a kept connection that has died while idle. A streamed body can be sent only once.
+      const instances = typeof call.request.body === 'object' ? [forBodies] : [pooled, unpooled];
+      for (const instance of instances) {
+        // After a pause of the machine, it may have passed. Don't spend the code for a caller who got a timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
-        const response = await new Attempt(by, call, pool).result;
+        const response = await new Attempt(instance, call, pool).result;
         if (response !== 'died_while_idle') return response;
       }
       throw new RelayError('provider_unreachable');
@@ -123,6 +125,7 @@ export function createUpstreamClient(by: {
       { holder, ...request }: StreamedRequest,
       observe: ObserveCall,
     ): Promise<StreamedResponse> {
+      // Both are of the attempt, which starts after room is taken.
       let patience: TransferPatience | undefined;
       let giveWay = () => {};
       const download = new PassThrough();
@@ -146,7 +149,7 @@ export function createUpstreamClient(by: {
       });
       return { ...head, body: download };
     },
-    /** Checks that a call may be made now, or throws `overloaded`. A call that follows in the same tick is not refused. */
+    /** Throws `overloaded` if no call may be made now. A call that follows in the same tick is not refused. */
     expectRoom: room.expect,
     inFlight: room.inFlight,
     close: pool.close,

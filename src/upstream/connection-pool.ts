@@ -6,16 +6,17 @@ import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 
 const idleConnectionLifetime = 60_000;
-/** No server closes a connection so soon. */
+/** Milliseconds. No server closes an idle connection so soon. */
 const briefLifetime = 1_000;
 
 /** `HTTPS_PROXY`, and `NO_PROXY` with the hosts that are called directly. */
 export type ProxyEnvironment = Readonly<Record<string, string>>;
 
-/** Keep-alive connections to the provider. */
 export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
 /**
+ * Creates the connections to a provider, or to the servers behind the gateway.
+ *
  * @param size the most connections to each of the provider's hosts
  * @param lookup resolves the names of hosts, which get no keep-alive connections
  */
@@ -25,9 +26,9 @@ export function createConnectionPool(
   lookup?: LookupFunction,
 ) {
   const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
-  const each = { proxyEnv, ...(lookup && { lookup }) };
-  const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...each };
-  const unpooled = { http: new HttpAgent(each), https: new HttpsAgent(each) };
+  const common = { proxyEnv, ...(lookup && { lookup }) };
+  const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...common };
+  const unpooled = { http: new HttpAgent(common), https: new HttpsAgent(common) };
   // Anybody can name the hosts of a lookup: their connections would be kept without a limit.
   const pooled = lookup ? unpooled : { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
   const briefly = { ...kept, timeout: briefLifetime };
@@ -38,7 +39,7 @@ export function createConnectionPool(
     pooled,
     /** Opens a new connection for every request and closes it afterwards. */
     unpooled,
-    /** Keeps connections for a moment only: what is sent on one cannot be sent again. */
+    /** Keeps connections for a moment only: for what cannot be sent again, none may have died while idle. */
     brief,
     /**
      * Whether a request failed because its keep-alive connection was reset before the first byte of a
@@ -83,12 +84,7 @@ export function createConnectionPool(
  */
 export function openRequest(
   url: URL,
-  {
-    method,
-    headers,
-    agent,
-    maxHeaderSize,
-  }: Pick<RequestOptions, 'method' | 'headers' | 'agent' | 'maxHeaderSize'>,
+  { method, headers, agent, maxHeaderSize }: RequestOptions,
 ): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;
   return request({ ...urlToHttpOptions(url), method, headers, agent, maxHeaderSize });

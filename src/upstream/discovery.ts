@@ -54,7 +54,7 @@ async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8
     if (target === undefined) throw statusError(answer.status);
     const { origin, pathname, search } = target;
     if (origin !== new URL(url).origin) {
-      throw new DiscoveryError('redirected', { detail: `to another origin${shown(origin)}` });
+      throw new DiscoveryError('redirected', { detail: `to another origin${shownOrigin(origin)}` });
     }
     // Rebuild the URL: a user name or password in the target must not be sent.
     next = origin + pathname + search;
@@ -82,6 +82,7 @@ function transportReason({ code }: RelayError): DiscoveryFailure {
   return code === 'overloaded' ? 'overloaded' : 'unreachable';
 }
 
+/** Where a redirect leads; undefined if the answer is none. */
 function redirectTarget({ status, headers }: UpstreamResponse, from: string): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status)) return undefined;
   return URL.parse(headers.location ?? '', from) ?? undefined;
@@ -95,6 +96,6 @@ function statusError(status: number): DiscoveryError {
 }
 
 /** An origin for a log line. The provider chose it, so only a short http or https origin is shown. */
-function shown(origin: string): string {
+function shownOrigin(origin: string): string {
   return /^https?:\/\/.{1,100}$/.test(origin) ? `, ${origin}` : '';
 }

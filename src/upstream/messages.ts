@@ -9,14 +9,14 @@ export interface UpstreamRequest {
   readonly endpoint: Endpoint;
   readonly method: Method;
   readonly url: string | URL;
-  /** Without those that frame the body. */
+  /** Without the headers that frame the body. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Upload | undefined;
   /** Cancels the call. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A request to the provider's API. Both bodies are streamed. */
+/** A request to the provider's API, or to a server behind the gateway. Both bodies are streamed. */
 export interface StreamedRequest extends Omit<UpstreamRequest, 'endpoint'> {
   readonly holder: Holder;
 }
@@ -34,7 +34,7 @@ export interface UpstreamResponse<Body = Uint8Array> {
   readonly body: Body;
 }
 
-/** The bytes of the body come as the API sent them, compressed or not. It fails with a `RelayError` if it breaks off. */
+/** The body has the bytes that the server sent, compressed or not. It fails with a `RelayError` if it breaks off. */
 export type StreamedResponse = UpstreamResponse<Readable>;
 
 /** The result of one call, as a log may know of it. */
@@ -51,6 +51,6 @@ export interface UpstreamCall {
 /**
  * Called with every call once it has ended. A call that is refused as `overloaded` is not observed at all.
  *
- * @param isSent whether the provider may have seen a byte of the request. If not, what it would have spent is unspent
+ * @param isSent whether the provider may have seen a byte of the request. If not, the code or token in it is unspent
  */
 export type ObserveCall = (call: UpstreamCall, isSent: boolean) => void;

@@ -7,14 +7,14 @@ const turnsInMinute = 60_000 / turn;
 
 /** How long an attempt may take. */
 export interface Patience {
-  /** Something has arrived. */
+  /** Something of a body has moved. */
   renew(bytes?: number): void;
-  /** So has the head of the response. */
+  /** The head of the response has arrived. */
   answered(): void;
   stop(): void;
 }
 
-/** How long a transfer may take, which depends on its client. */
+/** How long a transfer may take, which depends on how fast the relay's client reads and sends. */
 export interface TransferPatience extends Patience {
   /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
   pace(): number;
@@ -66,34 +66,35 @@ export function waitWithin(
   giveUp: (code: FailureCode) => void,
 ): TransferPatience {
   const { apiCallTime, apiPace, apiOrdinaryPace } = limits;
-  let left = apiCallTime / turn;
+  let turnsLeft = apiCallTime / turn;
   let bytes = 0;
   let pace: number = apiOrdinaryPace;
   const stop = () => {
-    clearTimeout(silent);
-    clearInterval(turns);
+    clearTimeout(silenceTimer);
+    clearInterval(turnTimer);
   };
   const end = (code: FailureCode) => {
     stop();
     giveUp(code);
   };
-  const silent = setTimeout(() => {
-    if (isClientsTurn()) silent.refresh();
+  const silenceTimer = setTimeout(() => {
+    if (isClientsTurn()) silenceTimer.refresh();
     else end('provider_timeout');
   }, silence);
-  const turns = setInterval(() => {
-    const isSlow = isClientsTurn();
+  const turnTimer = setInterval(() => {
+    const isOfClient = isClientsTurn();
     // Bytes arrive in bursts, as large as the buffers of the system.
     const smoothed = pace + (bytes * turnsInMinute - pace) / 4;
-    pace = isSlow ? Math.min(smoothed, apiOrdinaryPace) : apiOrdinaryPace;
+    // A transfer that waits for the API says nothing of the client's pace.
+    pace = isOfClient ? Math.min(smoothed, apiOrdinaryPace) : apiOrdinaryPace;
     bytes = 0;
-    left -= 1;
+    turnsLeft -= 1;
     if (pace < apiPace) end('request_timeout');
-    else if (left <= 0) end(isSlow ? 'request_timeout' : 'provider_timeout');
+    else if (turnsLeft <= 0) end(isOfClient ? 'request_timeout' : 'provider_timeout');
   }, turn);
   const renew = (passed = 0) => {
     bytes += passed;
-    silent.refresh();
+    silenceTimer.refresh();
   };
   return { renew, answered: renew, pace: () => pace, stop };
 }

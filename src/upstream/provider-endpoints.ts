@@ -17,10 +17,9 @@ import type {
   UpstreamResponse,
 } from './messages.ts';
 
-/** The calls to a provider's endpoints. */
 export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
 
-/** Seconds. */
+/** Seconds that a provider can make clients wait. */
 const longestRetryAfter = 3600;
 
 /** The calls to a provider's endpoints. Each of them throws why it failed. */
@@ -39,7 +38,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       return parseTokenResponse(await client.call(request, observe), provider, type);
     },
     /**
-     * Revokes the tokens of a login. Without a call, if the provider does not revoke them.
+     * Revokes the tokens of a login. Makes no call if the provider does not revoke them.
      *
      * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`, or
      *   `provider_answer_unusable` if the token may still be valid
@@ -55,7 +54,6 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     /**
      * Asks for the record of the token's user.
      *
-     * @param signal cancels the lookup
      * @param purpose whether the record is for the user, or says who may log in
      * @returns the provider's JSON object, also byte for byte
      * @throws {RelayError} `token_invalid` if the provider itself says so, a `lookup_…` failure for every other
@@ -70,7 +68,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     ) {
       const request = { ...userRequest(provider, accessToken), endpoint: purpose, signal };
       const { status, headers, body } = await client.call(request, observe);
-      if (status !== 200) throw refusal(status, headers['retry-after']);
+      if (status !== 200) throw lookupFailure(status, headers['retry-after']);
       if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
       const record = parseJsonObject(body);
       if (record === undefined) throw new RelayError('provider_answer_unusable');
@@ -83,7 +81,6 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
      * Asks another endpoint whether a person may log in.
      *
      * @param path relative to the user URL
-     * @param signal cancels the call
      * @returns an answer with status 200, 204 or 404
      * @throws {RelayError} a `lookup_…` failure for every other status
      */
@@ -99,10 +96,10 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
       const { status, headers } = answer;
       if (status === 200 || status === 204 || status === 404) return answer;
-      // It may refuse the request, not the token.
+      // A 401 here may refuse this request, and not the token.
       throw status === 401
         ? new RelayError('lookup_failed')
-        : refusal(status, headers['retry-after']);
+        : lookupFailure(status, headers['retry-after']);
     },
     /** Passes a request on to the provider's API. */
     async callApi(request: StreamedRequest, observe: ObserveCall) {
@@ -112,7 +109,8 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
   };
 }
 
-function refusal(status: number, retryAfter: string | undefined): RelayError {
+/** The failure of a lookup that was not answered with 200. */
+function lookupFailure(status: number, retryAfter: string | undefined): RelayError {
   if (status === 401) return new RelayError('token_invalid');
   if (status === 403) return new RelayError('lookup_forbidden');
   if (status !== 429 && status !== 503) return new RelayError('lookup_failed');
@@ -122,7 +120,7 @@ function refusal(status: number, retryAfter: string | undefined): RelayError {
   return new RelayError('lookup_postponed', { headers });
 }
 
-/** Whether the record is signed or encrypted. @see OpenID Connect Core 1.0 §5.3.2 */
+/** Whether a user record is signed or encrypted. @see OpenID Connect Core 1.0 §5.3.2 */
 export function isJwt(contentType = ''): boolean {
   return /^\s*application\/jwt\s*(;|$)/i.test(contentType);
 }

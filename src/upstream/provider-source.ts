@@ -43,15 +43,15 @@ export function knownProvider(provider: Provider): ProviderSource {
  * After a success, discovery runs once an hour. The last result stays valid while the issuer is down.
  *
  * @param observe called after every attempt
- * @param last what an earlier source for the same provider has discovered
+ * @param known what an earlier source for the same provider has discovered
  * @returns the source after the first attempt, or after two seconds
  */
 export async function discoveredProvider(
   discover: () => Promise<Provider>,
   observe: (attempt: DiscoveryAttempt) => void,
-  last?: Provider,
+  known?: Provider,
 ): Promise<ProviderSource> {
-  let provider = last;
+  let provider = known;
   let missing: MissingProvider = 'provider_undiscovered';
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -94,10 +94,10 @@ export function derivedFrom<Value>(
   source: ProviderSource,
   derive: (provider: Provider) => Value,
 ): () => Value {
-  let last: { readonly provider: Provider; readonly value: Value } | undefined;
+  let cached: { readonly provider: Provider; readonly value: Value } | undefined;
   return () => {
     const provider = source.current();
-    if (last?.provider !== provider) last = { provider, value: derive(provider) };
-    return last.value;
+    if (cached?.provider !== provider) cached = { provider, value: derive(provider) };
+    return cached.value;
   };
 }

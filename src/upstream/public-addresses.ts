@@ -2,6 +2,7 @@ import { lookup, promises } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/** Networks for special purposes that `ipaddr.js` takes for those of hosts. */
 const special = new BlockList();
 // Benchmarks, and the anycast addresses of 6to4.
 special.addSubnet('198.18.0.0', 15);
@@ -9,6 +10,7 @@ special.addSubnet('192.88.99.0', 24);
 // Protocol assignments such as Teredo, and documentation.
 special.addSubnet('2001::', 23, 'ipv6');
 special.addSubnet('3fff::', 20, 'ipv6');
+/** The part of IPv6 that is given to hosts of the Internet. */
 const ofHosts = new BlockList();
 ofHosts.addSubnet('2000::', 3, 'ipv6');
 
@@ -25,7 +27,7 @@ export function isPublicAddress(address: string): boolean {
   return isOfHosts && !special.check(parsed.toString(), kind);
 }
 
-/** An IPv4 address that is mapped into IPv6 is that IPv4 address. */
+/** Undefined: the text is no IP address. An IPv4 address that is mapped into IPv6 is that IPv4 address. */
 function parsedAddress(address: string) {
   const text =
     isIP(address) === 6 ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : address;
@@ -42,7 +44,7 @@ export function reachesPublicAddress({ hostname }: URL, mayBeHere: boolean): boo
 
 const dns = new promises.Resolver({ timeout: 1000, tries: 2 });
 
-/** The system's resolver has two threads for the whole process: a few slow names would hold up those of providers. */
+/** Asks DNS itself: the system's resolver has two threads, and a few slow names would hold up those of providers. */
 const lookUpInDns: LookupFunction = async (hostname, _options, callback) => {
   const found = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
   const all = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
@@ -51,8 +53,8 @@ const lookUpInDns: LookupFunction = async (hostname, _options, callback) => {
 };
 
 /**
- * Resolves names for the connections that use it. They go to the addresses that were checked, so a name cannot change in
- * between.
+ * Resolves names, and fails if an address is not public. Connections that use it go to the addresses that were checked,
+ * so a name cannot change in between. DNS does not know the names of this machine.
  */
 export function publicLookup(
   mayBeHere: boolean,

@@ -19,17 +19,8 @@ export type Endpoint =
 export interface Holder {
   /** A session, or the login of a token. */
   readonly session: string;
-  /** The client address, if it is known to be the client's own. */
+  /** The subscriber, if the address is known to be the caller's own. */
   readonly address: string | undefined;
-}
-
-/** What a transfer may have of a room. */
-interface Share {
-  readonly endpoint: 'api' | 'resource';
-  readonly ofSession: number;
-  readonly ofAddress: number;
-  /** Whether a transfer may end for the sake of another one. */
-  readonly givesWay: boolean;
 }
 
 /** A call to a provider's API, or to a server behind the gateway, which takes as long as its client reads and sends. */
@@ -40,16 +31,16 @@ interface Transfer extends Holder {
   giveWay(): void;
 }
 
-/** Calls that share a part of the room. The rest is left to all others. */
-const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly share: number }[] = [
-  { of: 'all', share: 1 },
-  // Anyone can cause these at any rate. Logins always find room.
-  { of: ['user', 'revocation', 'api'], share: 3 / 4 },
-  // These take as long as their readers. User lookups always find room.
-  { of: ['api'], share: 1 / 2 },
+/** Calls that share a fraction of the room. The rest is left to all other calls. */
+const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly fraction: number }[] = [
+  { of: 'all', fraction: 1 },
+  // Anyone can cause these calls at any rate. Logins always find room.
+  { of: ['user', 'revocation', 'api'], fraction: 3 / 4 },
+  // These calls take as long as their readers. User lookups always find room.
+  { of: ['api'], fraction: 1 / 2 },
 ];
 
-/** What each transfer may have, by where it goes. */
+/** What a transfer may have of a room, by where it goes. If it gives way, it may end for the sake of another one. */
 export const shares = {
   api: {
     endpoint: 'api',
@@ -63,14 +54,16 @@ export const shares = {
     ofAddress: limits.streamsOfAddress,
     givesWay: false,
   },
-} as const satisfies Readonly<Record<string, Share>>;
+} as const;
+type Share = (typeof shares)[keyof typeof shares];
 
-/** The room for calls. @param most calls that may be in flight; further ones are refused, never queued */
+/** The room for calls. @param most calls in flight; further ones are refused. @param each what a transfer may have */
 export function createRoom(most: number, each: Share = shares.api) {
-  const counted = parts.map(({ of, share }) => ({ of, most: Math.ceil(most * share), now: 0 }));
+  const counted = parts.map((part) => ({ ...part, most: Math.ceil(most * part.fraction), now: 0 }));
   const countersOf = (endpoint: Endpoint) =>
     counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
   const transfers = new Set<Transfer>();
+  /** From this number on, transfers give way. */
   const crowd = (counted.at(-1)?.most ?? most) / 2;
 
   const isFull = (endpoint: Endpoint) => countersOf(endpoint).some(({ now, most }) => now >= most);
@@ -98,7 +91,7 @@ export function createRoom(most: number, each: Share = shares.api) {
   return {
     expect,
     take,
-    /** The same for a transfer, within its share. Another one may give way to it. */
+    /** Takes the room of a transfer, within its share. Another transfer may give way to it. Else, as `take`. */
     takeFor(transfer: Transfer): () => void {
       const isCrowded = each.givesWay && transfers.size >= crowd;
       makeRoomFor(transfer, [...transfers], each, isFull(each.endpoint), isCrowded);
@@ -113,7 +106,7 @@ export function createRoom(most: number, each: Share = shares.api) {
   };
 }
 
-/** @throws {RelayError} `overloaded` if its session or its address has all that it may have */
+/** Ends another transfer if need be. @throws {RelayError} `overloaded` if the newcomer's session or address has its share */
 function makeRoomFor(
   newcomer: Transfer,
   transfers: readonly Transfer[],
@@ -134,9 +127,10 @@ function makeRoomFor(
 }
 
 /**
- * The transfer that gives way: the slowest of those who have more of them than the newcomer. So nobody can end the
- * transfers of others by asking often.
+ * The transfer that gives way: the slowest of the holders that have more transfers than the newcomer. So nobody can end
+ * the transfers of others by asking often.
  *
+ * @param kinds what counts as a holder
  * @param isFull whether also one that is not slow gives way
  */
 function loserTo(
@@ -145,23 +139,23 @@ function loserTo(
   kinds: readonly (keyof Holder)[],
   isFull: boolean,
 ): Transfer | undefined {
-  const groups = kinds.map((kind) => Map.groupBy(transfers, (one) => one[kind]));
+  const groups = kinds.map((kind) => {
+    const known = transfers.filter((one) => one[kind] !== undefined);
+    return [kind, Map.groupBy(known, (one) => one[kind])] as const;
+  });
+  /** The number of transfers that a holder has. */
   const heldBy = (holder: Holder) =>
-    Math.max(
-      ...kinds.map((kind, index) => {
-        const name = holder[kind];
-        return name === undefined ? 0 : (groups[index]?.get(name)?.length ?? 0);
-      }),
-    );
+    Math.max(...groups.map(([kind, group]) => group.get(holder[kind])?.length ?? 0));
   const own = heldBy(newcomer);
   const isSlow = (one: Transfer) => one.pace() < limits.apiOrdinaryPace;
-  const others = transfers.filter((one) => heldBy(one) > own);
-  // Who would have less than the newcomer then is spared as long as anybody else has more.
-  const greedy = others.filter((one) => heldBy(one) > own + 1);
+  const larger = transfers.filter((one) => heldBy(one) > own);
+  // Who would then have less than the newcomer is spared as long as anybody else has more.
+  const greedy = larger.filter((one) => heldBy(one) > own + 1);
   const slow = slowest(greedy.filter(isSlow));
   if (slow !== undefined || !isFull) return slow;
+  // The room is needed: one of those who have most gives way, though it is not slow.
   const most = Math.max(...greedy.map(heldBy));
-  return slowest(greedy.filter((one) => heldBy(one) === most)) ?? slowest(others.filter(isSlow));
+  return slowest(greedy.filter((one) => heldBy(one) === most)) ?? slowest(larger.filter(isSlow));
 }
 
 function slowest(transfers: readonly Transfer[]): Transfer | undefined {

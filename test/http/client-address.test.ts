@@ -147,8 +147,8 @@ describe('an address that is known to be the client’s own', () => {
 
 describe("the client's address in the log", () => {
   const trustedProxies = ['10.0.0.0/8'];
-  const whole = loggedAddresses({ trustedProxies, logClientAddress: 'whole' });
-  const cut = loggedAddresses({ trustedProxies, logClientAddress: 'cut' });
+  const whole = loggedAddresses('whole', trustedProxies);
+  const cut = loggedAddresses('cut', trustedProxies);
 
   const shown = {
     '192.0.2.7': ['192.0.2.7', '192.0.2.0/24'],
@@ -188,7 +188,7 @@ describe("the client's address in the log", () => {
   });
 
   it('is left out by default', () => {
-    const none = loggedAddresses({ trustedProxies, logClientAddress: 'off' });
+    const none = loggedAddresses('off', trustedProxies);
     expect(none.of(requestFrom('192.0.2.7'))).to.equal(undefined);
     expect(none.ofPeer('192.0.2.7')).to.equal(undefined);
   });

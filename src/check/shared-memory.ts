@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigReading } from '../config/config.ts';
-import { createConnection } from '../memory/connection.ts';
-import { failureCodeOf, probes } from '../memory/server-link.ts';
+import { failureCodeOf, probes } from '../memory/availability.ts';
+import { createRedisClient } from '../memory/redis-client.ts';
 import { UnseenSecret } from '../sealing/secret.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -28,20 +28,20 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     return [notChecked('not asked: this command does not have its password or certificates')];
   }
   const { describe } = readings.relay;
-  const connection = await createConnection(config.memory);
+  const client = await createRedisClient(config.memory);
   let failure: unknown;
-  connection.onLoss((error) => {
+  client.onLoss((error) => {
     failure ??= error;
   });
   const tryCommands = async () => {
-    await connection.open();
+    await client.open();
     const begun = performance.now();
-    for (const words of probes) await connection.run(words);
+    for (const words of probes) await client.run(words);
     const milliseconds = Math.ceil((performance.now() - begun) / probes.length);
-    const hello = `${JSON.stringify(await connection.run(['HELLO']))}`;
+    const hello = `${JSON.stringify(await client.run(['HELLO']))}`;
     const [version, role] = ['version', 'role'].map((key) => fieldOf(hello, key));
     // This user may have no right to INFO, which only this check needs.
-    const policy = await connection.run(['INFO', 'memory']).catch(() => '');
+    const policy = await client.run(['INFO', 'memory']).catch(() => '');
     const evicts = /maxmemory_policy:(allkeys-\w+)/.exec(`${policy}`)?.[1];
     const answers = ok(`version ${version}, ${role}, answers in ${milliseconds} ms`);
     const forgets = `it may forget logouts when it is full (${evicts})`;
@@ -59,7 +59,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     const fix = mayNotRun.test(code) ? `start it, or ${correct}` : correct;
     return [problem(`${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];
   } finally {
-    await connection.close();
+    await client.close();
   }
 }
 

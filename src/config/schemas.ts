@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { parseAddress } from '../memory/connection.ts';
+import { parseAddress } from '../memory/redis-client.ts';
 import { redirectUri } from '../origins/schemas.ts';
 
 /** What a value is in YAML and JSON, as JSON Schema has it. Without one, it is a string. */

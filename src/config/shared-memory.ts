@@ -1,4 +1,4 @@
-import { parseAddress } from '../memory/connection.ts';
+import { parseAddress } from '../memory/redis-client.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
 import type { RelayReading } from './readings.ts';

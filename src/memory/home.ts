@@ -1,13 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { type Counted, type Kind, sharedName } from './kinds.ts';
+import { type Counted, counterName, type Kind, sharedName } from './kinds.ts';
 import { createLasting } from './recent.ts';
 import { type Found, memoryAway, type SharedCall, type SharedMemory } from './shared.ts';
 
-/** Where a relay remembers earlier requests. */
+/** Where a relay remembers earlier requests: in its process, and in a server that relays share, if there is one. */
 export interface Home {
   readonly now: Clock;
-  /** Undefined: only in its own process. */
   readonly shared?: SharedMemory | undefined;
 }
 
@@ -17,20 +16,20 @@ const notThere = -2;
 /** Keys that were seen, each until its time is over. */
 export type Marks = ReturnType<typeof createMarks>;
 
-/** @param isKept whether every process that has learned of one marks it again in a server that has lost it */
+/** @param isKept whether each process that knows a mark sets it again at a server that has lost it */
 export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKept = false) {
   const marks = createLasting<true>(most, now);
   const isMarkedHere = (key: string): boolean => marks.get(key) === true;
-  const markAt = (key: string, lifetime: number, ...more: string[]) => {
+  const markCommand = (key: string, lifetime: number, ...more: string[]) => {
     const milliseconds = Math.max(1, Math.ceil(lifetime));
     return ['SET', sharedName(letter, key), '1', ...more, 'PX', `${milliseconds}`];
   };
-  if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markAt(key, left)));
+  if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markCommand(key, left)));
   return {
     isMarkedHere,
     /**
-     * @param isStrict whether this process alone cannot say no
-     * @throws {RelayError} `memory_away`
+     * @param isStrict whether to fail if the server is away: a mark that this process does not know may be there
+     * @throws {RelayError} `memory_away` if strict
      */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
@@ -38,7 +37,7 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
       if (answer === undefined && isStrict) throw memoryAway();
       const left = Number(answer?.reply ?? notThere);
       if (isKept && left > 0) marks.set(key, true, left);
-      // This process may have marked it in the meantime.
+      // This process may have marked the key while it asked.
       return left > notThere || isMarkedHere(key);
     },
     /**
@@ -50,7 +49,7 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
     async mark(key: string, lifetime: number): Promise<boolean> {
       if (isMarkedHere(key)) return false;
       marks.set(key, true, lifetime);
-      const answer = await shared?.run(markAt(key, lifetime, 'NX'));
+      const answer = await shared?.run(markCommand(key, lifetime, 'NX'));
       return answer?.reply !== null;
     },
     async unmark(key: string): Promise<void> {
@@ -64,18 +63,18 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
 const raise =
   "local v=redis.call('GET',KEYS[1]) if v and (tonumber(string.match(v,'^%d+')) or 0)>tonumber(ARGV[2]) then return v end redis.call('SET',KEYS[1],ARGV[1],'PX',ARGV[3]) return ARGV[1]";
 
-/** Lists of whole numbers, each until its time is over. A list gives way to no other one whose first number is lower. */
+/** Lists of whole numbers, each until its time is over. A list replaces another one unless its first number is lower. */
 export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   type List = readonly number[];
   const lists = createLasting<List>(most, now);
-  const raiseAt = (key: string, list: List, lifetime: number) => {
+  const raiseCommand = (key: string, list: List, lifetime: number) => {
     const [first = 0] = list;
     const words = [list.join(' '), `${first}`, `${Math.max(1, Math.ceil(lifetime))}`];
     return ['EVAL', raise, '1', sharedName(letter, key), ...words];
   };
   const higher = (one: List | undefined, other: List | undefined) =>
     (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
-  shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseAt(key, value, left)));
+  shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseCommand(key, value, left)));
   return {
     async get(key: string): Promise<List | undefined> {
       const answer = await shared?.run(['GET', sharedName(letter, key)]);
@@ -85,7 +84,7 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
     async raise(key: string, list: List, lifetime: number): Promise<List> {
       const here = higher(lists.get(key), list) ?? list;
       lists.set(key, here, lifetime);
-      const answer = await shared?.run(raiseAt(key, here, lifetime));
+      const answer = await shared?.run(raiseCommand(key, here, lifetime));
       return higher(listIn(answer?.reply), here) ?? here;
     },
   };
@@ -126,7 +125,7 @@ export function createOnce<Again>(
   };
 }
 
-/** Gives everybody who asks for a key the result of the work that is in flight for it, or begins the work. */
+/** Does the work of a key once for all callers that ask while it is in flight. */
 export function createJoint<Result>() {
   const inFlight = new Map<string, Promise<Result>>();
   return (key: string, work: () => Promise<Result>): Promise<Result> => {
@@ -137,8 +136,8 @@ export function createJoint<Result>() {
 }
 
 /**
- * Makes a call that no other relay makes at the same time, or gives what another one has left. Callers of one process
- * join before.
+ * Makes a call that no other relay makes at the same time, or gives what another one has left. In one process, callers
+ * have to see to that themselves: {@link createJoint}.
  *
  * @throws {RelayError} `memory_away`, or why the call failed
  */
@@ -154,7 +153,7 @@ export async function lead(
 
 const mostCounters = 65_536;
 
-/** Counts up, from nothing if somebody else has written the counter, and says when the count starts anew. */
+/** Counts up, from 0 if the value there is no number, and says when the count starts anew. */
 const countUp =
   "local n=redis.pcall('INCRBY',KEYS[1],ARGV[1]) if type(n)=='table' then n=tonumber(ARGV[1]) redis.call('SET',KEYS[1],n) end if redis.call('PTTL',KEYS[1])<0 then redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return {n,redis.call('PTTL',KEYS[1])}";
 
@@ -162,7 +161,8 @@ const countUp =
  * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter
  * is evicted, and clients cannot choose with whom they share one.
  */
-export function createCounters({ now, shared }: Home, { name: kind, lifetime }: Counted) {
+export function createCounters({ now, shared }: Home, what: Counted) {
+  const { lifetime } = what;
   const counters = createLasting<{ count: number; readonly end: number }>(mostCounters, now);
   const ownSeed = randomBytes(16).toString('hex');
   return {
@@ -177,9 +177,10 @@ export function createCounters({ now, shared }: Home, { name: kind, lifetime }: 
       counted.count += by;
       if (known === undefined && by > 0) counters.set(counter, counted, lifetime);
       const here = { count: counted.count, wait: counted.end - now() };
-      const name = sharedName('n', `${kind} ${counter}`);
-      const answer = await shared?.run(['EVAL', countUp, '1', name, `${by}`, `${lifetime}`]);
+      const command = ['EVAL', countUp, '1', counterName(what, counter), `${by}`, `${lifetime}`];
+      const answer = await shared?.run(command);
       const [count = 0, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
+      // The server may have lost the count of this process.
       const areNumbers = Number.isSafeInteger(count) && Number.isSafeInteger(wait);
       return areNumbers && wait !== undefined && count >= here.count ? { count, wait } : here;
     },

@@ -18,13 +18,13 @@ export const kinds = {
   redeemedCodes: { letter: 'c', lifetime: 130_000, most: 16_384 },
   /** Plain logins whose exchange has begun: as long as a state is valid, and a minute for clocks that differ. */
   exchanges: { letter: 'x', lifetime: 660_000, most: 16_384 },
-  /** Their results, for the relays that wait. */
+  /** The results of those exchanges, for the relays that wait. */
   exchangeResults: { letter: 'y', lifetime: 2_000, most: 0 },
-  /** What a refresh token was rotated to. */
+  /** The results of refreshes that the provider answered with another refresh token, or with a refusal. */
   refreshResults: { letter: 'r', lifetime: 60_000, most: 4096 },
   /** Refresh tokens that are about to be revoked: from then on, only the provider gives tokens. */
   endedRefreshes: { letter: 'e', lifetime: 60_000, most: 4096 },
-  /** The last generation of each login, until the login ends. */
+  /** The newest generation of each login, until its last refresh token expires. */
   generations: { letter: 'g', most: 16_384 },
   /** Logins that were revoked. */
   revocations: { letter: 'v', lifetime: 60_000, most: 4096 },
@@ -43,7 +43,7 @@ export interface Counted {
 
 const tenMinutes = 600_000;
 
-/** Everything that is counted. At a shared server, all have the letter `n`. */
+/** Everything that is counted. */
 export const counted = {
   requests: { name: 'requests', lifetime: 60_000 },
   /** Exchanges and refreshes, refused or not. */
@@ -53,16 +53,21 @@ export const counted = {
   refusedRevocations: { name: 'revocation', lifetime: tenMinutes },
   /** Wrong secrets of servers that introspect. */
   wrongSecrets: { name: 'wrong secrets', lifetime: tenMinutes },
-  /** What clients that nobody registered make the relay do. */
+  /** What open clients make the relay do. */
   newClients: { name: 'new clients', lifetime: tenMinutes },
-  /** The same, whatever origin they name. */
+  /** The registrations of open clients by pages, whatever their origin. */
   allNewClients: { name: 'all new clients', lifetime: tenMinutes },
 } as const satisfies Record<string, Counted>;
 
-/**
- * The name of a key at the server. It says nothing of what it stands for, and each command has one: a cluster needs no
- * more.
- */
-export function sharedName(kind: string, key: string): string {
-  return `login-relay:1:${kind}:${hash('sha256', key, 'base64url')}`;
+const prefix = 'login-relay:1';
+/** The key on which relays try each command. */
+export const probeName = `${prefix}:probe`;
+
+/** The name of a key at the server. It does not tell the key. A command has one key at most, as a cluster needs it. */
+export function sharedName(letter: string, key: string): string {
+  return `${prefix}:${letter}:${hash('sha256', key, 'base64url')}`;
 }
+
+/** The name of a counter at the server. */
+export const counterName = ({ name }: Counted, counter: string) =>
+  sharedName('n', `${name} ${counter}`);

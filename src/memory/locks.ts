@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createLasting } from './recent.ts';
 
-/** Begins with a letter that no sealed text begins with. */
+/** A value that no other lock has. It begins with a letter that no sealed text begins with. */
 export const newLock = () => `L${randomBytes(9).toString('base64url')}`;
 
 export function isLock(value: unknown): boolean {
@@ -13,9 +13,9 @@ export function createForeignLocks(most: number, now: () => number) {
   const seen = createLasting<{ value: unknown; end: number }>(most, now);
   return {
     /**
-     * Whether a value is a lock that another relay may hold. One that stays for longer is no relay's.
+     * Whether a value is a lock that another relay may still hold.
      *
-     * @param lockTime milliseconds for which relays hold a lock at most
+     * @param lockTime milliseconds for which relays hold a lock at most: no relay holds one that stays for longer
      */
     isHeld(name: string, value: unknown, lockTime: number): boolean {
       const known = seen.get(name);
@@ -25,7 +25,7 @@ export function createForeignLocks(most: number, now: () => number) {
       else seen.delete(name);
       return isHeld;
     },
-    /** Milliseconds until the lock that was seen last is over; 0 or less: it is. */
+    /** Milliseconds until the lock that was seen at a name ends; 0 or less: it has ended, or there was none. */
     timeLeft: (name: string) => (seen.get(name)?.end ?? 0) - now(),
   };
 }

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import { failureCodes } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
+import type { WatchedServer } from './availability.ts';
 import { createLasting } from './recent.ts';
-import type { ServerLink } from './server-link.ts';
 
 /** Characters of a sealed outcome: with two tokens of the greatest length. */
 const longestOutcome = 64 * 1024;
@@ -38,7 +38,7 @@ const sealedSchema = v.object({
   ...outcomeSchema.entries,
   /** Milliseconds for which others find it. */
   lifetime: v.number(),
-  /** Milliseconds since 1970. Whoever writes to the server could put an old result back. */
+  /** Milliseconds since 1970. So an old text that somebody writes to the server again is refused. */
   leftAt: v.number(),
 });
 
@@ -48,17 +48,22 @@ type Sealed = Readonly<v.InferOutput<typeof sealedSchema>>;
 const replace =
   "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
 
-/** The command that sets a name which still has the value `before`. */
-export function replacing(name: string, before: string, after: string, lifetime: number): string[] {
+/** The command that sets a name if it still has the value `before`. */
+export function replaceCommand(
+  name: string,
+  before: string,
+  after: string,
+  lifetime: number,
+): string[] {
   return ['EVAL', replace, '1', name, before, after, `${lifetime}`];
 }
 
 /** The outcomes of calls that relays leave for each other at the server, sealed. @param most that a relay remembers */
-export function createOutcomes(link: ServerLink, most: number, clock: Clock) {
+export function createOutcomes(server: WatchedServer, most: number, clock: Clock) {
   let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
   /** What this relay has left for others. */
   const own = createLasting<string>(most, () => performance.now());
-  link.onReturn(() =>
+  server.onReturn(() =>
     own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]),
   );
   return {
@@ -69,27 +74,27 @@ export function createOutcomes(link: ServerLink, most: number, clock: Clock) {
     open(name: string, text: unknown): Sealed | undefined {
       const found = typeof text === 'string' ? seal?.open(text, name) : undefined;
       if (found !== undefined && clock() <= found.leftAt + found.lifetime + clockSkew) return found;
-      link.reportGarbage();
+      server.reportGarbage();
       return undefined;
     },
     /** Milliseconds since an outcome was left, by the clock of the server. */
     async ageOf(name: string, { lifetime }: Sealed): Promise<number> {
-      const answer = await link.run(['PTTL', name]);
+      const answer = await server.run(['PTTL', name]);
       const rest = Number(answer?.reply);
-      // A result that seems too old would be asked for again. It was found a moment ago.
+      // If the server does not say it, the outcome counts as new: it was found a moment ago.
       return rest > 0 ? Math.max(0, lifetime - rest) : 0;
     },
-    /** @param lock undefined: it counts whether or not this relay holds a lock */
+    /** Leaves an outcome. @param lock what the name must still hold; undefined: it may hold anything */
     async leave(name: string, outcome: Outcome, lifetime: number, lock?: string): Promise<void> {
       const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
       if (text === undefined) return;
       if (lock === undefined) own.set(name, text, lifetime);
       const words = ['SET', name, text, 'PX', `${lifetime}`];
-      await link.run(lock === undefined ? words : replacing(name, lock, text, lifetime));
+      await server.run(lock === undefined ? words : replaceCommand(name, lock, text, lifetime));
     },
     async forget(name: string): Promise<void> {
       own.delete(name);
-      await link.run(['DEL', name]);
+      await server.run(['DEL', name]);
     },
   };
 }

@@ -12,8 +12,8 @@ interface Entry<Value> {
  * A map whose entries have lifetimes of their own.
  *
  * @param most entries; beyond it, entries that are over are forgotten, then the oldest one of the largest group
- * @param holdsSecrets whether no value stays in memory for longer than its time. Otherwise, one may stay until there is no
- *   room
+ * @param holdsSecrets whether no value stays in memory for longer than its time. Otherwise, one may stay until there is
+ *   no room
  */
 export function createLasting<Value>(most: number, now: Clock, holdsSecrets = false) {
   // The oldest entry is the first one, here and in each group.

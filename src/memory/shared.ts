@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
+import type { WatchedServer } from './availability.ts';
 import { sharedName } from './kinds.ts';
 import { createForeignLocks, isLock, newLock } from './locks.ts';
-import { createOutcomes, type Outcome, replacing } from './outcomes.ts';
-import type { ServerLink } from './server-link.ts';
+import { createOutcomes, type Outcome, replaceCommand } from './outcomes.ts';
 
 /** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
 const lockMargin = 5_000;
@@ -29,7 +29,7 @@ export interface SharedCall {
 
 export interface Found {
   readonly outcome: Outcome;
-  /** Milliseconds since then. */
+  /** Milliseconds since the call ended. */
   readonly age: number;
   /** Whether this relay has made the call itself, or has waited for another one. Otherwise, it was there before. */
   readonly how: 'led' | 'waited' | 'repeated';
@@ -43,20 +43,21 @@ export type SharedMemory = ReturnType<typeof createSharedMemory>;
 
 /** @param observe called with each call that relays could have made twice */
 export function createSharedMemory(
-  link: ServerLink,
+  server: WatchedServer,
   observe: (how: Leadership) => void,
   clock: Clock,
 ) {
   let lockTime = 15_000;
   let seed = '';
+  /** The locks of this relay, by their names: a server that has lost them gets them again. */
   const held = new Map<string, string>();
-  link.onReturn(() =>
+  server.onReturn(() =>
     [...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
   );
   const foreign = createForeignLocks(mostRemembered, () => performance.now());
-  const outcomes = createOutcomes(link, mostRemembered, clock);
+  const outcomes = createOutcomes(server, mostRemembered, clock);
 
-  /** @throws {RelayError} `memory_away` if another relay may be at it */
+  /** Calls without a lock. @throws {RelayError} `memory_away` if another relay may be making the call */
   function goAlone(name: string): undefined {
     const wait = foreign.timeLeft(name);
     observe(wait > 0 ? 'unclear' : 'alone');
@@ -66,19 +67,20 @@ export function createSharedMemory(
   /**
    * Takes the lock, or waits for what its holder leaves.
    *
-   * @returns undefined if the call is this relay's
-   * @throws {RelayError} `memory_away` if the server does not answer, and another relay may be at it
+   * @returns undefined if this relay has to make the call
+   * @throws {RelayError} as of `goAlone` if the server does not answer
    */
   async function awaitTurn(
     name: string,
     lock: string,
     { isAnswer }: SharedCall,
   ): Promise<Found | undefined> {
+    // Gives what the name held before; null: nothing, and now the lock of this relay.
     const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
     for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
-      const answer = await link.runPatiently(take);
+      const answer = await server.runPatiently(take);
       if (answer === undefined) return goAlone(name);
-      // This relay's own lock, if the server was late.
+      // The lock is there if an earlier attempt was in time, but its reply was not.
       const reply = answer.reply === lock ? null : answer.reply;
       if (foreign.isHeld(name, reply, lockTime)) {
         await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
@@ -91,9 +93,9 @@ export function createSharedMemory(
         return { outcome, age: await outcomes.ageOf(name, outcome), how };
       }
       if (reply !== null) {
-        const taken = await link.run(replacing(name, `${reply}`, lock, lockTime));
+        const taken = await server.run(replaceCommand(name, `${reply}`, lock, lockTime));
         if (taken === undefined) return goAlone(name);
-        // Another relay was faster.
+        // Another relay has replaced the reply first: look again.
         if (taken.reply === null) continue;
       }
       observe('led');
@@ -102,10 +104,10 @@ export function createSharedMemory(
   }
 
   return {
-    isAway: link.isAway,
-    close: link.close,
-    run: link.run,
-    onReturn: link.onReturn,
+    isAway: server.isAway,
+    close: server.close,
+    run: server.run,
+    onReturn: server.onReturn,
     /** @param callTime milliseconds that a call takes at most */
     configure(keys: KeyRing, callTime: number): void {
       outcomes.setKeys(keys);
@@ -114,32 +116,31 @@ export function createSharedMemory(
     },
     seed: () => seed,
     /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
-    async peek(kind: string, key: string): Promise<Found | 'locked' | undefined> {
-      const name = sharedName(kind, key);
-      const answer = await link.run(['GET', name]);
+    async peek(letter: string, key: string): Promise<Found | 'locked' | undefined> {
+      const name = sharedName(letter, key);
+      const answer = await server.run(['GET', name]);
       if (answer === undefined || answer.reply === null) return undefined;
       if (isLock(answer.reply)) return 'locked';
       const outcome = outcomes.open(name, answer.reply);
       return outcome && { outcome, age: await outcomes.ageOf(name, outcome), how: 'repeated' };
     },
     /** Leaves something for the other relays. @param lifetime milliseconds */
-    leave: (kind: string, key: string, outcome: Outcome, lifetime: number) =>
-      outcomes.leave(sharedName(kind, key), outcome, lifetime),
+    leave: (letter: string, key: string, outcome: Outcome, lifetime: number) =>
+      outcomes.leave(sharedName(letter, key), outcome, lifetime),
     /** Takes back what was left. */
-    forget: (kind: string, key: string) => outcomes.forget(sharedName(kind, key)),
+    forget: (letter: string, key: string) => outcomes.forget(sharedName(letter, key)),
     /**
      * Makes a call that no other relay makes at the same time, or gives what another one has left.
      *
-     * @throws {RelayError} `memory_away` if the server does not answer and another relay may be at it, or why the call
-     *   of this relay failed
+     * @throws {RelayError} as of `goAlone` if the server does not answer, or why the call of this relay failed
      */
-    async lead(kind: string, key: string, shared: SharedCall): Promise<Found> {
-      const name = sharedName(kind, key);
+    async lead(letter: string, key: string, shared: SharedCall): Promise<Found> {
+      const name = sharedName(letter, key);
       const lock = newLock();
       const known = await awaitTurn(name, lock, shared);
       if (known !== undefined) return known;
       held.set(name, lock);
-      // Before the answer: a relay that stops then has left its result, not its lock.
+      // Before this relay answers its caller: if it stops then, it has left its result, not its lock.
       const finish = async (outcome: Outcome) => {
         const { lifetime, always } = shared.keep(outcome);
         await outcomes.leave(name, outcome, lifetime, always ? undefined : lock);

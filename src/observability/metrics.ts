@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { countedLimits } from '../limits.ts';
-import type { LinkFailure } from '../memory/server-link.ts';
+import type { CommandFailure } from '../memory/availability.ts';
 import type { Leadership } from '../memory/shared.ts';
 import { version } from '../version.ts';
 
@@ -202,7 +202,7 @@ export function memoryMetrics({ counter, histogram, gauge }: Makers) {
     ['led', 'waited', 'repeated', 'alone', 'unclear'],
   );
   return {
-    command(name: string, seconds: number, failure: LinkFailure | undefined): void {
+    command(name: string, seconds: number, failure: CommandFailure | undefined): void {
       duration.observe({ command: name }, seconds);
       if (failure !== undefined) failures.inc({ reason: failure });
     },

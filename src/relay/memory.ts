@@ -4,11 +4,11 @@ import type { Config } from '../config/config.ts';
 import { createGrantMemory } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
 import { createLoginMemory } from '../login/memory.ts';
-import { createConnection } from '../memory/connection.ts';
+import { watchServer } from '../memory/availability.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import { createLasting } from '../memory/recent.ts';
-import { createLink } from '../memory/server-link.ts';
+import { createRedisClient } from '../memory/redis-client.ts';
 import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
 import type { Metrics } from '../observability/request-metrics.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -40,15 +40,15 @@ export async function openSharedMemory(
 ): Promise<SharedMemory | undefined> {
   if (config.memory === undefined) return undefined;
   const memoryMetrics = metrics?.createMemoryMetrics();
-  const link = createLink(await createConnection(config.memory), {
+  const server = watchServer(await createRedisClient(config.memory), {
     ...memoryMetrics,
     away: (reason) => logger.warn({ reason }, 'shared memory is away'),
     back: (seconds) => logger.info({ awaySeconds: Math.round(seconds) }, 'shared memory is back'),
   });
-  const shared = createSharedMemory(link, (how) => memoryMetrics?.call(how), now);
+  const shared = createSharedMemory(server, (how) => memoryMetrics?.call(how), now);
   configureSharedMemory(shared, config);
   const { address } = config.memory;
-  if (await link.untilBack()) logger.info({ address }, 'shared memory is in use');
+  if (await server.untilBack()) logger.info({ address }, 'shared memory is in use');
   return shared;
 }
 

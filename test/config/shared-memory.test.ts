@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OptionName } from '../../src/config/settings/settings.ts';
-import { parseAddress } from '../../src/memory/connection.ts';
+import { parseAddress } from '../../src/memory/redis-client.ts';
 import { faults, type Given, minimal, onlyFault, read } from './support/read.ts';
 
 const files = {

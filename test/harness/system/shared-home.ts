@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createConnection } from '../../../src/memory/connection.ts';
+import { watchServer } from '../../../src/memory/availability.ts';
 import type { Home } from '../../../src/memory/home.ts';
-import { createLink } from '../../../src/memory/server-link.ts';
+import { createRedisClient } from '../../../src/memory/redis-client.ts';
 import { createSharedMemory } from '../../../src/memory/shared.ts';
 import type { KeyRing } from '../../../src/sealing/keys.ts';
 import { eventually } from './eventually.ts';
@@ -19,15 +19,15 @@ export async function sharedHome(
   { callTime = 1000, fail = (_: string) => {}, now = Date.now, isThere = true } = {},
 ): Promise<Home & { close(): Promise<void> }> {
   let isStarted = false;
-  const link = createLink(await createConnection({ address }), {
+  const server = watchServer(await createRedisClient({ address }), {
     garbage: () => fail('garbage'),
     away: (reason) => isStarted && fail(reason),
     back: () => {},
   });
-  if (isThere) await eventually(async () => expect(link.isAway()).to.equal(false));
+  if (isThere) await eventually(async () => expect(server.isAway()).to.equal(false));
   isStarted = true;
   // What an observer returns is no result.
-  const shared = createSharedMemory(link, () => ({ left: {} }), now);
+  const shared = createSharedMemory(server, () => ({ left: {} }), now);
   shared.configure(keys, callTime);
   return { now, shared, close: () => shared.close() };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection } from './connection.ts';
+import { probeName } from './kinds.ts';
+import type { RedisClient } from './redis-client.ts';
 
 /** Milliseconds after which a command has failed. */
 const commandTime = 1_000;
@@ -11,51 +12,51 @@ const patience = 2_000;
  */
 const settleTime = 500;
 const probePause = 100;
-const probeName = 'login-relay:1:probe';
 
-export type LinkFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
+export type CommandFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
 
 /** What operators may know of the server. */
-export interface LinkObserver {
+export interface ServerObserver {
   /** @param failure undefined: it was answered */
-  command?(name: string, seconds: number, failure: LinkFailure | undefined): void;
+  command?(name: string, seconds: number, failure: CommandFailure | undefined): void;
   garbage?(): void;
   /** @param reason the code of the failure: an errno, or the server's own */
   away(reason: string): void;
   back(seconds: number): void;
 }
 
-export type ServerLink = ReturnType<typeof createLink>;
+export type WatchedServer = ReturnType<typeof watchServer>;
 
 /**
- * Connects, and goes on trying for as long as the relay runs. The server is there or away. When it goes away (`lose`), it
- * is probed until it answers (`comeBack`). Then it gets what this relay knows, before anybody uses it.
+ * Connects to the server of the shared memory, and says whether it is there. When it goes away (`lose`), it is probed
+ * until it answers (`comeBack`). Before any other command, it then gets what this relay knows: it may have lost that.
  */
-export function createLink(connection: Connection, observer: LinkObserver) {
+export function watchServer(client: RedisClient, observer: ServerObserver) {
   const commandsOnReturn: (() => string[][])[] = [];
   let back = Promise.withResolvers<void>();
-  let isOver = false;
+  let isClosed = false;
   /** Whether commands may be run. */
   let isThere = false;
   /** Whether operators know of the server: it was there, or was reported as away. */
   let isReported = false;
   let lostAt = performance.now();
-  /** How often something may have been lost. */
-  let losses = 0;
+  /** How often the server may have lost something. */
+  let lossCount = 0;
+  /** Why the server is away: the code of the latest failure. */
   let reason = 'unknown';
 
   /** @returns undefined after a failure, which is the `reason` then */
   async function ask(words: readonly string[]): Promise<Reply | undefined> {
-    const answer = await observed(words, connection, observer);
+    const answer = await observed(words, client, observer);
     if (typeof answer === 'object') return answer;
-    // Somebody else has written it. The server is as good as before.
+    // Another program has written the key. The server is as good as before.
     if (answer === 'WRONGTYPE') return { reply: '' };
     reason = answer;
     return undefined;
   }
 
   function lose(): void {
-    if (!isThere || isOver) return;
+    if (!isThere || isClosed) return;
     isThere = false;
     back = Promise.withResolvers();
     lostAt = performance.now();
@@ -64,33 +65,33 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   }
 
   async function probe(): Promise<boolean> {
-    if (!connection.isOpen()) await connection.open();
+    if (!client.isOpen()) await client.open();
     const answers = await Promise.all(probes.map(ask));
     return answers.every((answer) => answer !== undefined);
   }
 
-  /** @returns whether the server is there, and knows what this relay knows */
+  /** Probes the server. @returns whether it is there, and knows what this relay knows */
   async function tryAgain(): Promise<boolean> {
-    const before = losses;
+    const before = lossCount;
     const isBack = await probe().catch((error: unknown) => {
       reason = failureCodeOf(error);
       return false;
     });
     if (!isBack) {
       // What was sent may be lost, and the connection with it: wait for no reply.
-      if (reason === 'timeout') await connection.close();
+      if (reason === 'timeout') await client.close();
       await sleep(probePause * (1 + Math.random()), undefined, { ref: false });
       return false;
     }
     await Promise.all(commandsOnReturn.flatMap((commands) => commands()).map(ask));
     // The other relays write what they know, too.
     if (isReported) await sleep(settleTime, undefined, { ref: false });
-    return losses === before;
+    return lossCount === before;
   }
 
   async function comeBack(): Promise<void> {
-    while (!isOver && !(await tryAgain()));
-    if (isOver) return;
+    while (!isClosed && !(await tryAgain()));
+    if (isClosed) return;
     if (isReported) observer.back((performance.now() - lostAt) / 1000);
     isReported = true;
     isThere = true;
@@ -113,14 +114,14 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     return answer;
   }
 
-  connection.onLoss((error) => {
-    losses += 1;
+  client.onLoss((error) => {
+    lossCount += 1;
     if (error instanceof Error) reason = failureCodeOf(error);
     lose();
   });
   void comeBack();
   setTimeout(() => {
-    if (isReported || isOver) return;
+    if (isReported || isClosed) return;
     isReported = true;
     observer.away(reason);
   }, patience).unref();
@@ -128,7 +129,7 @@ export function createLink(connection: Connection, observer: LinkObserver) {
   return {
     /** Runs a command. @returns undefined if the server is away, or does not answer in time */
     run,
-    /** The same, but waits for a server that has just gone away. */
+    /** As `run`, but waits for a server that has just gone away, and tries once more if it goes away meanwhile. */
     async runPatiently(words: readonly string[]) {
       await untilBack();
       const answer = await run(words);
@@ -143,8 +144,8 @@ export function createLink(connection: Connection, observer: LinkObserver) {
     isAway: () => !isThere,
     reportGarbage: () => observer.garbage?.(),
     async close(): Promise<void> {
-      isOver = true;
-      await connection.close();
+      isClosed = true;
+      await client.close();
     },
   };
 }
@@ -153,12 +154,20 @@ interface Reply {
   readonly reply: unknown;
 }
 
-/** Runs a command, and says how long it took. @returns the reply, or the code of the failure */
-async function observed(words: readonly string[], { run }: Connection, { command }: LinkObserver) {
+/** Runs a command, and tells the observer how long it took. @returns the reply, or the code of the failure */
+async function observed(
+  words: readonly string[],
+  { run }: RedisClient,
+  { command }: ServerObserver,
+) {
   const begun = performance.now();
   const answer = await inTime(run(words));
   const seconds = (performance.now() - begun) / 1000;
-  command?.(words[0] ?? '', seconds, typeof answer === 'object' ? undefined : failureOf(answer));
+  command?.(
+    words[0] ?? '',
+    seconds,
+    typeof answer === 'object' ? undefined : failureMeantBy(answer),
+  );
   return answer;
 }
 
@@ -171,7 +180,7 @@ async function inTime(command: Promise<unknown>): Promise<Reply | string> {
   return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-/** Each command that the relay uses, on a key of its own. */
+/** Each command that the relay uses, on a key that nothing else uses. */
 export const probes: readonly (readonly string[])[] = [
   ['SET', probeName, '1', 'NX', 'GET', 'PX', '10000'],
   [
@@ -185,13 +194,14 @@ export const probes: readonly (readonly string[])[] = [
   ['DEL', probeName],
 ];
 
-function failureOf(code: string): LinkFailure {
+/** The failure that a code means, for metrics. */
+function failureMeantBy(code: string): CommandFailure {
   if (code === 'timeout' || code === 'lost') return code;
   if (code === 'OOM') return 'full';
   return /^E[A-Z]+$/.test(code) && code !== 'ERR' ? 'lost' : 'refused';
 }
 
-/** The code of an error, which is never a secret: an errno, or the first word of the server's error. */
+/** The code of an error: an errno, or the first word of the server's message. All else could be a secret. */
 export function failureCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'lost';
   const code = 'code' in error ? error.code : undefined;

@@ -1,6 +1,6 @@
 import type { Secret } from '../sealing/secret.ts';
 
-/** Where a shared memory is. */
+/** Where the shared memory is: one server, or several that Sentinel or Cluster makes one. */
 interface Address {
   readonly kind: 'server' | 'socket' | 'sentinel' | 'cluster';
   readonly tls: boolean;
@@ -10,21 +10,22 @@ interface Address {
   readonly name: string;
 }
 
-export interface ConnectionSettings {
+export interface RedisSettings {
   readonly address: string;
   readonly password?: Secret | undefined;
   /** The certificates of a private authority, as PEM. */
   readonly ca?: string | undefined;
 }
 
+/** Milliseconds. */
 const connectTime = 1_000;
-/** A connection that is silent for longer is lost. */
+/** Milliseconds after which a silent connection counts as lost. */
 const silence = 5_000;
 const pingInterval = 2_000;
 const reconnectTime = 100;
 const ports = { server: 6379, socket: 0, sentinel: 26_379, cluster: 6379 } as const;
 
-const form =
+const addressForm =
   /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[\w.-]+)@)?(?<nodes>[^@/?#]+)(?:\/(?<name>[\w.-]*))?$/;
 
 /**
@@ -36,7 +37,13 @@ export function parseAddress(text: string): Address | undefined {
     const path = text.slice('unix:'.length);
     return { kind: 'socket', tls: false, user: undefined, nodes: [], name: path };
   }
-  const { tls, kind: named, user, nodes: list = '', name = '' } = form.exec(text)?.groups ?? {};
+  const {
+    tls,
+    kind: named,
+    user,
+    nodes: list = '',
+    name = '',
+  } = addressForm.exec(text)?.groups ?? {};
   const kind = named === 'sentinel' || named === 'cluster' ? named : 'server';
   const nodes = list.split(',').flatMap((node) => {
     const url = URL.parse(`redis://${node}`);
@@ -52,22 +59,22 @@ export function parseAddress(text: string): Address | undefined {
   return { kind, tls: tls === 's', user, nodes, name };
 }
 
-/** What the three kinds of clients have in common. */
-interface Client {
+/** What the three kinds of clients of the library have in common. */
+interface LibraryClient {
   readonly isOpen: boolean;
   connect(): Promise<unknown>;
   destroy(): void | Promise<void>;
   on(event: string, listener: (error: unknown) => void): unknown;
 }
 
-/** A connection to a server, to the primary that Sentinel names, or to a cluster. */
-export type Connection = ReturnType<typeof connectionOf>;
+/** A client of a server, of the primary that Sentinel names, or of a cluster. */
+export type RedisClient = ReturnType<typeof clientOf>;
 
-/** @param losses the events after which something may be lost, if `isLoss` says so */
-function connectionOf(
-  client: Client,
+/** @param lossEvents the events after which the server may have lost what it remembers, if `isLoss` says so */
+function clientOf(
+  client: LibraryClient,
   run: (words: readonly string[]) => Promise<unknown>,
-  losses: readonly string[],
+  lossEvents: readonly string[],
   isLoss = (_event: unknown): boolean => true,
 ) {
   return {
@@ -75,9 +82,9 @@ function connectionOf(
     isOpen: () => client.isOpen,
     /** Runs a command. Its key is the second word, or the fourth of a script. */
     run,
-    /** Calls with each error, and when a connection is lost or another server takes over. */
+    /** Reports each error, each lost connection, and each server that takes over from another one. */
     onLoss(report: (error: unknown) => void): void {
-      for (const name of losses) client.on(name, (event) => isLoss(event) && report(event));
+      for (const name of lossEvents) client.on(name, (event) => isLoss(event) && report(event));
     },
     async close(): Promise<void> {
       if (client.isOpen) await client.destroy();
@@ -85,8 +92,8 @@ function connectionOf(
   };
 }
 
-/** Loads the client library, and prepares a connection. */
-export async function createConnection(settings: ConnectionSettings): Promise<Connection> {
+/** Loads the client library, which not every relay needs, and makes a client that is not connected yet. */
+export async function createRedisClient(settings: RedisSettings): Promise<RedisClient> {
   const { address, password, ca } = settings;
   const { createClient, createCluster, createSentinel } = await import('@redis/client');
   const parsed = parseAddress(address);
@@ -115,9 +122,9 @@ export async function createConnection(settings: ConnectionSettings): Promise<Co
       scanInterval: 1_000,
       maxCommandRediscovers: 1,
     });
-    const losses = ['error', 'client-error', 'topology-change'];
+    const lossEvents = ['error', 'client-error', 'topology-change'];
     const run = (words: readonly string[]) => client.sendCommand(false, [...words]);
-    return connectionOf(client, run, losses, isOfPrimary);
+    return clientOf(client, run, lossEvents, isOfPrimary);
   }
   if (kind === 'cluster') {
     const client = createCluster({
@@ -128,13 +135,13 @@ export async function createConnection(settings: ConnectionSettings): Promise<Co
       try {
         return await client.sendCommand(words[words[0] === 'EVAL' ? 3 : 1], false, [...words]);
       } catch (error) {
-        // No node had the key's slot when the client looked, and it looks again only when it connects. The link
+        // No node had the key's slot when the client looked, and it looks again only when it connects: `watchServer`
         // opens it again.
         if (error instanceof TypeError && client.isOpen) client.destroy();
         throw error;
       }
     };
-    return connectionOf(client, run, ['error', 'node-error', 'node-disconnect']);
+    return clientOf(client, run, ['error', 'node-error', 'node-disconnect']);
   }
   const [node] = nodes;
   const client = createClient({
@@ -143,7 +150,7 @@ export async function createConnection(settings: ConnectionSettings): Promise<Co
     ...(kind === 'server' && name !== '' && { database: Number(name) }),
   });
   const run = (words: readonly string[]) => client.sendCommand(words);
-  return connectionOf(client, run, ['error', 'reconnecting']);
+  return clientOf(client, run, ['error', 'reconnecting']);
 }
 
 /** Whether an event of the Sentinel client is of the primary. Nothing is lost with a Sentinel or a replica. */

@@ -8,9 +8,10 @@ const widest = 100;
 /** Below this width, a description starts on a line of its own. */
 const narrowest = 70;
 
+/** The title of options that are no settings of the relay. */
 const ownOptions = 'Options:';
 
-/** The options that the guides use. The help of a command that takes all options shows only these. */
+/** The settings that the guides use. The help of a command that takes all settings shows only these. */
 const usual = Object.values<Option>(options)
   .filter((option) => option.usual !== undefined)
   .sort((one, other) => (one.usual ?? 0) - (other.usual ?? 0));
@@ -24,7 +25,7 @@ export const helpLayout: Partial<Help> = {
     this.helpWidth = Math.min(helpWidth, widest);
   },
   styleTitle: (title) => styleText('bold', title),
-  /** With the name of what it takes: `<shell>` if that is required, `[command]` if not. */
+  /** The command and what it takes: `<shell>` if that is required, `[command]` if not. */
   subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
   formatItem(term, termWidth, description, help) {
     const width = help.helpWidth ?? widest;
@@ -39,7 +40,7 @@ export const helpLayout: Partial<Help> = {
       .visibleCommands(command)
       .map((one): Item => [help.subcommandTerm(one), help.subcommandDescription(one)]);
     const flags = help.visibleOptions(command);
-    const takesAll = flags.filter(isOfRelay).length === Object.keys(options).length;
+    const takesAll = flags.filter(isSetting).length === Object.keys(options).length;
     return [
       `${help.styleTitle('Usage:')} ${wrap(help.commandUsage(command), width - 7).join('\n       ')}`,
       '',
@@ -58,10 +59,10 @@ export function optionsHelp(
 ): string {
   const help = program.createHelp();
   help.prepareContext({ helpWidth: width });
-  return optionSections(help.visibleOptions(program).filter(isOfRelay), help).join('\n');
+  return optionSections(help.visibleOptions(program).filter(isSetting), help).join('\n');
 }
 
-/** The variable of each option. */
+/** What `login-relay help environment` adds: the variable and the flag of each setting. */
 export function variablesHelp(): string {
   const all = Object.values<Option>(options);
   const width = Math.max(...all.map(({ variable }) => variable.length));
@@ -69,25 +70,25 @@ export function variablesHelp(): string {
   return ['', 'Variables of the options:', ...lines, ''].join('\n');
 }
 
-/** One list of the usual options, without variables and defaults, and of the command's own ones. */
+/** One list of the usual settings, without variables and defaults, and of the command's own options. */
 function usualSection(flags: readonly Flag[], help: Help): readonly string[] {
-  const ofRelay = usual.map(
-    ({ flag, argument, help: text }): Item => [`${flag} ${argument}`, text],
-  );
-  const own = flags.filter((flag) => !isOfRelay(flag)).map(itemWith(help));
+  const settings = usual.map((one): Item => [`${one.flag} ${one.argument}`, one.help]);
+  const own = flags.filter((flag) => !isSetting(flag)).map(itemWith(help));
   return [
-    ...section(ownOptions, [...ofRelay, ...own], help),
+    ...section(ownOptions, [...settings, ...own], help),
     help.boxWrap('login-relay help options explains all options.', help.helpWidth ?? widest),
     '',
   ];
 }
 
-const isOfRelay = ({ helpGroupHeading }: Flag) => helpGroupHeading !== undefined;
+/** Whether a flag is a setting of the relay: only those have a group. */
+const isSetting = ({ helpGroupHeading }: Flag) => helpGroupHeading !== undefined;
 
 const itemWith =
   (help: Help) =>
   (flag: Flag): Item => [help.optionTerm(flag), help.optionDescription(flag)];
 
+/** A section for each group of options, with all descriptions in one column. */
 function optionSections(flags: readonly Flag[], help: Help): readonly string[] {
   const groups = Map.groupBy(flags, ({ helpGroupHeading = ownOptions }) => helpGroupHeading);
   const all = flags.map(itemWith(help));
@@ -97,7 +98,7 @@ function optionSections(flags: readonly Flag[], help: Help): readonly string[] {
   });
 }
 
-/** @param aligned the items whose descriptions begin in the same column */
+/** One titled list. @param aligned the items of all lists whose descriptions begin in the same column */
 function section(title: string, items: readonly Item[], help: Help, aligned = items) {
   const termWidth = Math.max(...aligned.map(([term]) => term.length));
   const lines = items.map(([term, text]) => help.formatItem(term, termWidth, text, help));

@@ -37,8 +37,10 @@ export async function main(
   }
 }
 
+/** Says on standard error why the command failed, and gives the exit code. Rethrows unexpected errors. */
 async function explain(error: unknown, program: Command, argv: readonly string[]): Promise<number> {
   if (error instanceof CommanderError) {
+    // Commander throws after --help and --version, too.
     if (error.exitCode === 0) return 0;
     const what = describeUsageError(error, program, argv);
     await complain(`login-relay: ${what}`, 'See login-relay --help.');
@@ -59,11 +61,13 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
   throw error;
 }
 
+/** Breaks a line for a terminal, and indents what follows. */
 function wrapFault(line: string, columns: number): string[] {
   const [first = '', ...rest] = wrap(line, columns - 4);
   return [first, ...rest.map((more) => `    ${more}`)];
 }
 
+/** Writes lines to standard error: broken for a terminal, with a priority for the journal. */
 function complain(...lines: string[]): Promise<void> {
   const { isTTY, columns } = process.stderr;
   const text = `${(isTTY ? lines.flatMap((line) => wrapFault(line, columns)) : lines).join('\n')}\n`;

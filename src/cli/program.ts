@@ -3,6 +3,7 @@ import type { Option } from '../config/settings/setting.ts';
 import { options } from '../config/settings/settings.ts';
 import type { OptionSources } from '../config/sources.ts';
 import { version } from '../version.ts';
+import type { HowToPrint } from './commands/check.ts';
 import type { ClientIdFlags } from './commands/client-id.ts';
 import type { Shell } from './commands/completion.ts';
 import type { ConfigAction } from './commands/config.ts';
@@ -22,13 +23,15 @@ Examples:
       --key-file /etc/login-relay/key`;
 
 /**
- * Describes the command line. The exit code of the command that ran goes to `exit`.
+ * Describes the command line.
  *
  * Each command loads its own modules, so that serving does not load the others.
+ *
+ * @param setExitCode called with the exit code of a command that can fail without an error
  */
 export function createProgram(
   environment: OptionSources['environment'],
-  exit: (code: number) => void,
+  setExitCode: (code: number) => void,
 ): Command {
   const program = new Command('login-relay')
     .description('Adds OAuth 2.0 login to a static front end.')
@@ -45,14 +48,14 @@ export function createProgram(
       if (Object.keys(self.opts()).length > 0) self.error('error: give options after the command');
     });
 
-  const given = (flags: Flags): OptionSources => ({ flags, environment });
-  const serve = async (flags: Flags) => {
+  const sourcesOf = (flags: Flags): OptionSources => ({ flags, environment });
+  const run = async (flags: Flags) => {
     const { serve } = await import('./commands/serve.ts');
-    await serve(given(flags));
+    await serve(sourcesOf(flags));
   };
-  addOptions(program).version(version).action(serve);
-  addOptions(add(program, 'serve', 'Run the relay. This is the default command.')).action(serve);
-  addConfiguredCommands(program, given, exit);
+  addOptions(program).version(version).action(run);
+  addOptions(add(program, 'serve', 'Run the relay. This is the default command.')).action(run);
+  addConfiguredCommands(program, sourcesOf, setExitCode);
   addTrials(program);
   addOutputs(program);
   addHelp(program);
@@ -63,27 +66,21 @@ function add(program: Command, command: string, description: string): Command {
   return program.command(command).description(description);
 }
 
-/** Commands about a configured relay. They take its options. */
+/** Commands about a configured relay. They take its settings as flags. */
 function addConfiguredCommands(
   program: Command,
-  given: (flags: Flags) => OptionSources,
-  exit: (code: number) => void,
+  sourcesOf: (flags: Flags) => OptionSources,
+  setExitCode: (code: number) => void,
 ): void {
   addOptions(
     add(program, 'check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'print the report as JSON')
       .option('--verbose', 'print the configuration, too')
       .addHelpText('after', checkHelp),
-  ).action(
-    async ({
-      json = false,
-      verbose = false,
-      ...flags
-    }: Flags & { json?: boolean; verbose?: boolean }) => {
-      const { check } = await import('./commands/check.ts');
-      exit(await check(given(flags), { json, verbose }));
-    },
-  );
+  ).action(async ({ json = false, verbose = false, ...flags }: Flags & Partial<HowToPrint>) => {
+    const { check } = await import('./commands/check.ts');
+    setExitCode(await check(sourcesOf(flags), { json, verbose }));
+  });
   addOptions(add(program, 'health', 'Ask the relay on this machine whether it is ready.'), [
     options.port,
     options.host,
@@ -91,7 +88,7 @@ function addConfiguredCommands(
     options.config,
   ]).action(async (flags: Flags) => {
     const { health } = await import('./commands/health.ts');
-    exit(await health(given(flags)));
+    setExitCode(await health(sourcesOf(flags)));
   });
   const actions = ['check', 'print', 'migrate', 'schema'] satisfies ConfigAction[];
   addOptions(
@@ -101,10 +98,11 @@ function addConfiguredCommands(
       .addHelpText('after', configHelp),
   ).action(async (action: ConfigAction, { changed, ...flags }: Flags & { changed?: boolean }) => {
     const { config } = await import('./commands/config.ts');
-    await config(action, given(flags), changed);
+    await config(action, sourcesOf(flags), changed);
   });
 }
 
+/** Commands that need no configuration: to try the relay, and to choose a provider. */
 function addTrials(program: Command): void {
   add(program, 'demo', 'Try it on this machine, with a provider and a front end.')
     .option(
@@ -163,6 +161,7 @@ function addOutputs(program: Command): void {
       const { completionScripts } = await import('./commands/completion.ts');
       await print(completionScripts[shell]);
     });
+  // The completion scripts call it.
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
@@ -172,6 +171,7 @@ function addOutputs(program: Command): void {
     });
 }
 
+/** Commands that explain. Called last: help names the commands that exist then. */
 function addHelp(program: Command): void {
   add(program, 'man', 'Print the manual page: login-relay man | man -l -').action(async () => {
     const { man } = await import('./commands/man.ts');
@@ -183,10 +183,8 @@ function addHelp(program: Command): void {
   const { commands } = program;
   const help = add(program, 'help', 'Explain a command, options, environment or exit-codes.');
   const topics = ['options', 'environment', 'exit-codes'];
-  const names = program
-    .createHelp()
-    .visibleCommands(program)
-    .map((one) => one.name());
+  const shown = program.createHelp().visibleCommands(program);
+  const names = shown.map((one) => one.name());
   help
     .addArgument(new Argument('[command]').choices([...names, ...topics]))
     .action(async (name: string | undefined) => {
@@ -223,6 +221,7 @@ Load it in your shell's start file, for zsh after compinit:
   zsh    source <(login-relay completion zsh)
   fish   login-relay completion fish | source`;
 
+/** Adds settings of the relay as flags: all, or those that the command takes. */
 function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
   for (const option of taken) {
     const flag = new Flag([option.flag, option.argument].join(' ').trim(), helpOf(option));

@@ -101,11 +101,12 @@ export function restartWarnings(
   reloaded: Config,
   hasSocket: boolean,
 ): readonly string[] {
-  const ofRelay = namesAt('relay');
-  type Name = (typeof ofRelay)[number];
+  const settings = namesAt('relay');
+  type Name = (typeof settings)[number];
   const hasChanged = (name: Name) => {
     const { restart }: Option = options[name];
     const [before, after] = [started[name], reloaded[name]];
+    // A reload changes the value of such a setting, but can neither begin nor end its use.
     if (restart === 'presence') return (before === undefined) !== (after === undefined);
     return restart === true && before !== after;
   };
@@ -114,7 +115,7 @@ export function restartWarnings(
     // Without a port, the host means nothing.
     ...(started.metrics && reloaded.metrics ? [] : (['metricsHost'] as const)),
   ];
-  const warnings = ofRelay
+  const warnings = settings
     .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
     .map((name) => `${describeRow(options[name])} has changed: restart the relay to use it`);
   if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;

@@ -29,11 +29,13 @@ export function connectServiceManager(
   pid: number,
   onFailure: (error: string) => void,
 ) {
+  /** Reads a variable, and removes it. */
   const take = (name: string) => {
     const value = environment[name];
     delete environment[name];
     return value;
   };
+  /** Whether a variable is meant for this process, and not for one that has started it. */
   const isOwn = (owner: string | undefined) => owner === `${pid}`;
   const hasSocket = isOwn(take('LISTEN_PID'));
   const sockets = take('LISTEN_FDS');
@@ -52,24 +54,25 @@ export function connectServiceManager(
     env: { NOTIFY_SOCKET: address, PATH: environment['PATH'] },
     timeout: patience,
   };
-  let last: Promise<unknown> = Promise.resolve();
+  let sent: Promise<unknown> = Promise.resolve();
   let failed = false;
 
+  /** Sends a message after all earlier ones. Resolves once it is sent, or has failed. */
   function tell(...assignments: string[]): Promise<unknown> {
-    if (!address) return last;
-    last = last
+    if (!address) return sent;
+    sent = sent
       .then(() => run('systemd-notify', assignments, options))
       .then(undefined, (error: ExecFileException) => {
         if (!failed) onFailure(String(error.code ?? error.signal));
         failed = true;
       });
-    return last;
+    return sent;
   }
 
   if (isWatched && watchdogTime > 0) {
     let telling = false;
     const signOfLife = async () => {
-      // Don't queue: more important messages would wait behind these.
+      // Don't queue: more important messages would wait behind signs of life.
       if (telling) return;
       telling = true;
       await tell('WATCHDOG=1');
@@ -79,7 +82,7 @@ export function connectServiceManager(
     setInterval(signOfLife, watchdogTime / 2).unref();
   }
   return {
-    /** The socket that it passes to listen on; undefined if it passes none. */
+    /** The socket that systemd passes to listen on; undefined if it passes none. */
     socket: hasSocket ? { fd: firstPassed } : undefined,
     /** The relay answers requests. */
     ready(): void {

@@ -17,18 +17,20 @@ export function watchFiles(
 ): () => void {
   // fs.watchFile makes its first check later, and would miss a change until then.
   let reported = look(paths);
-  let last = reported;
+  let previous = reported;
   const timer = setInterval(() => {
     const now = look(paths);
-    if (now === last && now !== reported) {
+    // Two equal looks in a row: nothing is being written any more.
+    if (now === previous && now !== reported) {
       reported = now;
       onChange();
     }
-    last = now;
+    previous = now;
   }, interval).unref();
   return () => clearInterval(timer);
 }
 
+/** What tells one version of all files from another. */
 function look(paths: readonly string[]): string {
   return paths.map(versionOf).join();
 }

@@ -4,19 +4,17 @@ import type { Finding } from '../../check/finding.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { print, wrap } from '../print.ts';
 
-/**
- * `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code.
- *
- * @param how.verbose people see the configuration, too
- */
-export async function check(
-  sources: OptionSources,
-  how: { readonly json: boolean; readonly verbose: boolean },
-): Promise<0 | 1 | 2> {
+export interface HowToPrint {
+  readonly json: boolean;
+  /** Whether people see the configuration, too. */
+  readonly verbose: boolean;
+}
+
+/** `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code. */
+export async function check(sources: OptionSources, how: HowToPrint): Promise<0 | 1 | 2> {
+  const { json, verbose } = how;
   const { report, code } = await diagnose(sources);
-  await print(
-    how.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report, how.verbose),
-  );
+  await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report, verbose));
   return code;
 }
 
@@ -49,6 +47,7 @@ const labels = {
 } as const;
 const labelWidth = labels.not_checked.text.length;
 
+/** One finding: its label, then its text and `→` its remedy in a column of their own. */
 function findingLines({ subject, verdict, message, fix }: Finding): string[] {
   const indent = ' '.repeat(labelWidth + 4);
   const [first = '', ...rest] = wrap(`${subject}: ${message}`, 80 - indent.length);
@@ -58,7 +57,7 @@ function findingLines({ subject, verdict, message, fix }: Finding): string[] {
   return [`  ${label}  ${first}`, ...[...rest, ...remedy].map((line) => indent + line)];
 }
 
-/** Findings that say the same of several subjects, as one. */
+/** Makes one finding of those that say the same of several subjects. */
 function mergeEqual(findings: readonly Finding[]): Finding[] {
   const equal = Map.groupBy(findings, ({ verdict, message, fix }) =>
     JSON.stringify([verdict, message, fix]),
@@ -70,6 +69,7 @@ function mergeEqual(findings: readonly Finding[]): Finding[] {
   );
 }
 
+/** Counts the findings by verdict: `1 problem, 2 warnings, 3 not checked.` */
 function summary(findings: readonly Finding[]): string {
   const count = (wanted: Finding['verdict'], one: string, many = one) => {
     const number = findings.filter(({ verdict }) => verdict === wanted).length;

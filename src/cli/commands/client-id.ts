@@ -38,6 +38,7 @@ export function clientId(flags: ClientIdFlags): string {
       '--client-key-file must name a file of one or two lines, each of 32 or more characters',
     );
   }
+  // The first three conditions are for the compiler: each has reported a fault.
   if (!days.success || !redirectUris || !keys || faults.length > 0) throw new ConfigError(faults);
   const ids = createClientIds(keysFromFile(keys).client, frontEnd, offlineAudience, Date.now);
   const id = ids.issue({ redirectUris }, days.output);
@@ -45,6 +46,7 @@ export function clientId(flags: ClientIdFlags): string {
   throw new ConfigError(['--redirect-uri is too long: the client_id would have more than 4 KiB']);
 }
 
+/** The secrets of a key file; undefined if it cannot be read or is none. */
 function readKeys(path: string) {
   try {
     return readSecretLines(readTextFile(path).text.replace(/\r?\n$/, ''));

@@ -4,8 +4,9 @@ import type { Option } from '../../config/settings/setting.ts';
 import { options } from '../../config/settings/settings.ts';
 
 /**
- * `login-relay completion <shell>`: the script by which the shell completes this program. It passes the words up to the
- * cursor, and the command that was typed. It gets the words to offer, each with its help after a tab, or a colon: files.
+ * `login-relay completion <shell>`: the script by which the shell completes this program. The script calls the program
+ * as it was typed, with `complete` and the words up to the cursor. It offers each line of the output: a word, with its
+ * help after a tab. A line with a colon stands for the names of files.
  */
 export const completionScripts = {
   bash: `# bash completion for login-relay
@@ -65,35 +66,36 @@ export type Shell = keyof typeof completionScripts;
 /**
  * `login-relay complete`: what the scripts ask.
  *
- * @param words those after the program, up to the cursor: the last one is to be completed. Bash has an equals sign as a
- *   word of its own
+ * @param words the words after the program, up to the cursor: the last one is to be completed. Bash makes three words
+ *   of `--flag=value`; other shells make one
  * @returns a line for each word to offer
  */
 export function complete(words: readonly string[], program: Command): string {
-  const last = words.at(-1) ?? '';
-  const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
-  const current = value ?? (last === '=' ? '' : last);
-  const before = [...words.slice(0, -1), flag ?? '='].filter((word) => word !== '=');
+  const typed = words.at(-1) ?? '';
+  const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
+  const current = value ?? (typed === '=' ? '' : typed);
+  const before = [...words.slice(0, -1), ...(flag ? [flag] : [])].filter((word) => word !== '=');
   return offer(program, before, current)
     .filter((line) => line.startsWith(current) || line === ':')
     .map((line) => `${line}\n`)
     .join('');
 }
 
-/** The lines of all words that may come after those before, whatever the typed part of the word is. */
+/** The lines of all words that may come after `before`. Of the typed part, only a dash counts: flags are meant. */
 function offer(program: Command, before: readonly string[], current: string): readonly string[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
   const command = commands.find((one) => one.name() === before[0]);
   const flags = help.visibleOptions(command ?? program);
   const flag = flags.find(({ long, required }) => required && long === before.at(-1));
-  if (flag) return wordsOf(flag);
+  if (flag) return valuesOf(flag);
   if (current.startsWith('-')) return flags.flatMap(flagLines);
   if (before.length === 0) return commands.map((one) => `${one.name()}\t${one.description()}`);
   return before.length === 1 ? (command?.registeredArguments[0]?.argChoices ?? []) : [];
 }
 
-function wordsOf({ long }: Flag): readonly string[] {
+/** The values that a flag takes, or the line for files; none if it takes free text. */
+function valuesOf({ long }: Flag): readonly string[] {
   const option = Object.values<Option>(options).find(({ flag }) => flag === long);
   if (option === undefined) return [];
   return option.schema === filePath ? [':'] : acceptedWords(option.schema);

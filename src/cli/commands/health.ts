@@ -17,8 +17,8 @@ const patience = 3_000;
 const largestAnswer = 16 * 1024;
 
 /**
- * What a relay answers that is not ready, or that is ready though logins cannot start at some of its providers.
- * Something else may answer in its place: print no text of its own.
+ * The answer of a relay: why it is not ready, or where logins cannot start although it is. Another program may answer
+ * at this port, so only text of this form is printed.
  */
 const answerSchema = v.pipe(
   v.string(),
@@ -41,6 +41,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   const [faults, warnings] = [placedTexts(), placedTexts()];
   const file = readConfigFile(sources, readTextFile, faults, warnings);
   const shared = { ...sources, readFile: readTextFile, faults, warnings };
+  // Only the settings that this command uses are checked, so that faults of others do not make it fail.
   const { values, reportForm } = createReading(shared, withSources(sources, 'relay', file));
   for (const name of ['port', 'host', 'tlsCert']) reportForm(name);
   const { port, host = '', tlsCert } = values;
@@ -50,18 +51,19 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   return answer.startsWith('ready') ? 0 : 1;
 }
 
-// A relay can listen on a wildcard address (0.0.0.0 or ::), but a client cannot connect to one.
+/** The host of a URL. A relay can listen on a wildcard address (0.0.0.0 or ::), but a client cannot connect to one. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
 }
 
+/** Says in one line what answers at an address. */
 async function ask(address: string): Promise<string> {
   const get = address.startsWith('https') ? getSecurely : getPlainly;
   const signal = AbortSignal.timeout(patience);
   // The certificate names the public host, not this address. The exchange contains no secret.
   const request = get(address + paths.ready, { rejectUnauthorized: false, signal });
-  // The time can also be over while the body arrives.
+  // The time can also be over while the body arrives: an error without a listener would end the process.
   request.on('error', () => {});
   const [response]: IncomingMessage[] = await once(request, 'response').catch(() => []);
   return response ? await describe(response, address) : `no answer from ${address}`;
@@ -77,6 +79,7 @@ async function describe(response: IncomingMessage, address: string): Promise<str
     const except = unavailable.length > 0 ? `, except: ${unavailable.join(', ')}` : '';
     return `ready at ${address}${except}${memory ? '; the shared memory is away' : ''}`;
   }
+  // `: why`, without the dot at the end.
   const reason = detail?.slice('Not ready'.length, -1) ?? '';
   return `not ready (${response.statusCode}) at ${address}${reason}`;
 }

@@ -40,14 +40,16 @@ export async function serve(sources: OptionSources): Promise<void> {
 
   const relay = await startRelay(config, logger, socket);
   const { address, metricsAddress } = relay;
+  // Left out of the log otherwise.
   const socketActivated = socket && true;
   logger.info({ address, socketActivated, metricsAddress, ...callbacksOf(config) }, 'listening');
   manager.ready();
 
+  /** Reads the configuration as before, and warns of changes that a reload cannot make. */
   const readAgain = () => {
     const reading = read();
-    const ofRestart = restartWarnings(config, reading.config, socket !== undefined);
-    return { ...reading, warnings: [...reading.warnings, ...ofRestart] };
+    const further = restartWarnings(config, reading.config, socket !== undefined);
+    return { ...reading, warnings: [...reading.warnings, ...further] };
   };
   const nextReload = async (): Promise<undefined> => {
     await reloads.next();
@@ -71,6 +73,7 @@ function callbacksOf({ registrations }: Config) {
   return urls.length === 1 ? { callbackUrl: urls[0] } : { callbackUrls: urls };
 }
 
+/** Warns of a port or host in flags or variables: systemd's socket decides. Those of a file stay silent. */
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   for (const name of ['port', 'host'] as const) {
     if (givenBySources(name, sources) === undefined) continue;

@@ -21,13 +21,14 @@ const unitFiles = {
   settings: readFileSync(new URL('../../../deploy/config.yaml', import.meta.url), 'utf8'),
 };
 
-// The unit hides these from the service: home directories, and temporary files of others.
+// Directories that the unit hides from the service: homes, and temporary files of other programs.
 const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
 
 /** `login-relay systemd`: prints a file for systemd, with the path of this relay in it. */
 export async function systemd(file: keyof typeof unitFiles): Promise<void> {
   const command = isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
   const unreachable = command.find((path) => hidden.test(path));
+  // The other files do not start the relay.
   if ((file === 'service' || file === 'template') && unreachable !== undefined) {
     await printError(
       `login-relay: the service cannot access ${unreachable}: install it elsewhere, for example in /usr/local/bin\n`,
@@ -38,7 +39,7 @@ export async function systemd(file: keyof typeof unitFiles): Promise<void> {
   await print(unitFiles[file].replace(/(?<=^ExecStart=)\S+/m, () => start));
 }
 
-/** @see systemd.service(5), "Command lines" */
+/** A word of a command line in a unit. @see systemd.service(5), "Command lines" */
 function quoted(word: string): string {
   const escaped = word.replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /[\s'"\\;]/.test(word) ? `"${escaped}"` : escaped;

@@ -5,7 +5,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { type Limits, limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
-/** Asks for the body of a request whose client waits for that. @see RFC 9110 §10.1.1 */
+/** Asks for the body of a request whose caller waits for that. @see RFC 9110 §10.1.1 */
 export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
   // Older curls, and the HTTP libraries of servers, wait before they send.
   const waits = req.headers.expect?.toLowerCase() === '100-continue';
@@ -15,7 +15,7 @@ export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
 /**
  * Reads the whole body of a request.
  *
- * @throws {RelayError} `body_too_large`, `request_timeout`, or `client_gone` if the client hangs up before its end
+ * @throws {RelayError} `body_too_large`, `request_timeout`, or `client_gone` if the caller hangs up before its end
  */
 export async function readBody(
   { req, res }: Pick<Context, 'req' | 'res'>,
@@ -50,7 +50,7 @@ export async function closeIfUnread(ctx: Context, next: Next): Promise<void> {
 }
 
 /**
- * Closes a connection whose client may still be sending. The client gets the FIN at once, and time to
+ * Closes a connection whose peer may still be sending. The peer gets the FIN at once, and time to
  * read the response before the reset. @see RFC 9112 §9.6
  */
 export function closeLingering(socket: Socket): void {

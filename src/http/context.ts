@@ -105,12 +105,12 @@ export function recordCall(ctx: Context): ObserveCall {
   };
 }
 
-/** Aborts when the client hangs up before the response is sent. @param gone what aborts */
+/** Aborts when the caller hangs up before the response is sent. @param gone what aborts */
 export function clientGone({ res }: Context, gone = new AbortController()): AbortSignal {
   const onClose = () => {
     if (!res.writableFinished) gone.abort();
   };
-  // The client may already be gone.
+  // The caller may already be gone.
   if (res.closed) onClose();
   // Before the request is recorded: the record has the call that this ends.
   else res.prependOnceListener('close', onClose);

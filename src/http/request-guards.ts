@@ -72,7 +72,7 @@ const schemeAndAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
  */
 export function toOriginForm(ctx: Context, next: Next): Promise<void> {
   const { url } = ctx;
-  // Clients never send a fragment. The URL parser would cut off everything after the `#`.
+  // Callers never send a fragment. The URL parser would cut off everything after the `#`.
   if (url.includes('#')) throw new RelayError('bad_request');
   if (url.startsWith('/') || url === '*') return next();
   const target = url.replace(schemeAndAuthority, '');

@@ -8,7 +8,7 @@ export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
   'X-Content-Type-Options': 'nosniff',
 });
 
-/** Sets the request id and the headers of every response. A relay that stops sends clients to its successor. */
+/** Sets the request id and the headers of every response. A relay that stops sends callers to its successor. */
 export function responseHeaders(relay: { readonly stopping: boolean }): Handler {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();

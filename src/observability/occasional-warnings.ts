@@ -11,7 +11,7 @@ const mostSubjects = 20;
 const loggedOrigin = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
 
 /**
- * A warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute. Clients that
+ * A warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute. Callers that
  * choose the subjects cannot flood the log or the memory.
  */
 export function occasionalWarning(

@@ -27,9 +27,9 @@ export interface RequestRecord extends Readonly<Omit<RequestState, Unshared>> {
   readonly method: string;
   /** The route's pattern or name; null if no route matches. */
   readonly route: string | null;
-  /** The status of the response; 499, as in nginx, if the client was gone before. */
+  /** The status of the response; 499, as in nginx, if the caller was gone before. */
   readonly status: number;
-  /** Until the response was sent or the client was gone. */
+  /** Until the response was sent or the caller was gone. */
   readonly durationMs: number;
   readonly outcome: 'ok' | FailureCode;
   readonly provider: UpstreamCall | undefined;
@@ -37,7 +37,7 @@ export interface RequestRecord extends Readonly<Omit<RequestState, Unshared>> {
 
 /**
  * Passes the record of each request to every observer, once the request is handled and the response is
- * sent or the client is gone.
+ * sent or the caller is gone.
  *
  * @param named whether records name registration and front end, of which there may be only one, and people
  */
@@ -48,7 +48,7 @@ export function recordRequests(
 ): Middleware<RequestState> {
   return (ctx, next) => {
     const start = performance.now();
-    // After the client has hung up, the socket no longer has its address.
+    // After the caller has hung up, the socket no longer has its address.
     const address = clientAddress(ctx.req);
     let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
     let isHandled = false;
@@ -90,7 +90,7 @@ export function recordRequests(
       record();
     }
 
-    // The client may already be gone.
+    // The caller may already be gone.
     if (ctx.res.closed) onClose();
     else ctx.res.once('close', onClose);
     return next().finally(() => {
@@ -133,7 +133,7 @@ function levelOf(record: RequestRecord) {
   if (action === 'probe') return 'debug';
   // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
-  // The client or the relay has ended a response of the gateway on purpose.
+  // The caller or the relay has ended a response of the gateway on purpose.
   if (record.ended && record.ended !== 'upstream' && status < 400) return 'info';
   // The failure came after the status: the response broke off, or says that a token is not active.
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';

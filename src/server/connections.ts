@@ -5,21 +5,21 @@ import { limits } from '../limits.ts';
 interface Connection {
   readonly socket: Socket;
   readonly responses: Set<ServerResponse>;
-  /** The bytes that had arrived when the connection began to wait for its client. */
+  /** The bytes that had arrived when the connection began to wait for its peer. */
   bytesBefore: number;
 }
 
 export type Connections = ReturnType<typeof limitConnections>;
 
 /**
- * Limits a server's connections. One too many replaces the one that has waited for its client for longest: idle, or for
- * the body of a request. So clients that send nothing do not exclude others. If none waits, the new one is closed.
+ * Limits a server's connections. One too many replaces the one that has waited for its peer for longest: idle, or for
+ * the body of a request. So peers that send nothing do not exclude others. If none waits, the new one is closed.
  */
 export function limitConnections(server: Server, most: number, onLimit: () => void) {
   const connections = new WeakMap<Socket, Connection>();
   const isSecure = 'setSecureContext' in server;
   const handshakes = new Map<string, Connection>();
-  // The queue of connections that wait for their clients, longest first. One may stay after it has ceased to wait.
+  // The queue of connections that wait for their peers, longest first. One may stay after it has ceased to wait.
   const waiting = new Set<Connection>();
   let open = 0;
   let inFlight = 0;
@@ -55,7 +55,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     waiting.add(connection);
   }
 
-  /** The connection that has waited for its client for longest. Takes those that do not wait out of the queue. */
+  /** The connection that has waited for its peer for longest. Takes those that do not wait out of the queue. */
   function connectionToReplace(): Connection | undefined {
     for (const connection of waiting) {
       const [response, ...pipelined] = connection.responses;
@@ -66,7 +66,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       if (complete || pipelined.length > 0) waiting.delete(connection);
       // A large upload that goes on waits from now. At its new place, this loop meets it with nothing received.
       else if (received >= limits.requestBodySize) startWaiting(connection);
-      // The client has to send.
+      // The peer has to send.
       else if (readableLength === 0 && !response.headersSent) return connection;
       // Else the relay has to read what has come, or is answering. It may still have to wait for the rest of the body.
     }
@@ -78,7 +78,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     inFlight: () => inFlight,
     /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
     has: (socket: Socket): boolean => connections.has(socket),
-    /** Tracks a request until its response is sent or the client is gone. */
+    /** Tracks a request until its response is sent or the peer is gone. */
     serve(request: IncomingMessage, response: ServerResponse): void {
       const connection = connections.get(request.socket);
       if (connection === undefined) return;

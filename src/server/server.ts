@@ -65,7 +65,7 @@ export async function listen(
     connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
     keepAliveTimeout: most.keepAliveTime,
     maxHeaderSize: most.headerSize,
-    // A silent stream has no other sign of a client that has vanished.
+    // A silent stream has no other sign of a peer that has vanished.
     keepAlive: true,
     keepAliveInitialDelay: most.keepAliveTime,
     // The application answers a missing Host, with JSON.
@@ -137,7 +137,7 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
 
 /**
  * Stops listening, lets requests in flight finish, and closes every connection. Keep-alive connections
- * may send further requests for a while: their clients cannot know that the server is closing.
+ * may send further requests for a while: their peers cannot know that the server is closing.
  */
 async function close(
   server: Server | SecureServer,
@@ -160,11 +160,11 @@ async function close(
   clearInterval(sweep);
 }
 
-/** Closes a connection whose client has neither sent nor read anything for the time of an answer. */
+/** Closes a connection whose peer has neither sent nor read anything for the time of an answer. */
 function closeIfSlow(socket: Socket, connections: Connections, observer: ServerObserver): void {
   const responses = connections.responsesOn(socket);
   const isAnswering = responses.some(({ headersSent }) => headersSent);
-  // A client that waits for its response may be idle, and so may one that has read all there is of it.
+  // A peer that waits for its response may be idle, and so may one that has read all there is of it.
   if (responses.length > 0 && (!isAnswering || socket.writableLength === 0)) return;
   if (isAnswering) observer.limitHit('answer_time');
   socket.destroy();
@@ -194,7 +194,7 @@ function refuseUnreadableRequests(
     if (refused.has(socket)) return;
     refused.add(socket);
     afterResponses(socket, () => {
-      // Don't answer a client that has closed the connection or has sent nothing.
+      // Don't answer a peer that has closed the connection or has sent nothing.
       const isSilent = socket.bytesRead === 0 || !connections.has(socket);
       const isDeaf = !socket.writable || error.code === 'ECONNRESET';
       if (isSilent || isDeaf) socket.destroy();

@@ -48,9 +48,7 @@ const transfers = {
  * @param settings.timeout milliseconds that a whole call may take, body included
  * @param settings.concurrentCalls calls that may be in flight; further ones are refused, never queued.
  *   A part of them is kept for logins, and a part for user lookups.
- * @param settings.proxy the HTTP proxy, and the hosts that are called directly
  * @param settings.answerSize bytes that a response may have
- * @param settings.lookup resolves the names of hosts
  * @param settings.to what bodies are streamed to
  */
 export function createUpstreamClient(settings: {

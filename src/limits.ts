@@ -9,7 +9,7 @@ export const limits = {
   handshakeTime: 10_000,
   /** The headers of a request, from the connection or from the first byte on a keep-alive connection. */
   headersTime: 10_000,
-  /** A whole request, from the same moment. An upload to a provider's API takes longest. */
+  /** A whole request, from the moment that the time for its headers begins. An upload to a provider's API takes longest. */
   requestTime: 600_000,
   /** A client that reads its response, without progress. */
   answerTime: 30_000,
@@ -26,13 +26,13 @@ export const limits = {
 
   /** The request line and the headers together. */
   headerSize: 16 * 1024,
-  /** The same if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
+  /** The request line and the headers if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
   headerSizeWithSessions: 64 * 1024,
   headers: 200,
   parameters: 100,
   /** The body of a request to the token or the revocation endpoint. */
   requestBodySize: 16 * 1024,
-  /** The same body, and one as small to the provider's API. */
+  /** Reading such a body, or one as small for the provider's API. */
   requestBodyTime: 10_000,
   codeLength: 4096,
   frontEndStateLength: 512,
@@ -116,7 +116,7 @@ export const limits = {
   apisOfFrontEnd: 20,
 } as const;
 
-/** These limits, or others in tests. */
+/** The limits above, or a test's own. */
 export type Limits = Readonly<Record<keyof typeof limits, number>>;
 
 /** The limits whose hits are counted in metrics. */

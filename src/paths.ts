@@ -1,6 +1,6 @@
 import { version } from './version.ts';
 
-/** The paths that no configuration changes. The others begin with that of a registration. */
+/** The paths that no configuration changes. All other endpoints are below the path of a registration. */
 export const paths = {
   user: '/api/user',
   /** Where a CMS starts logins unless its configuration has an `auth_endpoint`. */
@@ -16,7 +16,7 @@ export const paths = {
   clientRelease: `/login-relay-client-${version}.tgz`,
 } as const;
 
-/** The endpoints of the relay: nothing else can contain one, or be below one. */
+/** The paths that the relay keeps for itself: no page, API or resource may contain one, or be below one. */
 export const ownPaths: readonly string[] = [
   '/auth',
   ...Object.values(paths).filter((path) => !path.startsWith('/auth')),
@@ -25,12 +25,10 @@ export const ownPaths: readonly string[] = [
 
 /** Whether two paths are the same, or one is below the other. A slash at the end does not count. */
 export function overlap(one: string, other: string): boolean {
+  // The shorter path comes first, and with its slash it begins only paths below it.
   const [above, below] = [one, other].map((path) => path.replace(/\/?$/, '/')).sort();
   return below?.startsWith(above ?? '') === true;
 }
-
-/** Where people look who know only the host. */
-export const homePath = '/';
 
 /** Where logins at a registration start. Its other endpoints are below. */
 export function registrationPath(name: string): string {
@@ -43,9 +41,8 @@ export function checkPath(resource: string): string {
 }
 
 /** The names of a path that begins with that of a registration, and the name below it if there is only one. */
-export function namesInPath(path: string): { registration?: string; below?: string | undefined } {
-  const [, registration, below] = /^\/auth\/([^/]+)(?:\/([^/]+)$)?/.exec(path) ?? [];
-  return registration === undefined ? {} : { registration, below };
+export function namesInPath(path: string): Partial<Record<'registration' | 'below', string>> {
+  return /^\/auth\/(?<registration>[^/]+)(?:\/(?<below>[^/]+)$)?/.exec(path)?.groups ?? {};
 }
 
 /** The names of endpoints below `/auth/` and `/auth/<registration>/`. No registration and no front end can have one. */

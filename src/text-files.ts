@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  linkSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A small text file, and whether users other than its owner may read it. */
+/** A small text file, and who besides its owner may read it. */
 export interface TextFile {
   readonly text: string;
-  /** What the text is made of. A file may be none. */
+  /** The bytes as read; none if a test or the demo makes the text up. */
   readonly bytes?: Buffer;
   readonly readableByGroup?: boolean;
   readonly readableByOthers: boolean;
@@ -24,13 +16,13 @@ export type ReadFile = (path: string) => TextFile;
 
 /** Reads a whole text file. @throws an error with Node's `code` */
 export function readTextFile(path: string): TextFile {
-  const bytes = readFileSync(path);
-  const { mode } = statSync(path);
+  const bytes = fs.readFileSync(path);
+  const { mode } = fs.statSync(path);
   return {
     text: bytes.toString(),
     bytes,
-    readableByGroup: (mode & constants.S_IRGRP) !== 0,
-    readableByOthers: (mode & constants.S_IROTH) !== 0,
+    readableByGroup: (mode & fs.constants.S_IRGRP) !== 0,
+    readableByOthers: (mode & fs.constants.S_IROTH) !== 0,
   };
 }
 
@@ -41,7 +33,7 @@ export type NewFiles = Pick<typeof newFiles, 'expect'> & Partial<typeof newFiles
 export const newFiles = {
   /** Checks that this user can create a file there, without creating it. */
   expect(path: string): void {
-    accessSync(dirname(path), constants.W_OK | constants.X_OK);
+    fs.accessSync(dirname(path), fs.constants.W_OK | fs.constants.X_OK);
   },
 
   /**
@@ -52,15 +44,15 @@ export const newFiles = {
   create(path: string, text: string): boolean {
     const draft = `${path}.${randomUUID()}`;
     try {
-      writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+      fs.writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
       // Unlike a renamed file, a link never replaces the file of another process.
-      linkSync(draft, path);
+      fs.linkSync(draft, path);
       return true;
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return false;
       throw error;
     } finally {
-      rmSync(draft, { force: true });
+      fs.rmSync(draft, { force: true });
     }
   },
 };
@@ -76,11 +68,12 @@ export function whyUnreadable(error: unknown): string {
   return unreadable[codeOf(error)] ?? 'names a file that cannot be read';
 }
 
-/** Whether there is no file of this name. A blank one may count as none. */
+/** Whether there is no file of this name. @param orBlank whether a blank file counts as none */
 export function isMissingFile(path: string, readFile: ReadFile, orBlank = false): boolean {
   try {
     return readFile(path).text.trim() === '' && orBlank;
   } catch (error) {
+    // Any other error is one of a file that exists.
     return codeOf(error) === 'ENOENT';
   }
 }

@@ -41,7 +41,7 @@ function namesItsHost(text: string): boolean {
   return hostname?.startsWith('[') || written?.toLowerCase() === hostname;
 }
 
-/** Why a URL cannot be used: a parameter of its query is one that the relay adds. */
+/** Why a URL cannot be used: its query has a parameter that the relay adds itself; undefined if it has none. */
 export function whyTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
   const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
   return taken && `must not have ${taken} in its query: the relay adds it`;
@@ -59,6 +59,7 @@ linkLocal.addAddress('fd20:ce::254', 'ipv6');
 linkLocal.addAddress('100.100.100.200');
 const metadataHost = /^metadata\.google\.internal\.?$/;
 
+/** Whether a host is a link-local address, or one at which a cloud serves metadata and credentials of the machine. */
 function isLinkLocal({ hostname }: URL): boolean {
   if (metadataHost.test(hostname)) return true;
   return hostname.startsWith('[')

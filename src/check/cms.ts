@@ -1,4 +1,4 @@
-import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
+import type { Config, RegistrationConfig } from '../config/config.ts';
 import { registrationsOf } from '../config/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -10,7 +10,7 @@ export function cmsConfigs(config: Config) {
       registrationsOf(config, frontEnd).map((registration) => ({
         frontEnd: frontEnd.name,
         registration: registration.name,
-        backend: backendLines(config, registration, frontEnd),
+        backend: backendLines(config.baseUrl, registration, frontEnd.name),
       })),
     );
 }
@@ -27,12 +27,7 @@ export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
   ];
 }
 
-function backendLines(
-  { baseUrl }: Config,
-  registration: RegistrationConfig,
-  frontEnd: FrontEndConfig,
-): string {
-  const { provider } = registration;
+function backendLines(baseUrl: string, { name, provider }: RegistrationConfig, frontEnd: string) {
   const backend = 'known' in provider ? provider.known.cms : undefined;
   // The CMS compares base_url with the origin of the popup's messages, so it must have no path.
   const { origin, pathname } = new URL(baseUrl);
@@ -45,7 +40,7 @@ function backendLines(
     'branch: main',
     `base_url: ${origin}`,
     // Sveltia CMS needs an auth_endpoint at GitLab. With both names, it stays right if the relay gets a second CMS.
-    `auth_endpoint: ${path && `${path}/`}auth/${registration.name}/${frontEnd.name}`,
+    `auth_endpoint: ${path && `${path}/`}auth/${name}/${frontEnd}`,
     ...(apiRoot === backend?.apiRoot ? [] : [`api_root: ${apiRoot}`]),
   ];
   return ['backend:', ...lines.map((line) => `  ${line}`), ''].join('\n');

@@ -2,7 +2,7 @@
 export interface Finding {
   /** What was checked: `token endpoint`. */
   readonly subject: string;
-  /** `not_checked`: it may be right or wrong, `login-relay check` cannot see it. */
+  /** `not_checked`: `login-relay check` cannot see whether it is right, so the operator has to look. */
   readonly verdict: 'ok' | 'not_checked' | 'warning' | 'problem';
   readonly message: string;
   /** What to change or to do, if the message does not say so itself. */
@@ -19,7 +19,6 @@ export function findingsOn(subject: string) {
   return {
     /** Nothing to change. */
     ok: make('ok'),
-    /** The operator has to look: `login-relay check` cannot see it. */
     notChecked: make('not_checked'),
     /** It works, or may work, but the operator should look at it. */
     warning: make('warning'),

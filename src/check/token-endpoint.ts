@@ -135,8 +135,7 @@ function causesOf(context: ProviderContext, forms: readonly ClientAuthentication
 }
 
 /** Where the client secret comes from, for people. */
-function describeClientSecret({ config, registration, ...naming }: ProviderContext): string {
-  const { sourceOf, describe } = naming;
+function describeClientSecret({ config, registration, sourceOf, describe }: ProviderContext) {
   if (sourceOf('clientSecretFile')) return `the file of ${describe('clientSecretFile')}`;
   if (sourceOf('clientSecret')) return describe('clientSecret');
   const name = config.registrationsAreNamed ? registration.name : undefined;

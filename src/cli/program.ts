@@ -97,8 +97,8 @@ function addConfiguredCommands(
       .option('--changed', 'of print: only what is set')
       .addHelpText('after', configHelp),
   ).action(async (action: ConfigAction, { changed, ...flags }: Flags & { changed?: boolean }) => {
-    const { config } = await import('./commands/config.ts');
-    await config(action, sourcesOf(flags), changed);
+    const { textOfConfig } = await import('./commands/config.ts');
+    await print(await textOfConfig(action, sourcesOf(flags), changed));
   });
 }
 

@@ -64,9 +64,9 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
 function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage | undefined) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
-  // A login that names no front end, as in the contract, belongs to the first one that can do so. It comes twice: its
-  // first place counts.
-  const shown = [deliveries.contract, ...Object.values(deliveries)];
+  // A login that names no front end, as in the contract, belongs to the first front end that may leave its name out. So
+  // the contract's comes first. It comes again in its own place, which then does not count.
+  const ordered = [deliveries.contract, ...Object.values(deliveries)];
   // The name that the documents use in paths: `/auth/provider`.
   const providers = {
     provider: {
@@ -84,7 +84,7 @@ function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage |
   };
   const frontEnds = Object.fromEntries([
     ...(own ? [['app', settingsOf(own)]] : []),
-    ...shown.map((one) => [one.name, frontEndOf(one, frontEnd.url)]),
+    ...ordered.map((one) => [one.name, frontEndOf(one, frontEnd.url)]),
   ]);
   const file = {
     'base-url': relay.url,
@@ -104,6 +104,7 @@ function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage |
 
 const randomSecret = () => randomBytes(32).toString('base64url');
 
+/** The user's own page as a front end, as a configuration file describes it. */
 function settingsOf({ origin, tokenDelivery }: OwnPage) {
   const settings = { origin, 'token-delivery': tokenDelivery };
   return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };

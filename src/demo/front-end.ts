@@ -18,7 +18,7 @@ const files = {
 };
 
 /**
- * Serves a front end of the demo: a page for each delivery, their files, and the notes.
+ * Serves the front end of the demo: a page for each delivery, its files, the notes, and the requests to the relay.
  *
  * @param steps the requests to the relay, which the pages show
  */
@@ -29,8 +29,8 @@ export function createFrontEnd(
 ): RequestListener {
   const relayOrigin = new URL(relayUrl).origin;
   const notes = createNotes(relayUrl);
-  const ofPages = pages.map((page) => [page.path, pageOf(page, pages, relayUrl)] as const);
-  const served = new Map([...Object.entries(files), ...ofPages]);
+  const pageFiles = pages.map((page) => [page.path, pageOf(page, pages, relayUrl)] as const);
+  const served = new Map([...Object.entries(files), ...pageFiles]);
   const policy = `script-src 'self' ${relayOrigin}; style-src 'self'; connect-src 'self' ${relayOrigin}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
   const headers = {
     ...securityHeaders,
@@ -43,6 +43,7 @@ export function createFrontEnd(
       response.writeHead(status, { ...headers, 'Content-Type': `${type}; charset=utf-8` });
     const file = served.get(path);
     if (path === '/steps') steps.follow(answer(200, 'text/event-stream'));
+    // The notes, or their metadata: that path has theirs at its end.
     else if (path.endsWith(notesPath)) notes(request, response);
     else if (file === undefined) answer(404, 'text/plain').end('Not found\n');
     else answer(200, mediaTypes[extname(path)] ?? 'text/html').end(file);
@@ -54,12 +55,14 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
 };
 
+/** The page of a delivery: links to all pages, what its script fills in, the requests to come, and the script itself. */
 function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): string {
   const { name, path: ownPath, lead, requests, guide, script = 'with-client.js', settings } = page;
   const links = pages.map(({ path, title }) => {
     const current = { markup: path === ownPath ? ' aria-current="page"' : '' };
     return html`<a href="${path}"${current}>${title}</a>`;
   });
+  // What page.js takes as `delivery`.
   const what = settings['resources'] ? 'resource' : settings['token-delivery'];
   const delivery = `${settings['kind'] ?? what ?? 'query'}`;
   const [, source] =

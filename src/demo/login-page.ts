@@ -23,7 +23,7 @@ export const pageHeaders = {
 /** The longest name that the page takes, in UTF-16 code units. */
 const maxNameLength = 60;
 
-/** Drops control and formatting characters, and collapses spaces, if a usable name is left. */
+/** The name without control and formatting characters, with single spaces; undefined if it is then empty or too long. */
 export function parseName(text: string): string | undefined {
   const name = text.toWellFormed().replace(/\s+/g, ' ').replace(/\p{C}/gu, '').trim();
   return name === '' || name.length > maxNameLength ? undefined : name;
@@ -33,7 +33,7 @@ export function parseName(text: string): string | undefined {
  * The form that a person logs in with at the demo's provider.
  *
  * @param clientName where the login leads to
- * @param browser what the form sends back
+ * @param browser what ties the form to its browser: a hidden field, which the provider compares with a cookie
  * @param problem what was wrong with the name last sent
  */
 export function loginPage(clientName: string, browser: string, problem = ''): string {

@@ -5,14 +5,17 @@ export const notesPath = '/api/notes';
 /** Where clients read who gives the tokens. @see RFC 9728 §3.1 */
 const metadataPath = `/.well-known/oauth-protected-resource${notesPath}`;
 
-/** An API that knows nothing of OAuth: what is in front of it says who asks. */
+/** An API that knows nothing of OAuth: the check in front of it says in a header who asks. */
 const listNotes: RequestListener = ({ headers }, response) => {
   const name = decodeURIComponent(`${headers['x-forwarded-preferred-username']}`);
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify({ notes: [`This note is for ${name} alone.`] }));
 };
 
-/** The API with a check in front of it: asks the relay about each request, as a reverse proxy does. */
+/**
+ * The API with a check in front of it: asks the relay about each request, as a reverse proxy does. A refusal of the
+ * relay, and the metadata that lead to its logins, are passed on.
+ */
 export function createNotes(relayUrl: string): RequestListener {
   return async (request, response) => {
     const path = request.url === metadataPath ? metadataPath : '/auth/check/notes';
@@ -20,7 +23,7 @@ export function createNotes(relayUrl: string): RequestListener {
     try {
       const answer = await fetch(relayUrl + path, { headers: { authorization } });
       if (answer.status === 204) {
-        // They replace those that the client has sent.
+        // The relay's headers say who asks. They replace the client's own, which anyone could have made up.
         for (const [name, value] of answer.headers) {
           if (name.startsWith('x-forwarded-')) request.headers[name] = value;
         }

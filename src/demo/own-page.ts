@@ -46,13 +46,14 @@ export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string })
   return { origin, tokenDelivery };
 }
 
+/** A value that a schema accepts. @throws {ConfigError} that names the flag */
 function parse<Output>(flag: string, schema: v.GenericSchema<unknown, Output>, value: unknown) {
   const { success, output, issues } = v.safeParse(schema, value, { abortPipeEarly: true });
   if (success) return output;
   throw new ConfigError([`${flag} ${issues[0].message}`]);
 }
 
-/** What such a page needs to log in at this relay, for the terminal. */
+/** What the user's own page needs to log in at this relay, for the terminal: names, and the script of the plain example. */
 export function describeOwnPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string {
   const clientId = "clientId: 'app'";
   const mode = tokenDelivery === 'session' ? ", mode: 'session'" : '';

@@ -50,13 +50,13 @@ export interface DemoOptions {
 export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
 
 const usualPort = 8000;
-/** Two more ports follow. */
+/** The highest port of the relay: two more ports follow. */
 const highest = 65_533;
 
 /**
  * Opens the ports of the demo, one after the other.
  *
- * @param opened gets each
+ * @param opened gets each open port at once: the caller closes them, also if a later one fails
  * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
@@ -69,12 +69,14 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
   async function open(purpose: string): Promise<OpenPort> {
     const port = next;
     if (port !== 0) next += 1;
+    // Leave the port of the user's own page free.
     if (wanted === undefined && own?.origin.endsWith(`:${port}`)) return open(purpose);
     try {
       const taken = await openPort(port, purpose);
       opened.push(taken);
       return taken;
     } catch (error) {
+      // Only the usual ports have substitutes: a port that was asked for is taken, or the demo does not start.
       if (wanted !== undefined || port >= usualPort + 100) throw error;
       movedOn = true;
       return open(purpose);

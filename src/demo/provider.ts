@@ -10,12 +10,7 @@ import { optional, withParameters } from '../oauth/query.ts';
 import { loginPage, pageHeaders, parseName } from './login-page.ts';
 
 /** The one client of the provider. It sends its secret in the body. */
-interface Client {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUri: string;
-  readonly name: string;
-}
+type Client = Readonly<Record<'clientId' | 'clientSecret' | 'redirectUri' | 'name', string>>;
 
 /** What the code and the tokens of a login have in common. */
 interface Login {
@@ -49,7 +44,7 @@ export function createDemoProvider(
   const refreshTokens = createRecent<Login>(day, mostLogins, Date.now);
   const ofClient = { client_id: client.clientId, redirect_uri: client.redirectUri };
 
-  /** Shows the login page, and takes its form. @see RFC 6749 §4.1.1, §4.1.2 */
+  /** Shows the login page, and takes its form: both carry the authorization request in the query. @see RFC 6749 §4.1 */
   async function authorize(ctx: Context): Promise<void> {
     const request = new URLSearchParams(ctx.querystring);
     if (!has(request, ofClient)) return answer(ctx, 400, 'Unknown client or redirect URI');
@@ -80,7 +75,7 @@ export function createDemoProvider(
     respond({ code: issue(codes, login) });
   }
 
-  /** Reads a request of the client. Undefined after refusing one of somebody else. @see RFC 6749 §2.3.1 */
+  /** Reads a request of the client; undefined after refusing one without its credentials. @see RFC 6749 §2.3.1 */
   async function formOfClient(ctx: Context): Promise<URLSearchParams | undefined> {
     const form = await formOf(ctx);
     const { clientId: client_id, clientSecret: client_secret } = client;
@@ -95,6 +90,7 @@ export function createDemoProvider(
     if (form === undefined) return;
     const refreshed = take(refreshTokens, form.get('refresh_token'));
     const started = take(codes, form.get('code'));
+    // A wrong verifier spends the code, too: it was not its own client that sent it.
     const isProven = started?.challenge === codeChallenge(form.get('code_verifier') ?? '');
     const login = refreshed ?? (isProven && has(form, ofClient) ? started : undefined);
     if (login === undefined || login.isRevoked) return answer(ctx, 400, { error: 'invalid_grant' });
@@ -117,6 +113,7 @@ export function createDemoProvider(
     answer(ctx, 200, {});
   }
 
+  /** Shows the record of the person whom an access token is for. */
   function showUser(ctx: Context): void {
     const [, token = ''] = ctx.get('authorization').split(' ');
     const login = accessTokens.get(token);
@@ -139,6 +136,7 @@ export function createDemoProvider(
   return app.callback();
 }
 
+/** A user record, with what GitHub's has, since the demo claims to be GitHub. */
 function recordOf(name: string) {
   const id = Buffer.from(name).toString('base64url');
   return { id, login: name.toLowerCase().replaceAll(' ', '-'), name };
@@ -149,18 +147,20 @@ function answer(ctx: Context, status: number, body: string | object): void {
   ctx.body = body;
 }
 
+/** The form in a body; empty if it is too long or breaks off. */
 async function formOf({ req }: Context): Promise<URLSearchParams> {
   const options = { limit: longestForm, encoding: 'utf8' } as const;
   return new URLSearchParams(await getRawBody(req, options).catch(() => ''));
 }
 
-/** Whether the parameters are there, with these values. */
+/** Whether a request has these parameters, with these values. */
 function has(given: URLSearchParams, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) => given.get(name) === value);
 }
 
 type Logins = ReturnType<typeof createRecent<Login>>;
 
+/** Issues a code or token of a login. */
 function issue(logins: Logins, login: Login): string {
   const token = randomBytes(32).toString('base64url');
   logins.set(token, login);

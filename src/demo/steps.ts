@@ -2,6 +2,7 @@ import { effectOf, hasFailed, isOfLogin, onToProvider } from '../observability/r
 import type { RequestRecord } from '../observability/request-log.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 
+/** The response to a page that shows the steps. */
 interface Follower {
   write(text: string): unknown;
   once(event: 'close', listener: () => void): unknown;
@@ -14,18 +15,19 @@ export type Steps = ReturnType<typeof createSteps>;
 
 export function createSteps() {
   let steps: ReturnType<typeof stepOf>[] = [];
-  /** The front end of the last login. Lookups do not say whose they are. A resource has the name of its front end. */
+  /** The front end of the last login: a user lookup belongs to it, since its record names no front end. */
   let frontEnd: string | undefined;
   const followers = new Set<Follower>();
   const send = (to: Follower) => to.write(`data: ${JSON.stringify(steps)}\n\n`);
   return {
+    /** Adds a request to the steps. A start of a login, or a registration, begins them anew. */
     observe(record: RequestRecord): void {
       if (!isShown(record)) return;
       const isFirst = beginsLogin(record);
       frontEnd = record.frontEnd ?? (isFirst ? undefined : frontEnd);
-      steps = [...(isFirst ? [] : steps), stepOf(record, record.resource ?? frontEnd)].slice(
-        -maxSteps,
-      );
+      // The demo's resource has the name of its front end.
+      const step = stepOf(record, record.resource ?? frontEnd);
+      steps = [...(isFirst ? [] : steps), step].slice(-maxSteps);
       for (const follower of followers) send(follower);
     },
     /** Sends the steps, and each change of them, as server-sent events. */
@@ -37,12 +39,15 @@ export function createSteps() {
   };
 }
 
-/** Preflights, scripts and probes are no steps of a login. */
+/** Whether a request is a step of a login: preflights, scripts and probes are none. */
 function isShown({ method, action }: RequestRecord): boolean {
   return method !== 'OPTIONS' && (isOfLogin(action) || action === 'user' || action === 'check');
 }
 
-/** A client that nobody registered begins with its registration. Its start leads to a question, not to the provider. */
+/**
+ * Whether a request begins a login: it leads on to the provider. A client that nobody registered begins with its
+ * registration instead: the start of its login leads to a question, not to the provider.
+ */
 function beginsLogin(record: RequestRecord): boolean {
   const isStart = record.method === 'GET' && effectOf(record) === onToProvider;
   return isStart || record.action === 'register';

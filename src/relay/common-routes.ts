@@ -8,7 +8,7 @@ import type { RegistrationSource } from '../login/registration.ts';
 import type { Query } from '../oauth/query.ts';
 import { matchesAny, patternsThatAllow } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
-import { homePath, paths } from '../paths.ts';
+import { paths } from '../paths.ts';
 import { clientFiles } from '../routes/client.ts';
 import { currentUser } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
@@ -51,7 +51,8 @@ export function commonRoutes(
       ...rateLimits,
       currentUser(findRegistration, requests, isForeign),
     ),
-    [homePath]: reading('home', home(pages, readiness, second ? undefined : onlyPage)),
+    // People who know only the host look here.
+    '/': reading('home', home(pages, readiness, second ? undefined : onlyPage)),
     [paths.alive]: reading('probe', alive),
     [paths.ready]: reading('probe', ready(readiness)),
     ...Object.fromEntries(

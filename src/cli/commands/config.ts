@@ -5,26 +5,16 @@ import { migratedFile, printChanged, printFile } from '../../config/shown/print.
 import { configFileSchema } from '../../config/shown/schema.ts';
 import { type OptionSources, orPackaged } from '../../config/sources.ts';
 import { newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
-import { print } from '../print.ts';
 
 export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
 
 /**
- * `login-relay config`: `check` only reads the configuration. `print` shows it as a file, with secrets masked, and asks
+ * What `login-relay config` prints. `check` only reads the configuration. `print` shows it as a file, with secrets masked, and asks
  * issuers for what they give. `migrate` prints the file that replaces flags and variables. Without any option, they read
  * the file of the packaged service, and say so. `schema` prints the JSON Schema of such files.
  *
  * @throws {ConfigError}
  */
-export async function config(
-  action: ConfigAction,
-  sources: OptionSources,
-  changed = false,
-): Promise<void> {
-  await print(await textOfConfig(action, sources, changed));
-}
-
-/** What {@link config} prints. */
 export async function textOfConfig(
   action: ConfigAction,
   options: OptionSources,

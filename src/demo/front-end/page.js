@@ -9,7 +9,10 @@ export const relay = setting('login-relay').replace(/\/$/, '');
 export const provider = 'provider';
 /** The name of this front end at the relay. */
 export const clientId = setting('client-id');
-/** How the page gets its token, such as `session`: it does not. `native`: nobody registered it. */
+/**
+ * How the page gets its token, such as `code`. `session`: it gets none. `resource`: one for an API. `native`: the page is a
+ * client that nobody registered.
+ */
 export const delivery = setting('delivery');
 
 /**

@@ -11,6 +11,7 @@ const openToAll =
 /** What can have rules of its own. */
 type Owner = Pick<FrontEndReading, 'allow' | 'registrations'>;
 
+/** Names in these lists have no colon of their own: one can only follow the name of a provider. */
 const withoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
 
 /** Who may log in; undefined: everybody. */
@@ -27,47 +28,48 @@ export function checkAllow(
   { registrations, resources, frontEnds }: Readings,
   providers: readonly (ProviderSettings | undefined)[],
 ): void {
-  const settings = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
-  const telling = resources.filter(({ values }) => values.identity?.includes('groups'));
+  const providerOf = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
+  const learningGroups = resources.filter(({ values }) => values.identity?.includes('groups'));
   for (const one of [...registrations, ...resources, ...frontEnds]) {
     const { allow: reading, registrations: usable } = one;
     const allow = allowOf(one);
     if (reading === undefined || allow === undefined) continue;
     const isUsed =
-      reading.sourceOf('groups') || telling.some(({ claiming }) => claiming === reading);
+      reading.sourceOf('groups') || learningGroups.some(({ claiming }) => claiming === reading);
     if (reading.sourceOf('groupsClaim') !== undefined && !isUsed) {
       reading.fault('groupsClaim', 'has no effect without groups');
     }
     for (const rule of rulesOf(allow)) {
-      if (hasUnplaced(rule, allow[rule] ?? [], reading, usable)) continue;
+      if (reportAmbiguous(rule, allow[rule] ?? [], reading, usable)) continue;
       for (const name of usable)
-        reportUnanswered(rule, allowAt(allow, name), reading, name, settings.get(name));
+        reportUnanswered(rule, allowAt(allow, name), reading, name, providerOf.get(name));
     }
   }
 }
 
-/** Reports names that are those of different people at different providers. A warning does not count. */
-function hasUnplaced(
+/** Reports names that can mean other people at another provider. @returns whether that is a fault, not a warning */
+function reportAmbiguous(
   rule: AccessRule,
   names: readonly string[],
   { fault, warn }: Reading<'allow'>,
   registrations: readonly string[],
 ): boolean {
-  const unplaced = names.filter((name) => splitName(name, registrations).at === undefined);
-  if (withoutColon.includes(rule) && unplaced.some((name) => name.includes(':'))) {
+  const anywhere = names.filter((name) => splitName(name, registrations).at === undefined);
+  if (withoutColon.includes(rule) && anywhere.some((name) => name.includes(':'))) {
     const before = 'must have no colon, except after the name of a provider that may be used here';
     fault(rule, `${before}: ${registrations.join(' or ')}`);
     return true;
   }
-  if (unplaced.length === 0 || registrations.length < 2) return false;
+  if (anywhere.length === 0 || registrations.length < 2) return false;
   const which = `at which provider, as ${registrations.map((name) => `${name}:…`).join(' or ')}`;
+  // Providers verify addresses, so they belong to one person everywhere.
   const isAddress = rule === 'emails' || rule === 'emailDomains';
   if (isAddress) warn(rule, `is good at each of its providers: say ${which}`);
   else fault(rule, `must say ${which}`);
   return !isAddress;
 }
 
-/** Reports a rule that the provider cannot answer. Of a discovered one, the claims of OpenID Connect count. */
+/** Reports a rule that a provider cannot answer. Of one to be discovered, the claims of OpenID Connect count. */
 function reportUnanswered(
   rule: AccessRule,
   allow: Allow,
@@ -82,25 +84,25 @@ function reportUnanswered(
   reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
 
-/** Warns of front ends that share an OAuth application with clients that nobody registered, and ask for more. */
-function warnOfWiderScopes(own: FrontEndReading, frontEnds: Readings['frontEnds']): void {
-  for (const { name, values } of own.usable) {
+/** Warns if clients that nobody registered share an OAuth application with a front end that asks for more scopes. */
+function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
+  for (const { name, values } of open.usable) {
     const scopeOf = (one: FrontEndReading) =>
       one.values.scope ?? values.scope ?? presetOf(values)?.scope;
     const wider = frontEnds.find(
       (one) =>
         one.registrations.includes(name) &&
-        scopeBeyond(scopeOf(one), scopeOf(own) ?? '').length > 0,
+        scopeBeyond(scopeOf(one), scopeOf(open) ?? '').length > 0,
     );
     if (wider === undefined) continue;
-    own.warn(
+    open.warn(
       'scope',
       `is less than that of ${wider.name}: if the provider adds what a person granted before, these clients get no token. Register a second OAuth application for them`,
     );
   }
 }
 
-/** Checks which clients need no entry of their own. */
+/** Checks which programs need no entry of their own, and who may log in with them. */
 export function checkOpenClients({ resources, frontEnds }: Readings): void {
   const taken: string[] = [];
   for (const frontEnd of frontEnds) {
@@ -112,6 +114,7 @@ export function checkOpenClients({ resources, frontEnds }: Readings): void {
       continue;
     }
     const opened = resources.filter(({ name }) => values.resources?.includes(name));
+    // Whether a provider's people may all log in, since neither it nor each of its resources says who may.
     const isForAll = frontEnd.usable.some(({ name, allow }) => {
       const there = opened.filter(({ registration }) => registration === name);
       return !allow && (there.length === 0 || there.some((resource) => !resource.allow));

@@ -6,9 +6,10 @@ import type { FrontEndReading, Readings, RegistrationReading } from '../readings
 const cmsPresets = presets.flatMap(({ cms, ...preset }) => (cms ? [{ ...preset, cms }] : []));
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
 
-/** Reports what keeps the front ends that are CMSes from logging in, or from their repositories. */
+/** Reports what keeps CMSes from logging in, or from their repositories. */
 export function reportCmses({ registrations, frontEnds }: Readings): void {
   const cmses = frontEnds.filter(({ values }) => values.tokenDelivery === 'cms');
+  // What /auth can serve: the registrations of CMSes, each with the first of its CMSes.
   const served = registrations.flatMap((registration) => {
     const { name } = registration;
     const frontEnd = cmses.find((one) => one.registrations.includes(name));
@@ -30,6 +31,7 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
   }
 }
 
+/** Reports a provider that no CMS works with, and a scope that leaves a CMS without its repositories. */
 function reportRepositories(frontEnd: FrontEndReading, registration: RegistrationReading): void {
   const { map, values, fault, warn } = frontEnd;
   const preset = cmsPresetOf(registration);
@@ -44,6 +46,7 @@ function reportRepositories(frontEnd: FrontEndReading, registration: Registratio
   const { repositoryScopes } = preset.cms;
   const { clientId = '', scope = preset.scope } = registration.values;
   const words = (values.scope ?? scope)?.split(' ') ?? [];
+  // A GitHub App has permissions in place of scopes.
   const isApp = preset.appIdPrefix && clientId.startsWith(preset.appIdPrefix);
   if (isApp || words.some((word) => repositoryScopes.includes(word))) return;
   warn(
@@ -52,7 +55,7 @@ function reportRepositories(frontEnd: FrontEndReading, registration: Registratio
   );
 }
 
-/** The preset of a registration. A default does not count if the registration has URLs of its own. */
+/** The preset of a registration, if CMSes work with it. Beside URLs of its own, the default preset does not count. */
 function cmsPresetOf({ values, sourceOf }: RegistrationReading) {
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   if (values.authorizeUrl !== undefined && !isNamed) return undefined;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isSameSite } from '../../origins/domains.ts';
 import { hasStar, isAnyPort, type OriginPattern } from '../../origins/origin-pattern.ts';
-import { originOf, type RedirectUri } from '../../origins/redirect-uri.ts';
+import { originOf, type RedirectUri, withAnyPort } from '../../origins/redirect-uri.ts';
 import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
 import { overlap } from '../../paths.ts';
 import { isLoopback, whyTaken } from '../../urls.ts';
@@ -11,10 +11,10 @@ import { completeValues, type FrontEndReading, type Readings } from '../readings
 import { allowOf } from './access.ts';
 import { isWithoutState, refreshTokensOf } from './state.ts';
 
-/** The parameters that a delivery adds to the front end's URL. */
+/** The parameters that plain logins add to the front end's URL. */
 const deliveredParameters = ['access_token', 'state', 'error', 'error_description', 'request_id'];
 
-/** Checks a front end, apart from what it may use. */
+/** Checks the addresses of a front end, and how it gets its tokens. */
 export function checkFrontEnd(reading: FrontEndReading): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
@@ -22,7 +22,7 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   // A kind with a fault may stand for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
   if (origin && hasStar(origin)) {
-    reportFamily(reading, origin);
+    reportStar(reading, origin);
   } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
@@ -36,24 +36,25 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
 }
 
-/** What `FrontEndSettings` and `Api` say of a front end. No fault was reported. */
+/** What `FrontEndSettings` and `Api` are made of. Call it only if no fault was reported. */
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
   const { origin, kind = 'page' } = reading.values;
   const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
-  const isUsable = origin !== undefined && whyNoRedirectUri(values.frontendUrl) === undefined;
-  const redirectUris = values.redirectUri ?? (isUsable ? [page] : []);
+  const isPageRedirectUri = origin !== undefined && !whyNoRedirectUri(values.frontendUrl);
+  const redirectUris = values.redirectUri ?? (isPageRedirectUri ? [page] : []);
   return {
     name,
     kind,
     origin,
+    /** Undefined: it has no page, or one at each of several origins. */
     frontendUrl: origin === undefined || hasStar(origin) ? undefined : page,
     redirectUris:
       isCms || hasSessions
         ? []
-        : redirectUris.map((uri) => (kind === 'native' ? v.parse(nativeRedirectUri, uri) : uri)),
+        : redirectUris.map((uri) => (kind === 'native' ? withAnyPort(uri) : uri)),
     tokenDelivery,
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     registrations,
@@ -70,8 +71,8 @@ export function frontEndConfig(reading: FrontEndReading) {
   };
 }
 
-/** Checks an origin with a `*`, which stands for a family of origins. */
-function reportFamily(reading: FrontEndReading, origin: OriginPattern): void {
+/** Checks a front end whose origin has a `*`: no token may be in a URL, and everybody at these origins can log in. */
+function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
   const { relay, values, describe, fault, forbid, warn } = reading;
   if (values.tokenDelivery && values.tokenDelivery !== 'code') {
     fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code`);
@@ -100,7 +101,7 @@ function reportNoRedirectUri(reading: FrontEndReading): void {
   else if (!isWithoutState(reading)) warn('frontendUrl', message);
 }
 
-/** Why the front end URL cannot be the redirect URI; undefined if it can. */
+/** Why the front end URL cannot be the redirect URI; undefined if it can. `checkFrontEnd` refuses other parameters. */
 function whyNoRedirectUri(frontendUrl: URL | undefined): string | undefined {
   const taken = ['code', 'iss'].find((name) => frontendUrl?.searchParams.has(name));
   if (taken) return `has ${taken} in its query`;
@@ -142,7 +143,7 @@ function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontE
   }
 }
 
-/** Browsers send the cookies of sessions only to the relay, and only from pages of the relay's own site. */
+/** Reports a page that is not on the relay's own site: from others, browsers do not send the cookies of sessions. */
 function reportSessionFrontEnd(reading: FrontEndReading): void {
   const { relay, values, describe, fault, warnOfUnused } = reading;
   const { origin } = values;
@@ -161,7 +162,7 @@ function reportSessionFrontEnd(reading: FrontEndReading): void {
   warnOfUnused(['refreshTokens'], ` with ${delivery}: its page gets no token`);
 }
 
-/** A part of a provider's API that a page may use through the relay: an entry of `proxy` without faults. */
+/** What `Api` is made of: an entry of `proxy` without faults. */
 function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) {
   const { path, url, methods, requestHeaders, provider } = completeValues(reading);
   return {
@@ -173,7 +174,7 @@ function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) 
   };
 }
 
-/** Checks `proxy` of all front ends. */
+/** Checks the entries of `proxy` of all front ends. */
 export function checkApis({ frontEnds }: Readings): void {
   const earlier: string[] = [];
   for (const { apis, registrations, values, describe } of frontEnds) {
@@ -185,7 +186,7 @@ export function checkApis({ frontEnds }: Readings): void {
       reportRegistration(api, registrations);
       const { path } = api.values;
       if (path === undefined) continue;
-      // A request must belong to one alone.
+      // Each request must belong to one API alone.
       if (earlier.some((other) => overlap(other, path))) {
         api.fault('path', 'is the same as another path, or one is below the other');
       }
@@ -194,6 +195,7 @@ export function checkApis({ frontEnds }: Readings): void {
   }
 }
 
+/** Reports an API without a provider, or with one that its front end may not use. */
 function reportRegistration(api: Reading<'proxy'>, registrations: readonly string[]): void {
   const name = api.values.provider;
   if (api.sourceOf('provider') === undefined && registrations.length > 1) {

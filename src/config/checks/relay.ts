@@ -10,6 +10,7 @@ import { describeDelivery } from './several.ts';
 export function checkListening(relay: RelayReading): void {
   const { values, environment, sourceOf, describe, fault } = relay;
   const isUnset = sourceOf('baseUrl') === undefined;
+  // The packaged service starts with an empty one, which the operator is to fill in.
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
     fault('baseUrl', 'is empty: set it to the public URL of this service');
@@ -25,16 +26,17 @@ export function checkListening(relay: RelayReading): void {
 
 /** Whether all requests come from a proxy that is not trusted, so that no client is known. */
 export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean {
-  const isDirect = values.trustedProxies !== undefined || values.tlsCert !== undefined;
-  return !isDirect && baseUrl.startsWith('https:');
+  const isClientKnown = values.trustedProxies !== undefined || values.tlsCert !== undefined;
+  return !isClientKnown && baseUrl.startsWith('https:');
 }
 
 /** Checks how clients are told apart. */
 export function checkClients(relay: RelayReading): void {
   const { values, describe, warn, warnOfUnused } = relay;
   const { rateLimit, refusedExchanges, logClientAddress } = values;
-  const used = rateLimit !== undefined || refusedExchanges !== 0 || logClientAddress !== 'off';
-  if (!used) warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
+  const areCounted = rateLimit !== undefined || refusedExchanges !== 0;
+  if (!areCounted && logClientAddress === 'off')
+    warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
   if (!isBehindUnknownProxy(relay)) return;
   const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;
   if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
@@ -67,7 +69,7 @@ export function reportPlainHttp({ relay, registrations, resources, frontEnds }: 
   }
 }
 
-/** The settings that are an address on plain http beyond this machine. A `*` in it does not matter. */
+/** The names of the settings whose value is an address on plain http beyond this machine, with or without a `*`. */
 function plainAddresses<At extends Level>({ level, values }: Reading<At>): readonly NameAt<At>[] {
   return namesAt(level).filter((name) => {
     if (!rowAt(level, name).isAddress) return false;
@@ -77,12 +79,13 @@ function plainAddresses<At extends Level>({ level, values }: Reading<At>): reado
   });
 }
 
+/** Warns of settings of sessions, if no front end has sessions. */
 export function warnWithoutSessions({ relay, frontEnds }: Readings): void {
   if (describeDelivery(frontEnds, ['session']) !== undefined) return;
   relay.warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
 }
 
-/** Reports what needs a key file, if there is none. Refresh tokens only need a warning: there are none then. */
+/** Reports what needs a key file. Call it if there is none. Refresh tokens only get a warning: there are none then. */
 export function reportMissingKey({ relay, resources, frontEnds }: Readings): void {
   const report = (what: string, why: string) =>
     relay.fault('keyFile', `is required with ${what}: ${why}`);

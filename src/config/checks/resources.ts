@@ -1,4 +1,4 @@
-import { answerToClaim, type Claim } from '../../access/identity.ts';
+import { answerToClaim } from '../../access/identity.ts';
 import { overlap, ownPaths } from '../../paths.ts';
 import { comparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
@@ -26,13 +26,13 @@ export function checkResources(
   const used = new Set(frontEnds.flatMap((one) => checkFrontEndResources(one, resources)));
   for (const [index, resource] of resources.entries()) {
     reportPlace(resource, resources.slice(0, index), names);
-    reportUpstream(resource, resources.slice(0, index), readings);
+    reportUpstream(resource, readings);
     reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
     if (!used.has(resource.name)) resource.faultOfEntry('is used by no front end');
   }
 }
 
-/** What `Resource` is made of. No fault was reported. */
+/** What `Resource` is made of. Call it only if no fault was reported. */
 export function resourceConfig(reading: ResourceReading) {
   const { name, registration, secrets } = reading;
   const values = completeValues(reading);
@@ -57,37 +57,36 @@ export function resourceConfig(reading: ResourceReading) {
   };
 }
 
+/** Reports a `url` that is not the resource's alone, and a provider that is missing. */
 function reportPlace(
   { values, sourceOf, fault, ...reading }: ResourceReading,
   earlier: readonly ResourceReading[],
   names: readonly string[],
 ): void {
   reading.require('url');
-  const { url } = values;
-  const same = earlier.find((one) => url && comparable(one.values.url ?? '') === comparable(url));
+  const url = URL.parse(values.url ?? '');
+  const isSame = (other: URL | null) =>
+    other && comparable(other.href) === comparable(url?.href ?? '');
+  const same = earlier.find((one) => isSame(URL.parse(one.values.url ?? '')));
   if (same) fault('url', `is that of resources.${same.name}, too`);
+  // The relay passes a request on by its path: it must know for which resource. The same url was reported.
+  const overlapping = earlier.find((one) => {
+    const other = URL.parse(one.values.url ?? '');
+    const eitherIsPassedOn = (values.upstream ?? one.values.upstream) !== undefined;
+    if (!eitherIsPassedOn || !url || other?.host !== url.host || isSame(other)) return false;
+    return overlap(other.pathname, url.pathname);
+  });
+  if (overlapping) fault('url', `contains that of resources.${overlapping.name}, or is below it`);
   if (sourceOf('provider') === undefined && names.length > 1) {
     fault('provider', 'is required, because there are several providers');
   }
 }
 
-/** Reports faults of `upstream` and `token`: addresses that overlap, plain http, clients that nobody registered. */
-function reportUpstream(
-  resource: ResourceReading,
-  earlier: readonly ResourceReading[],
-  { relay, frontEnds }: Readings,
-): void {
+/** Reports an `upstream` that cannot be reached through `url`, or that must not get the provider's token. */
+function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Readings): void {
   const { name, values, sourceOf, fault } = resource;
   const { upstream } = values;
   const url = URL.parse(values.url ?? '');
-  const overlapping = earlier.find((one) => {
-    const other = URL.parse(one.values.url ?? '');
-    const passes = upstream !== undefined || one.values.upstream !== undefined;
-    const isAtHost = url !== null && other?.host === url.host;
-    const isSame = isAtHost && comparable(other.href) === comparable(url.href);
-    return passes && isAtHost && !isSame && overlap(other.pathname, url.pathname);
-  });
-  if (overlapping) fault('url', `contains that of resources.${overlapping.name}, or is below it`);
   const givesToken = values.token === 'provider';
   if (givesToken && sourceOf('upstream') === undefined)
     fault('token', 'is provider, which needs upstream');
@@ -116,7 +115,7 @@ function reportUpstream(
   }
 }
 
-/** Reports addresses that the relay cannot tell from its own, or cannot map. */
+/** Reports a `url` with paths of the relay itself, and one that does not end as the upstream's does. */
 function reportAddress(
   { fault }: ResourceReading,
   { host, pathname }: URL,
@@ -124,9 +123,10 @@ function reportAddress(
   baseUrl: string,
   frontEnds: Readings['frontEnds'],
 ): void {
-  const [inside, outside] = [pathname, upstream.pathname].map((path) => path.endsWith('/'));
-  if (inside !== outside) {
-    const which = inside
+  // What follows the url in a path is appended to the upstream's.
+  const hasSlash = pathname.endsWith('/');
+  if (hasSlash !== upstream.pathname.endsWith('/')) {
+    const which = hasSlash
       ? 'a slash at its end, as url has'
       : 'no slash at its end, as url has none';
     fault('upstream', `must have ${which}`);
@@ -144,24 +144,22 @@ function reportAddress(
   }
 }
 
+/** Reports what a resource should learn of people, but its provider does not say. */
 function reportUnansweredClaims(
   { values: { identity: asked = [] }, claiming, registration, fault }: ResourceReading,
   settings: ProviderSettings | undefined,
 ): void {
   if (settings === undefined) return;
   const access = 'known' in settings ? settings.known.access : undefined;
-  const whyNot = (claim: Claim) => {
-    const answer = answerToClaim(claim, { groupsClaim: claiming?.values.groupsClaim }, access);
-    return answer.kind === 'cannot' ? answer.why : undefined;
-  };
   for (const claim of asked) {
-    const why = whyNot(claim);
-    if (why === undefined) continue;
-    fault('identity', `has ${claim}, which the provider ${registration} does not say: ${why}`);
+    const answer = answerToClaim(claim, { groupsClaim: claiming?.values.groupsClaim }, access);
+    if (answer.kind !== 'cannot') continue;
+    const which = `has ${claim}, which the provider ${registration} does not say`;
+    fault('identity', `${which}: ${answer.why}`);
   }
 }
 
-/** Checks that each login of a front end is for a resource, if one is. @returns the names of its resources */
+/** Checks that a front end with resources has one at each of its providers. @returns the names of its resources */
 function checkFrontEndResources(
   { values, registrations, describe, fault }: FrontEndReading,
   resources: readonly ResourceReading[],
@@ -179,6 +177,7 @@ function checkFrontEndResources(
     if (registration === '' || registrations.includes(registration)) continue;
     report(`has ${name} of the provider ${registration}, which the front end may not use`);
   }
+  // After other faults, it is not known which providers have none.
   const isClear =
     used.length === new Set(named).size && used.every((one) => one.registration !== '');
   for (const registration of isClear ? registrations : []) {

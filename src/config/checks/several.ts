@@ -4,7 +4,7 @@ import type { ReadConfigFile } from '../file/read.ts';
 import { presetOf } from '../provider.ts';
 import type { FrontEndReading, Readings } from '../readings.ts';
 
-/** Describes the first front end with one of these deliveries, at one registration or at any. */
+/** Names the delivery of the first front end with one of these deliveries, at one registration or at any. */
 export function describeDelivery(
   frontEnds: readonly FrontEndReading[],
   deliveries: readonly (string | undefined)[],
@@ -26,11 +26,11 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   for (const { name, map, sourceOf, warn, faultOfEntry } of registrations) {
     if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
     for (const secret of ['clientSecret', 'tokenParams'] as const) {
-      if (file?.isPrivate !== false || sourceOf(secret) !== 'file') continue;
-      warn(
-        secret,
-        'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
-      );
+      if (file && !file.isPrivate && sourceOf(secret) === 'file')
+        warn(
+          secret,
+          'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
+        );
     }
   }
   if (file === undefined) return;
@@ -38,15 +38,15 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   warnOfTokensBesideSessions(frontEnds);
 }
 
-/** Reports entries whose paths would be those of endpoints. */
+/** Reports entries whose paths would be those of endpoints that only some configurations have. */
 function reportTakenNames({ registrations, resources, frontEnds }: Readings): void {
   const report = (
     entries: readonly Pick<FrontEndReading, 'name' | 'faultOfEntry'>[],
     taken: readonly string[],
-    of = '',
+    whose = '',
   ) => {
     for (const { faultOfEntry } of entries.filter((one) => taken.includes(one.name))) {
-      faultOfEntry(`has the name of an endpoint${of}: choose another name`);
+      faultOfEntry(`has the name of an endpoint${whose}: choose another name`);
     }
   };
   const delivery = describeDelivery(frontEnds, ['session']);

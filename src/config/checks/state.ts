@@ -3,7 +3,7 @@ import { isLoopback } from '../../urls.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 import { describeDelivery } from './several.ts';
 
-/** Reads which callbacks of a registration must have a state. */
+/** Which callbacks of a registration must have a state. Reports a choice that its front ends do not permit. */
 export function readStateCheck(reading: RegistrationReading, { frontEnds }: Readings) {
   const { name, values, fault } = reading;
   const guardedDelivery = describeDelivery(frontEnds, ['code', 'session', 'cms'], name);
@@ -22,7 +22,10 @@ const isOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
 /** Whether no login of a front end has a state, at any of its registrations. */
 export const isWithoutState = ({ usable }: FrontEndReading) => usable.every(isOff);
 
-/** Which refresh tokens a front end gets. A CMS proves no key, and previews can have different authors. */
+/**
+ * Which refresh tokens a front end gets. A CMS cannot prove a key, so it gets no `bound` ones. Pages at an origin with a
+ * `*` can have different authors, so they get no `bearer` ones.
+ */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
   const { origin, tokenDelivery, refreshTokens } = values;
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
@@ -44,26 +47,26 @@ export function warnWithoutState(readings: Readings): void {
   const off = registrations.filter(isOff);
   const [first] = off;
   if (first === undefined) {
-    const areOff = !hasRefreshTokens(readings);
-    if (areOff) relay.warnOfUnused(['refreshLifetime'], ': no front end gets refresh tokens');
+    const why = ': no front end gets refresh tokens';
+    if (!hasRefreshTokens(readings)) relay.warnOfUnused(['refreshLifetime'], why);
     return;
   }
-  const isOffThere = ` with ${first.describe('stateCheck')} off`;
-  const oauthOff = `${isOffThere}: OAuth logins need a state`;
+  const withOff = ` with ${first.describe('stateCheck')} off`;
+  const oauthOff = `${withOff}: OAuth logins need a state`;
   const isEvery = off.length === registrations.length;
   for (const one of frontEnds.filter(isWithoutState)) {
     one.warnOfUnused(['redirectUri', 'refreshTokens'], oauthOff);
   }
   if (isEvery) relay.warnOfUnused(['refreshTokens', 'refreshLifetime'], oauthOff);
   for (const one of off) one.warnOfUnused(['revocationUrl'], oauthOff);
-  const hasOtherUse = relay.values.sharedMemory !== undefined;
-  if (isEvery && !hasOtherUse) relay.warnOfUnused(['keyFile'], isOffThere);
+  const isMemoryShared = relay.values.sharedMemory !== undefined;
+  if (isEvery && !isMemoryShared) relay.warnOfUnused(['keyFile'], withOff);
   for (const { values, warn } of off) {
-    if (values.pkce === true) warn('pkce', `has no effect${isOffThere}`);
+    if (values.pkce === true) warn('pkce', `has no effect${withOff}`);
   }
 }
 
-/** Warns if front ends would get refresh tokens, but there is no key that the provider does not know. */
+/** Warns if front ends get no refresh tokens, since there is no key file. Call it if there is none. */
 export function warnOfMissingKey(readings: Readings): void {
   const { relay } = readings;
   if (!hasRefreshTokens(readings) || isLoopback(new URL(relay.baseUrl))) return;

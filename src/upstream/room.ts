@@ -57,13 +57,13 @@ export const shares = {
 } as const;
 type Share = (typeof shares)[keyof typeof shares];
 
-/** The room for calls. @param most calls in flight; further ones are refused. @param each what a transfer may have */
-export function createRoom(most: number, each: Share = shares.api) {
+/** The room for calls. @param most calls in flight; further ones are refused. @param share what a transfer may have */
+export function createRoom(most: number, share: Share = shares.api) {
   const counted = parts.map((part) => ({ ...part, most: Math.ceil(most * part.fraction), now: 0 }));
   const countersOf = (endpoint: Endpoint) =>
     counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
   const transfers = new Set<Transfer>();
-  /** From this number on, transfers give way. */
+  /** From this number on, transfers give way: it is half of what calls to an API may have. */
   const crowd = (counted.at(-1)?.most ?? most) / 2;
 
   const isFull = (endpoint: Endpoint) => countersOf(endpoint).some(({ now, most }) => now >= most);
@@ -76,7 +76,7 @@ export function createRoom(most: number, each: Share = shares.api) {
   /**
    * Takes the room of one call.
    *
-   * @returns gives it back; call it once
+   * @returns gives the room back; call it once
    * @throws {RelayError} `overloaded`
    */
   function take(endpoint: Endpoint): () => void {
@@ -91,11 +91,11 @@ export function createRoom(most: number, each: Share = shares.api) {
   return {
     expect,
     take,
-    /** Takes the room of a transfer, within its share. Another transfer may give way to it. Else, as `take`. */
+    /** Takes the room of a transfer, within its share. Another transfer may give way to it. @returns as `take` */
     takeFor(transfer: Transfer): () => void {
-      const isCrowded = each.givesWay && transfers.size >= crowd;
-      makeRoomFor(transfer, [...transfers], each, isFull(each.endpoint), isCrowded);
-      const leave = take(each.endpoint);
+      const isCrowded = share.givesWay && transfers.size >= crowd;
+      makeRoomFor(transfer, [...transfers], share, isFull(share.endpoint), isCrowded);
+      const leave = take(share.endpoint);
       transfers.add(transfer);
       return () => {
         transfers.delete(transfer);

@@ -6,7 +6,7 @@ import {
   inspectForLeaks,
   remember,
 } from '../harness/expect/canaries.ts';
-import { SessionPage, type SessionRequest, sessionFlags } from '../harness/login/session-page.ts';
+import { SessionPage, sessionFlags } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
@@ -39,43 +39,22 @@ describe('the secrets of a session', () => {
   });
 
   /** Uses every endpoint. Returns the answers as text. */
-  async function useAll(request: SessionRequest = {}): Promise<string> {
-    const user = await page.lookUp(request);
+  async function useAll(): Promise<string> {
+    const user = await page.lookUp();
     // The record of this provider's user names the token that it belongs to.
     if (user.status === 200) user.body = Buffer.alloc(0);
-    const answers = [
-      user,
-      await page.describe(request),
-      await page.refresh(request),
-      await page.logOut(request),
-    ];
+    const answers = [user, await page.describe(), await page.refresh(), await page.logOut()];
     return answers.map(({ body, rawHeaders }) => `${body}${rawHeaders}`).join('\n');
   }
 
-  for (const [what, request] of Object.entries<SessionRequest>({
-    'requests that succeed': {},
-    'requests without the header': { header: undefined },
-    'requests of other origins': { origin: 'https://evil.example' },
-    'requests with another host': { host: 'evil.example' },
-  })) {
-    it(`are in no answer to ${what}`, async () => {
-      expect(await useAll(request)).not.to.contain('c4n4ry');
-    });
-  }
-
-  it('are in no answer to requests with an altered cookie', async () => {
-    const cookie = page.cookie.replace(/.$/, '');
-    expect(await useAll({ cookie })).not.to.contain('c4n4ry');
+  it('are in no answer, also if the provider quotes them', async () => {
+    expect(await useAll()).not.to.contain('c4n4ry');
+    await page.logIn();
+    provider.mood.trouble = 'quotes';
+    expect(await useAll()).not.to.contain('c4n4ry');
+    const answer = await page.finishLogin();
+    expect(`${answer.body}${answer.rawHeaders}`).not.to.contain('c4n4ry');
   });
-
-  for (const trouble of ['quotes', 'reset', 'nonsense', 500] as const) {
-    it(`are in no answer if the provider fails: ${trouble}`, async () => {
-      provider.mood.trouble = trouble;
-      expect(await useAll()).not.to.contain('c4n4ry');
-      const answer = await page.finishLogin();
-      expect(`${answer.body}${answer.rawHeaders}`).not.to.contain('c4n4ry');
-    });
-  }
 
   it('are in no answer to a login whose tokens are too long', async () => {
     provider.onToken = json({ access_token: canary('token').repeat(400), token_type: 'bearer' });

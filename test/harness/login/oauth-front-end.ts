@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type Consenting, type FakeBrowser, granted } from '../browser/fake-browser.ts';
 import { type Answer, send } from '../client/http-client.ts';
-import { remember } from '../expect/canaries.ts';
+import { expectNoneRemembered, remember } from '../expect/canaries.ts';
 import { expectRedirect } from '../expect/expectations.ts';
 import { baseUrl, frontendOrigin, loginPath } from '../relay/relay-under-test.ts';
 
@@ -102,10 +102,11 @@ export async function requestToken(
   return await send(port, { method: 'POST', path: tokenPath, headers: all, body, ...options });
 }
 
-/** Checks for an OAuth error response. @see RFC 6749 §5.2 */
+/** Checks for an OAuth error response without any secret that a browser got. @see RFC 6749 §5.2 */
 export function expectOAuthError(answer: Answer, error: string, status = 400): void {
   const body: unknown = JSON.parse(`${answer.body}`);
   expect(body).to.have.keys('error', 'error_description', 'detail').and.to.include({ error });
   expect(answer.status).to.equal(status);
   expect(answer.headers['cache-control']).to.equal('no-store');
+  expectNoneRemembered(`${answer.rawHeaders.join('\n')}\n${answer.body}`);
 }

@@ -228,21 +228,6 @@ for (const [name, mode] of Object.entries(modes)) {
       expect(await client().load().ready).to.equal(null);
     });
 
-    it('shares the login with other tabs, without another call', async () => {
-      const first = await client().logIn();
-      const second = client().open();
-      await second.ready;
-      client().server.next['/api/user'] = [invalidToken];
-      await second.user();
-      expect(await first.user()).to.deep.equal({ login: 'ada' });
-      const out = new Promise((resolve) => {
-        first.onChange((session) => session === null && resolve(null));
-      });
-      await second.logout();
-      await out;
-      expect(first.session).to.equal(null);
-    });
-
     it('tells listeners once when it is ready, and at every change', async () => {
       const login = client().open();
       const seen: boolean[] = [];
@@ -350,13 +335,6 @@ for (const [name, mode] of Object.entries(modes)) {
       send(new TypeError('Failed to fetch'));
       for (const failure of await users) expect(failure).to.include({ code: 'network' });
       expect(calls()).to.equal(1);
-    });
-
-    it('does not know at first whether somebody is logged in', async () => {
-      const login = client().open();
-      expect(login.session).to.equal(undefined);
-      await login.ready;
-      expect(login.session).to.equal(null);
     });
 
     it('says when the token ends, and what it does, without a secret', async () => {

@@ -149,15 +149,6 @@ describe('a login with --token-delivery cms', () => {
       });
     }
 
-    it('hands over the failure inside a frame', async () => {
-      const headers = navigationWith('Sec-Fetch-Dest', 'iframe');
-      expectFailure(
-        await browser.finish(await browser.start(), { headers }),
-        400,
-        /inside a frame/,
-      );
-    });
-
     it('refuses a prefetch in place, at the start and at the callback', async () => {
       const headers = navigationWith('Sec-Purpose', 'prefetch');
       for (const start of [cmsStart, '/auth', '/auth/provider/app']) {

@@ -69,13 +69,6 @@ describe('a failure with --error-delivery page', () => {
       });
     }
 
-    it('is a page inside a frame', async () => {
-      const framed = navigationWith('Sec-Fetch-Dest', 'iframe');
-      const login = await browser.start();
-      expectPage(await browser.finish(login, { headers: framed }), 400, /inside a frame/);
-      expectRedirect(await browser.finish(login));
-    });
-
     it('is a page for a prefetch', async () => {
       const prefetched = navigationWith('Sec-Purpose', 'prefetch');
       const login = await browser.start();
@@ -285,22 +278,6 @@ describe('the page of the login host', () => {
       await underTest().send({ path: '/', headers: [['Accept', 'application/json']] }),
       404,
     );
-  });
-});
-
-describe('failures by default', () => {
-  const underTest = relayUnderTest();
-
-  it('are JSON for everyone, as the contract says', async () => {
-    for (const [path, status] of [
-      [callbackPath, 400],
-      [`${loginPath}?state=a&state=b`, 400],
-      ['/nothing', 404],
-    ] as const) {
-      const answered = await underTest().send({ path, headers: navigation });
-      expectError(answered, status);
-      expect(answered.headers.vary ?? '').not.to.contain('Accept');
-    }
   });
 });
 

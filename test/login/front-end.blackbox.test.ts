@@ -107,11 +107,6 @@ describe("the front end's own state", () => {
       });
     }
 
-    it('is readable neither for the provider nor in the URL of the callback', async () => {
-      const login = await browser.start('?state=front-end-secret');
-      expect(login.authorizationRequest.href).not.to.contain('front-end-secret');
-    });
-
     it('belongs to its own login, with several pending', async () => {
       const one = await browser.start('?state=one');
       const two = await browser.start('?state=two');
@@ -211,15 +206,6 @@ describe('a failed callback with --error-delivery redirect', () => {
         const { state } = await browser.start();
         const answered = await browser.open(callback({ state, error: 'access_denied' }));
         expect(received(expectRedirect(answered))).not.to.have.property('state');
-      });
-
-      it('redirects with an error inside a frame, and the login can still be finished', async () => {
-        const login = await browser.start();
-        const headers = navigationWith('Sec-Fetch-Dest', 'iframe');
-        const framed = await browser.finish(login, { headers });
-        expect(received(expectRedirect(framed))['error']).to.equal('callback_framed');
-        expectRedirect(await browser.finish(login));
-        expect(underTest().provider.tokenFor(login.code)).to.be.a('string');
       });
 
       it('answers a prefetch with 503, so that the browser repeats the request for the person', async () => {

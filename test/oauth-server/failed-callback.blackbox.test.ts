@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
-import { callback, FakeBrowser, navigationWith } from '../harness/browser/fake-browser.ts';
+import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { issuer, redirectUri } from '../harness/login/oauth-front-end.ts';
@@ -61,16 +61,6 @@ describe('the callback of an OAuth login', () => {
       expect(provider.calls).to.deep.equal([]);
     });
   }
-
-  it('redirects with an error inside a frame, and can still be finished', async () => {
-    const login = sealed(underTest());
-    const path = callback({ code: login.code, state: login.state });
-    const headers = navigationWith('Sec-Fetch-Dest', 'iframe');
-    const framed = await browser.open(path, { headers });
-    expect(expectRedirect(framed).searchParams.get('error')).to.equal('invalid_request');
-    const answer = expectRedirect(await browser.open(path));
-    expect(answer.searchParams.get('code')).to.match(/^[\w.-]+$/);
-  });
 
   it('redirects a failure only to a redirect URI of the front end, whatever its state claims', async () => {
     for (const elsewhere of ['https://evil.example/', `${redirectUri}x`, 'javascript:alert(1)']) {

@@ -32,13 +32,6 @@ describe('the metadata', () => {
     });
   });
 
-  it('can be read by any page', async () => {
-    const headers: [string, string][] = [['Origin', 'https://other.example']];
-    const answer = await underTest().send({ path, headers });
-    expect(answer.headers['access-control-allow-origin']).to.equal('https://other.example');
-    expect(answer.headers).not.to.have.property('access-control-allow-credentials');
-  });
-
   it('is for GET and HEAD', async () => {
     expect((await underTest().send({ method: 'HEAD', path })).status).to.equal(200);
     expectError(await underTest().send({ method: 'POST', path }), 405);

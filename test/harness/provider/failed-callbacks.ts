@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../../src/failures/relay-error.ts';
-import { callback, type FakeBrowser, type Login } from '../browser/fake-browser.ts';
+import { callback, type FakeBrowser, type Login, navigationWith } from '../browser/fake-browser.ts';
 import type { Answer } from '../client/http-client.ts';
 import { baseUrl } from '../relay/relay.ts';
 import { answer, json, reset } from './provider-behaviours.ts';
@@ -20,6 +20,7 @@ export interface FailedCallback {
   readonly detail?: string;
   readonly onToken?: Behaviour;
   readonly prepare?: Prepare;
+  readonly isFramed?: boolean;
   readonly age?: number;
 }
 
@@ -71,6 +72,7 @@ export const failedCallbacks: Record<string, FailedCallback> = {
     browser.cookies.set(cookie.name, 'damaged');
     return callback({ state, code });
   }),
+  'it is opened inside a frame': { failure: 'callback_framed', proved: false, isFramed: true },
   'the person denies access': proved('access_denied', ({ state }) =>
     callback({ state, error: 'access_denied' }),
   ),
@@ -96,7 +98,7 @@ export const failedCallbacks: Record<string, FailedCallback> = {
 
 /** Opens the callback of a login in its browser, so that it fails. */
 export async function openFailedCallback(
-  { onToken, prepare }: FailedCallback,
+  { onToken, prepare, isFramed }: FailedCallback,
   login: Login,
   browser: FakeBrowser,
   provider: StrictProvider,
@@ -104,5 +106,7 @@ export async function openFailedCallback(
   browser.cookies.set(login.cookie.name, login.cookie.value);
   if (onToken) provider.onToken = onToken;
   const { code, state } = login;
-  return await browser.open((await prepare?.(login, browser)) ?? callback({ code, state }));
+  const path = (await prepare?.(login, browser)) ?? callback({ code, state });
+  const headers = navigationWith('Sec-Fetch-Dest', 'iframe');
+  return await browser.open(path, isFramed ? { headers } : {});
 }

@@ -32,12 +32,6 @@ describe('login-relay config', () => {
     });
   });
 
-  it('check says that the configuration is valid', async () => {
-    const { code, stdout, stderr } = await runRelay({ ...invocation, words: ['config', 'check'] });
-    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(stdout).to.match(/^The configuration is valid\.\n$/m);
-  });
-
   it('reads the file of the packaged service if no option is given, and says so', async () => {
     const text = `base-url: https://login.example.com
 trusted-proxies: [127.0.0.1]

@@ -21,12 +21,6 @@ describe('--token-delivery cms', () => {
     expect(read(cms({ frontendUrl })).config.frontendUrl).to.equal(frontendUrl);
   });
 
-  it('excludes an origin with a *', () => {
-    for (const origin of ['https://*.preview.example.com', 'http://localhost:*']) {
-      expect(faults(cms({ origin }))[0]).to.match(/must not have a \*/);
-    }
-  });
-
   for (const [provider, more] of [
     ['github', { scope: 'repo' }],
     ['github-enterprise', { scope: 'public_repo', providerHost: 'git.example.com' }],
@@ -70,15 +64,6 @@ describe('--token-delivery cms', () => {
 
   it('does not warn of the scope of a GitHub App, which has permissions instead', () => {
     expect(read(cms({ clientId: 'Iv23liEXAMPLE' })).warnings).to.deep.equal([]);
-  });
-
-  it('warns of redirect URIs, which it does not use', () => {
-    const flags = { scope: 'repo', redirectUri: 'https://app.example.com/in' };
-    const { config, warnings } = read(cms(flags));
-    expect(warnings).to.deep.equal([
-      `--redirect-uri (FRONTEND_REDIRECT_URI) has no effect with ${setting} cms`,
-    ]);
-    expect(config.redirectUris).to.deep.equal([]);
   });
 });
 

@@ -145,14 +145,6 @@ describe('the configuration file', () => {
     expect(github.describe('pathName')).to.equal('the name of config.yaml:4:3 providers.github');
   });
 
-  it('reports all faults of its form, in order', () => {
-    expect(parsedFile('prot: 1\nport: [1]\norigin: x\n').faults).to.deep.equal([
-      'config.yaml:1:1 prot is unknown: did you mean port?',
-      'config.yaml:2:1 port must be one value, not a list',
-      'config.yaml:3:1 origin belongs to a front end: move it into an entry of front-ends',
-    ]);
-  });
-
   it('may be empty, or have comments only', () => {
     for (const text of ['', '# port: 1\n', '---\n', '\uFEFF', '{}']) {
       expect(settingsOfFile(text).relay.values, text).to.deep.equal({});

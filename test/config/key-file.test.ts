@@ -55,13 +55,6 @@ describe('the key file', () => {
     expect(read({ environment, files }).config.keyFile).to.equal('/cred/key');
   });
 
-  it('is absent if nothing names it', () => {
-    const environment = { ...minimal, CREDENTIALS_DIRECTORY: '/cred' };
-    for (const given of [{}, { environment }]) {
-      expect(read(given).config).to.deep.include({ keyFile: undefined, keySecrets: undefined });
-    }
-  });
-
   describe('that does not exist', () => {
     let directory: string;
     beforeEach(() => {

@@ -100,10 +100,10 @@ describe('an origin with a *', () => {
   });
 
   it('takes OAuth logins only, and has no single page', () => {
-    for (const tokenDelivery of ['query', 'fragment']) {
-      expect(faults({ flags: { origin, tokenDelivery } })).to.deep.equal([
+    for (const tokenDelivery of ['query', 'fragment', 'session', 'cms']) {
+      expect(faults({ flags: { origin, tokenDelivery } })).to.include(
         `--origin (FRONTEND_ORIGIN) "${origin}" must not have a * unless --token-delivery (TOKEN_DELIVERY) is code`,
-      ]);
+      );
     }
     const frontendUrl = 'https://a.preview.example.com/';
     expect(faults({ flags: { ...flags, frontendUrl } })).to.deep.equal([
@@ -160,6 +160,17 @@ for (const [tokenDelivery, why] of Object.entries({
   });
 }
 
+for (const tokenDelivery of ['session', 'cms']) {
+  it(`--token-delivery ${tokenDelivery} uses no redirect URIs, and a warning says so`, () => {
+    const redirectUri = 'http://localhost:5173/in';
+    const flags = { tokenDelivery, redirectUri, scope: 'repo', origin: 'http://localhost:5173' };
+    const { config, warnings } = read({ flags });
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.include(`${name} has no effect with --token-delivery `);
+    expect(config.redirectUris).to.deep.equal([]);
+  });
+}
+
 describe('the refresh tokens', () => {
   const baseUrl = 'https://login.example.com';
   const keyFile = '/key';
@@ -172,12 +183,6 @@ describe('the refresh tokens', () => {
       read({ flags: { refreshLifetime } }).config.refreshLifetime;
     expect(lifetime('1')).to.equal(86_400);
     expect(lifetime('3650')).to.equal(3650 * 86_400);
-  });
-
-  it('are bound to a key by default, and may be bearer tokens or off', () => {
-    for (const refreshTokens of ['bound', 'bearer', 'off']) {
-      expect(read({ flags: { refreshTokens } }).config.refreshTokens).to.equal(refreshTokens);
-    }
   });
 
   it('need a key file beyond loopback, and one warning says so', () => {

@@ -113,20 +113,18 @@ describe('login forgery', () => {
     });
   });
 
-  describe('a method other than GET spends nothing, and the login can still be finished', () => {
-    for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
-      it(method, async () => {
-        const login = await victim.start();
-        const answer = await victim.finish(login, { method });
-        expect(answer.status).to.equal(405);
-        expect(answer.headers.allow).to.equal('GET, OPTIONS');
-        expect(setCookies(answer)).to.deep.equal([]);
-        if (method !== 'HEAD') expectError(answer, 405);
-        expect(underTest().provider.calls).to.deep.equal([]);
-        await expectFinished(login);
-      });
-    }
-  });
+  for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    it(`a callback by ${method} spends nothing, and the login can still be finished`, async () => {
+      const login = await victim.start();
+      const answer = await victim.finish(login, { method });
+      expect(answer.status).to.equal(405);
+      expect(answer.headers.allow).to.equal('GET, OPTIONS');
+      expect(setCookies(answer)).to.deep.equal([]);
+      if (method !== 'HEAD') expectError(answer, 405);
+      expect(underTest().provider.calls).to.deep.equal([]);
+      await expectFinished(login);
+    });
+  }
 
   describe('a prefetch', () => {
     for (const [name, value] of [
@@ -166,27 +164,23 @@ describe('login forgery', () => {
     });
   });
 
-  describe('a foreign page cannot finish a login inside it, but the login can be finished at top level:', () => {
-    for (const destination of ['iframe', 'frame', 'embed', 'object', 'fencedframe']) {
-      it(destination, async () => {
-        const login = await victim.start();
-        const headers = navigationWith('Sec-Fetch-Dest', destination);
-        const answer = await victim.finish(login, { headers });
-        expectUntouched(answer, 'callback_framed');
-        await expectFinished(login);
-      });
-    }
-  });
-
-  describe('a state is refused, and the login can still be finished, if it was', () => {
-    it('not percent-encoded text at all', async () => {
+  for (const destination of ['iframe', 'frame', 'embed', 'object', 'fencedframe']) {
+    it(`a foreign page cannot finish a login inside an ${destination}, but it can be finished at top level`, async () => {
       const login = await victim.start();
-      for (const state of ['%', '%zz', '%ff', '%c3', '%ed%a0%80', `${login.state}%`]) {
-        const answer = await victim.open(`${callbackPath}?code=${login.code}&state=${state}`);
-        expectRefusal(underTest(), answer, 'state_altered');
-      }
+      const headers = navigationWith('Sec-Fetch-Dest', destination);
+      const answer = await victim.finish(login, { headers });
+      expectUntouched(answer, 'callback_framed');
       await expectFinished(login);
     });
+  }
+
+  it('a state is refused that is not percent-encoded text, and the login can still be finished', async () => {
+    const login = await victim.start();
+    for (const state of ['%', '%zz', '%ff', '%c3', '%ed%a0%80', `${login.state}%`]) {
+      const answer = await victim.open(`${callbackPath}?code=${login.code}&state=${state}`);
+      expectRefusal(underTest(), answer, 'state_altered');
+    }
+    await expectFinished(login);
   });
 
   it('a state is accepted with equivalent percent-encoding', async () => {

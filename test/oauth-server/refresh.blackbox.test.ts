@@ -183,48 +183,27 @@ describe('the refresh of a login', () => {
       expect(provider.calls).to.have.lengthOf(1);
     });
 
-    for (const [what, parameters, error] of [
-      ['no refresh token', { refresh_token: undefined }, 'invalid_request'],
-      ['an empty refresh token', { refresh_token: '' }, 'invalid_request'],
-      ['two refresh tokens', { refresh_token: ['a', 'b'] }, 'invalid_request'],
-      ['another client', { client_id: 'other' }, 'invalid_client'],
-      ['no client', { client_id: undefined }, 'invalid_client'],
+    for (const [what, refresh_token] of [
+      ['no refresh token', undefined],
+      ['an empty refresh token', ''],
+      ['two refresh tokens', ['a', 'b']],
     ] as const) {
       it(`is refused with ${what}`, async () => {
-        expectOAuthError(await page.refresh(tokens.refreshToken, { parameters }), error);
+        const parameters = { refresh_token };
+        const answer = await page.refresh(tokens.refreshToken, { parameters });
+        expectOAuthError(answer, 'invalid_request');
         expectNoCall();
       });
     }
   });
 
-  describe('with a scope', () => {
-    const ask = (scope: string) => page.refresh(tokens.refreshToken, { parameters: { scope } });
-
-    it('narrows the access token, and the next refresh gives the whole scope again', async () => {
-      const narrow = tokensOf(await ask('read'));
-      expect(narrow.scope).to.equal('read');
-      const whole = tokensOf(await page.refresh(narrow.refreshToken));
-      expect(whole.scope).to.equal('read write');
-      expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', undefined]);
-    });
-  });
-
-  describe('while the provider has trouble', () => {
-    it('fails, and succeeds with the same refresh token later', async () => {
-      for (const [trouble, error] of [
-        [503, 'temporarily_unavailable'],
-        [429, 'temporarily_unavailable'],
-        ['reset', 'temporarily_unavailable'],
-        ['nonsense', 'server_error'],
-      ] as const) {
-        provider.mood.trouble = trouble;
-        const answer = await page.refresh(tokens.refreshToken);
-        expectOAuthError(answer, error, 502);
-        expect(`${answer.body}`).to.contain('Try again');
-      }
-      provider.forget();
-      tokensOf(await page.refresh(tokens.refreshToken));
-    });
+  it('with a scope narrows the access token, and the next refresh gives the whole scope again', async () => {
+    const parameters = { scope: 'read' };
+    const narrow = tokensOf(await page.refresh(tokens.refreshToken, { parameters }));
+    expect(narrow.scope).to.equal('read');
+    const whole = tokensOf(await page.refresh(narrow.refreshToken));
+    expect(whole.scope).to.equal('read write');
+    expect(provider.calls.map(({ scope }) => scope)).to.deep.equal(['read', undefined]);
   });
 
   describe('at a provider without refresh tokens', () => {

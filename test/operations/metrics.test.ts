@@ -87,16 +87,6 @@ describe('the metrics of several registrations', () => {
   });
 });
 
-describe('the metric of started logins', () => {
-  it('counts starts alone', async () => {
-    const metrics = createMetrics(situation);
-    for (const action of ['start', 'session', 'token', 'user', undefined] as const) {
-      metrics.observe({ ...recordOf('ok', 307), action });
-    }
-    expect(await metrics.text()).to.contain('login_relay_logins_started_total 1\n');
-  });
-});
-
 describe('the metric of unexpected errors', () => {
   it('starts at 0, and counts errors of the relay, not statuses', async () => {
     const metrics = createMetrics(situation);

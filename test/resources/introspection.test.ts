@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import * as oauth from 'oauth4webapi';
-import { RawConnection } from '../harness/client/raw-connection.ts';
-import { encoded } from '../harness/login/oauth-front-end.ts';
 import { baseUrl, loginPath } from '../harness/relay/relay-under-test.ts';
 import {
   introspect,
@@ -47,41 +45,4 @@ describe('a server that introspects', () => {
       expect(await ask('junk')).to.deep.equal({ active: false });
     });
   }
-
-  it('may be FastMCP, whose IntrospectionTokenVerifier does not encode the secret', async () => {
-    const credentials = Buffer.from(`notes:${secret}`).toString('base64');
-    const body = encoded({ token, token_type_hint: 'access_token' });
-    const { pathname, host } = new URL(issuer);
-    const connection = await RawConnection.open(relay().port);
-    connection.say(
-      [
-        `POST ${pathname}/introspect HTTP/1.1`,
-        `Host: ${host}`,
-        'Accept-Encoding: gzip, deflate',
-        'Connection: keep-alive',
-        'User-Agent: python-httpx/0.28.1',
-        'Content-Type: application/x-www-form-urlencoded',
-        'Accept: application/json',
-        `Authorization: Basic ${credentials}`,
-        `Content-Length: ${body.length}`,
-        '',
-        body,
-      ].join('\r\n'),
-    );
-    await connection.hear('}');
-    connection.close();
-    const [head = '', answer = ''] = connection.heard.split('\r\n\r\n');
-    expect(head)
-      .to.match(/^HTTP\/1\.1 200 OK\r\n/)
-      .and.match(/\r\ncontent-type: application\/json/i);
-    const { exp, ...told } = JSON.parse(answer);
-    expect(told).to.include({
-      active: true,
-      client_id: 'app',
-      scope: 'notes:read',
-      aud: notes,
-      iss: issuer,
-    });
-    expect(exp).to.be.greaterThan(Date.now() / 1000);
-  });
 });

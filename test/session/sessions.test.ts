@@ -196,16 +196,3 @@ describe('a session', () => {
     });
   });
 });
-
-describe('the memory of logouts', () => {
-  it('holds the newest 16,384 sessions, until they are over', async () => {
-    let time = noon;
-    const logouts = createMarks({ now: () => time * 1000 }, kinds.logouts);
-    for (let index = 0; index <= 16_384; index += 1) await logouts.mark(`${index}`, 60_000);
-    expect(await logouts.isMarked('0')).to.equal(false);
-    expect(await logouts.isMarked('1')).to.equal(true);
-    expect(await logouts.isMarked('16384')).to.equal(true);
-    time += 60;
-    expect(await logouts.isMarked('16384')).to.equal(false);
-  });
-});

@@ -87,11 +87,6 @@ ${registrations.join('')}front-ends:
     for (const [name, value] of from.browser.cookies) to.browser.cookies.set(name, value);
   }
 
-  /** The only cookie of a front end. */
-  function cookieIn(page: SessionPage, frontEnd: FrontEnd): string {
-    return page.browser.cookies.get(cookieOf(frontEnd)) ?? '';
-  }
-
   it('each have their own session, found by their origin', async () => {
     const page = await logIn('app', 'github');
     expect(sessionOf(await page.describe())).to.include({ provider: 'github' });
@@ -135,7 +130,7 @@ ${registrations.join('')}front-ends:
     const shop = { origin: origins.shop };
     const asked = await page.send('/auth/session?client_id=app', 'GET', shop);
     expectSessionFailure(asked, 'origin_foreign');
-    const swapped = `${cookieOf('shop')}=${cookieIn(page, 'app')}`;
+    const swapped = `${cookieOf('shop')}=${page.browser.cookies.get(cookieOf('app'))}`;
     const renamed = { ...shop, cookie: swapped };
     for (const [method, path] of [
       ['GET', '/auth/session'],

@@ -65,9 +65,8 @@ const start = 'start the relay, then check again';
 export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
   const { origin, redirectUris } = context.frontEnd;
   if (origin === undefined && redirectUris.length === 0) {
-    return base.notChecked(
-      'the first front end has no redirect URI of its own to start a login with',
-    );
+    const why = 'the first front end has no redirect URI of its own to start a login with';
+    return base.notChecked(why);
   }
   const answer = await get(context, startUrl(context));
   if ('status' in answer) return judge(context, answer);

@@ -50,12 +50,9 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
     `open it in a browser: ${urls[0]}`,
   );
   if (!provider.pkce) return [shown];
-  return [
-    shown,
-    otherFault?.verdict === 'problem'
-      ? pkce.ok('sent, and required by the provider')
-      : pkce.notChecked('sent; only a login shows whether the provider enforces it'),
-  ];
+  return otherFault?.verdict === 'problem'
+    ? [shown, pkce.ok('sent, and required by the provider')]
+    : [shown, pkce.notChecked('sent; only a login shows whether the provider enforces it')];
 }
 
 /** The bytes of an answer that are read as an error code: a page is longer than any code. */

@@ -75,7 +75,6 @@ async function checkApi(
   if (answer.status === 200 && isHtml(answer)) {
     return warning(`${url} answers with an HTML page, as APIs do not`, fix);
   }
-  return ok(
-    `${url} answers (status ${answer.status} without a token); the tokens of ${registration} go there`,
-  );
+  const answers = `${url} answers (status ${answer.status} without a token)`;
+  return ok(`${answers}; the tokens of ${registration} go there`);
 }

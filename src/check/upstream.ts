@@ -16,9 +16,7 @@ const visibleGap = 100;
 const mostRead = 64 * 1024;
 
 /** What came of a request. */
-interface Heard {
-  readonly status: number;
-  readonly headers: StreamedResponse['headers'];
+interface Heard extends Omit<StreamedResponse, 'body'> {
   /** The body, or its beginning: a character for each byte. */
   readonly text: string;
   readonly isStream: boolean;
@@ -99,10 +97,8 @@ async function isOpen(host: string, port: number): Promise<boolean> {
 const accepted = { accept: 'application/json, text/event-stream' };
 
 /**
- * Listens to the event streams of an upstream: the first answer, and those to `initialize` and of its session if the
- * first one has shown that the upstream speaks MCP.
- *
- * @returns the answers that may be streams; undefined: it is not known to have any
+ * Listens to what may be event streams of an upstream: its first answer and, if that speaks MCP, the answer to
+ * `initialize` and the stream of that session. Undefined: it is not known to have any.
  */
 async function hearStreams(
   context: CheckContext,

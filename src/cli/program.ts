@@ -23,11 +23,9 @@ Examples:
       --key-file /etc/login-relay/key`;
 
 /**
- * Describes the command line.
+ * Describes the command line. A command that can fail without an error calls `setExitCode`.
  *
  * Each command loads its own modules, so that serving does not load the others.
- *
- * @param setExitCode called with the exit code of a command that can fail without an error
  */
 export function createProgram(
   environment: OptionSources['environment'],

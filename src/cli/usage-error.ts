@@ -60,11 +60,9 @@ function describeStrayWord(word: string, command: Command | undefined, program: 
     const hint = isByNpm ? `: npm needs -- before options, as in npm run ${command.name()} --` : '';
     return `${command.name()} is followed by an unexpected argument${hint}`;
   }
-  const names = program.createHelp().visibleCommands(program);
-  const known = suggestion(
-    word,
-    names.map((one) => one.name()),
-  );
+  const commands = program.createHelp().visibleCommands(program);
+  const names = commands.map((one) => one.name());
+  const known = suggestion(word, names);
   // A word that is close to a command is not a secret.
   return known === undefined
     ? 'unknown command or unexpected argument'

@@ -49,11 +49,7 @@ export const deliveries = {
     lead: 'Only Ada may log in here. Log in with another name to see what a refused person reads.',
     requests: ofSession,
     guide: 'docs/access.md#what-happens',
-    settings: {
-      'token-delivery': 'session',
-      'error-delivery': 'page',
-      allow: { users: ['ada'] },
-    },
+    settings: { 'token-delivery': 'session', 'error-delivery': 'page', allow: { users: ['ada'] } },
   },
   notes: {
     name: 'notes',

@@ -12,10 +12,7 @@ const listNotes: RequestListener = ({ headers }, response) => {
   response.end(JSON.stringify({ notes: [`This note is for ${name} alone.`] }));
 };
 
-/**
- * The API with a check in front of it: asks the relay about each request, as a reverse proxy does. A refusal of the
- * relay, and the metadata that lead to its logins, are passed on.
- */
+/** The API behind a check: asks the relay about each request, as a reverse proxy does. Refusals and metadata pass. */
 export function createNotes(relayUrl: string): RequestListener {
   return async (request, response) => {
     const path = request.url === metadataPath ? metadataPath : '/auth/check/notes';

@@ -28,11 +28,7 @@ const schemas = {
 const example = readFileSync(new URL('../../examples/plain/index.html', import.meta.url), 'utf8');
 const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? [];
 
-/**
- * Reads what the command line says about a page of the user's own.
- *
- * @throws {ConfigError} unless it is a page of this machine: at the demo anybody can log in under any name
- */
+/** Reads what the command line says about a page of the user's own. @throws {ConfigError} */
 export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string }) {
   const { origin: address, tokenDelivery: delivery } = flags;
   if (address === undefined && delivery === undefined) return undefined;

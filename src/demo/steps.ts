@@ -44,10 +44,7 @@ function isShown({ method, action }: RequestRecord): boolean {
   return method !== 'OPTIONS' && (isOfLogin(action) || action === 'user' || action === 'check');
 }
 
-/**
- * Whether a request begins a login: it leads on to the provider. A client that nobody registered begins with its
- * registration instead: the start of its login leads to a question, not to the provider.
- */
+/** Whether a request begins a login: it leads to the provider, or registers a client, whose start leads to a question. */
 function beginsLogin(record: RequestRecord): boolean {
   const isStart = record.method === 'GET' && effectOf(record) === onToProvider;
   return isStart || record.action === 'register';

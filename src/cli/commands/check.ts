@@ -62,11 +62,10 @@ function mergeEqual(findings: readonly Finding[]): Finding[] {
   const equal = Map.groupBy(findings, ({ verdict, message, fix }) =>
     JSON.stringify([verdict, message, fix]),
   );
-  return [...equal.values()].flatMap(([first, ...others]) =>
-    first === undefined
-      ? []
-      : [{ ...first, subject: [first, ...others].map(({ subject }) => subject).join(', ') }],
-  );
+  return [...equal.values()].flatMap((group) => {
+    const subject = group.map((one) => one.subject).join(', ');
+    return group.slice(0, 1).map((first) => ({ ...first, subject }));
+  });
 }
 
 /** Counts the findings by verdict: `1 problem, 2 warnings, 3 not checked.` */

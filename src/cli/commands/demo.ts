@@ -4,11 +4,7 @@ import { ConfigError } from '../../failures/start-errors.ts';
 import { print } from '../print.ts';
 import { stopSignal } from '../stop.ts';
 
-export interface DemoFlags {
-  readonly port?: string;
-  readonly origin?: string;
-  readonly tokenDelivery?: string;
-}
+export type DemoFlags = Readonly<Partial<Record<'port' | 'origin' | 'tokenDelivery', string>>>;
 
 /**
  * `login-relay demo`: runs a provider, the relay and a front end until it is told to stop.
@@ -20,10 +16,8 @@ export async function demo(flags: DemoFlags): Promise<void> {
   if (origin === undefined && process.env['npm_config_origin'] !== undefined) {
     throw new ConfigError(['npm has taken --origin: write npm run demo -- --origin …']);
   }
-  const running = await startDemo({
-    port: port === undefined ? undefined : Number(port),
-    own: parseOwnPage(flags),
-  });
+  const own = parseOwnPage(flags);
+  const running = await startDemo({ port: port === undefined ? undefined : Number(port), own });
   await print(describeDemo(running));
   await stopSignal();
   await running.close();

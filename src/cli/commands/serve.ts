@@ -25,11 +25,9 @@ export async function serve(sources: OptionSources): Promise<void> {
   const logger = await createLogger({ level, format, journalStream });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
+  const silence = 'systemd-notify has failed: systemd does not know the state of this process';
   const manager = connectServiceManager(process.env, process.pid, (error) =>
-    logger.warn(
-      { error },
-      'systemd-notify has failed: systemd does not know the state of this process',
-    ),
+    logger.warn({ error }, silence),
   );
   const { socket } = manager;
   if (socket) warnOfUnusedAddress(sources, logger);
@@ -77,9 +75,8 @@ function callbacksOf({ registrations }: Config) {
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   for (const name of ['port', 'host'] as const) {
     if (givenBySources(name, sources) === undefined) continue;
-    logger.warn(
-      `${describeRow(options[name])} has no effect: systemd passes the socket to listen on`,
-    );
+    const setting = describeRow(options[name]);
+    logger.warn(`${setting} has no effect: systemd passes the socket to listen on`);
   }
 }
 

@@ -4,21 +4,12 @@ import { print, printError } from '../print.ts';
 
 /** The files that systemd needs to run `/usr/bin/login-relay`. */
 const unitFiles = {
-  service: readFileSync(
-    new URL('../../../deploy/systemd/login-relay.service', import.meta.url),
-    'utf8',
-  ),
+  service: readFileSync(new URL('../../../deploy/systemd/login-relay.service', import.meta.url)),
   /** One of several relays on a machine: the part of its name after the `@` is its port. */
-  template: readFileSync(
-    new URL('../../../deploy/systemd/login-relay@.service', import.meta.url),
-    'utf8',
-  ),
-  socket: readFileSync(
-    new URL('../../../deploy/systemd/login-relay.socket', import.meta.url),
-    'utf8',
-  ),
+  template: readFileSync(new URL('../../../deploy/systemd/login-relay@.service', import.meta.url)),
+  socket: readFileSync(new URL('../../../deploy/systemd/login-relay.socket', import.meta.url)),
   /** The configuration file that the service reads: a template. */
-  settings: readFileSync(new URL('../../../deploy/config.yaml', import.meta.url), 'utf8'),
+  settings: readFileSync(new URL('../../../deploy/config.yaml', import.meta.url)),
 };
 
 // Directories that the unit hides from the service: homes, and temporary files of other programs.
@@ -36,7 +27,7 @@ export async function systemd(file: keyof typeof unitFiles): Promise<void> {
   }
   const start = command.map(quoted).join(' ');
   // A function: in a replacement text, $ has a meaning.
-  await print(unitFiles[file].replace(/(?<=^ExecStart=)\S+/m, () => start));
+  await print(unitFiles[file].toString().replace(/(?<=^ExecStart=)\S+/m, () => start));
 }
 
 /** A word of a command line in a unit. @see systemd.service(5), "Command lines" */

@@ -9,10 +9,7 @@ export const relay = setting('login-relay').replace(/\/$/, '');
 export const provider = 'provider';
 /** The name of this front end at the relay. */
 export const clientId = setting('client-id');
-/**
- * How the page gets its token, such as `code`. `session`: it gets none. `resource`: one for an API. `native`: the page is a
- * client that nobody registered.
- */
+/** How the page gets its token. `session`: it gets none. `resource`: one for an API. `native`: it registers itself. */
 export const delivery = setting('delivery');
 
 /**

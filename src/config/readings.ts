@@ -76,7 +76,11 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   const frontEnds = mapped(mapsOf('front-ends'), (map) => {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
-    const usable = usableNames(reading, names);
+    const report = (message: string) => reading.fault('providers', message);
+    const usable =
+      reading.values.providers?.map(
+        (name) => entryNamed(name, names, 'provider', report) ?? name,
+      ) ?? names;
     return {
       ...reading,
       relay,
@@ -87,7 +91,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       /** The settings of each entry of its `proxy`. */
       apis: proxy.map(read),
       clients: clients?.map(read)[0],
-      /** The names of the registrations that it may use, and their readings. */
+      /** The names of the registrations that it may use: by default, all. Then their readings. */
       registrations: usable,
       usable: registrations.filter(({ name }) => usable.includes(name)),
       /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
@@ -110,15 +114,6 @@ function baseUrlOf({ values }: Reading<'relay'>): string {
   // A faulty port is left out: other faults are then found as well.
   const ownAddress = `${scheme}://localhost:${values.port ?? ''}`;
   return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
-}
-
-/** The names of the registrations that a front end may use: by default, all. A name that is not known is reported. */
-function usableNames({ values, fault }: Reading<'front-ends'>, registrations: readonly string[]) {
-  const report = (message: string) => fault('providers', message);
-  const named = values.providers?.map(
-    (name) => entryNamed(name, registrations, 'provider', report) ?? name,
-  );
-  return named ?? registrations;
 }
 
 /** The values of a reading. They are complete once no fault was reported. */

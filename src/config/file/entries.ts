@@ -14,8 +14,8 @@ export interface FileSettings<At extends Level = Level> extends MapPlace {
   /** The file that has it. Undefined: flags and variables give its settings. */
   readonly path?: string;
   /**
-   * The texts of each setting, as its flag would give them: several if the flag is repeatable, none if the setting has
-   * a fault of form.
+   * The texts of each setting, as its flag would give them: several if the flag is repeatable, none if what the file
+   * has there is no text.
    */
   readonly values: Readonly<Record<string, readonly string[]>>;
   /** The settings that flags and variables give. */
@@ -46,7 +46,7 @@ export interface Source {
   readonly giveUp: ReportAt;
 }
 
-/** Reads the settings of one map, and of the maps that it holds. Those with faults have no texts. */
+/** Reads the settings of one map, and the maps that it holds. Settings with faults have no texts. */
 export function readSettings(
   pairs: readonly Pair[],
   place: MapPlace,
@@ -71,7 +71,7 @@ export function readSettings(
       if (meant) misspelt.push(meant);
     }
   }
-  // Otherwise, a misspelt setting would be reported as missing, too.
+  // A setting that is there, without texts: otherwise, it would be reported as missing, too.
   for (const name of misspelt) values[name] ??= [];
   return { ...place, path: source.path, values, positions, inside };
 }
@@ -88,18 +88,20 @@ function readInside(
   if (shape === 'list') return readList(level, pair, path, source);
   const { yaml } = source;
   const pairs = yaml.pairsOf(pair.value);
-  // Without names, it is not clear what the rest of the file means.
+  // If entries have no names, it is not clear what the rest of the file means.
   const report = shape === 'named' ? source.giveUp : source.report;
   const { most = 1, otherShape, empty } = levels[level];
   const beyond = shape === 'named' ? pairs[most] : undefined;
   if (!isMap(pair.value)) report(pair.position, `${path} ${otherShape}`);
   else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);
   if (beyond) report(beyond.position, `${path} has more than ${most} entries`);
+  // Too many entries are not read at all: each can have faults.
   if (shape === 'named') return beyond ? [] : pairs.map((one) => readEntry(one, level, source));
   const within = isLenient(level) ? { ...source, report: source.warn } : source;
   return [readSettings(pairs, { level, prefix: `${path}.`, position: pair.position }, within)];
 }
 
+/** Reads a list of maps of settings. */
 function readList(
   level: Level,
   { value, position }: Pair,
@@ -122,6 +124,7 @@ function readList(
   });
 }
 
+/** Reads an entry: a name, with a map of settings. */
 function readEntry({ key: name, position, value }: Pair, level: Level, source: Source) {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
@@ -165,6 +168,7 @@ function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, sou
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
   if (owner !== undefined) message = `${prefix}${key} ${levels[owner].misplaced}`;
+  // All that a misspelt level holds is not read, so the rest may name what is missing.
   (holds.some((one) => one === close) ? source.giveUp : source.report)(position, message);
   return ofLevel.find((setting) => setting.key === close)?.name;
 }

@@ -9,7 +9,7 @@ const visible = /^[^\p{C}]+$/u;
 const isName = (text: string) =>
   visible.test(text) && text.trim() === text && text.length <= longestName;
 
-/** Texts with line breaks between them. */
+/** Names with line breaks between them, each in the form of a pattern. */
 function texts(pattern = /^/, message?: string) {
   return v.pipe(
     v.string(),
@@ -24,7 +24,7 @@ function texts(pattern = /^/, message?: string) {
 }
 
 const word = '[A-Za-z0-9][A-Za-z0-9._-]*';
-/** The name of a provider may be in front. */
+/** The name of a provider may be in front: `github:ada`. */
 const at = '^([A-Za-z0-9_-]+:)?';
 const organizations = texts(
   new RegExp(`${at}${word}$`),
@@ -37,36 +37,27 @@ const domains = texts(
 );
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
 const row = fileRows({ unquoted: true });
+/** Rows whose values may have spaces, as the names of groups do. */
+const list = fileRows({ unquoted: true, repeatable: 'lines' });
 const client = fileRows();
-const list = { repeatable: 'lines' } as const;
 
 /** The settings of `allow`: who may log in. One match is enough. */
 export const allowRows = {
-  users: row('users', texts(), {
+  users: list('users', texts(), {
     help: 'users, by login name or by id; digits are always an id. github:ada is ada at the provider github, likewise in the other lists',
-    ...list,
   }),
-  organizations: row('organizations', organizations, {
+  organizations: list('organizations', organizations, {
     aliases: ['orgs'],
     help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
-    ...list,
   }),
-  teams: row('teams', teams, {
-    help: 'members of these teams, each as organization/team',
-    ...list,
-  }),
-  emails: row('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
+  teams: list('teams', teams, { help: 'members of these teams, each as organization/team' }),
+  emails: list('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
     help: 'people with one of these e-mail addresses, verified by the provider',
-    ...list,
   }),
-  emailDomains: row('email-domains', domains, {
+  emailDomains: list('email-domains', domains, {
     help: 'people with a verified e-mail address at exactly one of these domains',
-    ...list,
   }),
-  groups: row('groups', texts(), {
-    help: 'people in one of these groups',
-    ...list,
-  }),
+  groups: list('groups', texts(), { help: 'people in one of these groups' }),
   groupsClaim: row('groups-claim', claim, {
     help: 'claim of the user record that has the groups; a dot leads into an object',
     otherwise: 'groups',

@@ -17,6 +17,7 @@ const line = (most: number) =>
 const isContact = (text: string) =>
   /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(text) || (/^https?:/.test(text) && v.is(httpUrl, text));
 
+const contact = v.pipe(line(200), v.check(isContact, 'must be a mail address or a URL'));
 const row = fileRows({ unquoted: true });
 
 /** The settings of `pages`: how the relay's own pages look and speak. */
@@ -29,13 +30,9 @@ export const pageRows = {
     help: 'colour of links and buttons, as "#rrggbb"; pages make it lighter or darker as far as people need it to read',
     otherwise: 'green',
   }),
-  contact: row(
-    'contact',
-    v.pipe(line(200), v.check(isContact, 'must be a mail address or a URL')),
-    {
-      help: 'whom people may ask if a login fails: a mail address, or the URL of a page',
-    },
-  ),
+  contact: row('contact', contact, {
+    help: 'whom people may ask if a login fails: a mail address, or the URL of a page',
+  }),
   lang: row('lang', schemas.text(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag'), {
     help: 'language of your texts, such as de',
     aliases: ['language', 'locale'],

@@ -12,10 +12,10 @@ import { type FileSetting, fileSettings } from '../settings/settings.ts';
 
 const masked = '[secret]';
 
-/** Writes what is in effect of a setting into the map of its level. */
+/** Writes what is in effect of a setting into a map of its level, or leaves it out. */
 type Write = (map: YAMLMap, setting: FileSetting, found: ReturnType<typeof effective>) => void;
 
-/** Texts in effect that no setting gives. */
+/** Texts in effect, by the names of the settings that would give them. */
 type Texts = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -33,6 +33,7 @@ export function printFile(
   const baseUrl = config && { texts: [config.baseUrl], from: 'default' };
   const write: Write = (map, setting, found) =>
     writeCommented(map, setting, found ?? (setting.name === 'baseUrl' ? baseUrl : undefined));
+  // `index` is that of an entry among those of its level.
   const file = fileOf(readings, write, (map, index) => {
     const [registration, frontEnd] = [config?.registrations[index], config?.frontEnds[index]];
     if (map.level === 'front-ends') return frontEnd ? ofFrontEnd(map, frontEnd) : [];
@@ -42,7 +43,7 @@ export function printFile(
   return textOf(file);
 }
 
-/** The same without defaults: what the operator has set. */
+/** What the operator has set, as a configuration file with comments, without defaults. */
 export function printChanged(readings: Readings): string {
   const write: Write = (map, setting, found) => {
     if (found?.from !== 'default') writeCommented(map, setting, found);
@@ -52,15 +53,17 @@ export function printChanged(readings: Readings): string {
 
 const writeCommented: Write = (map, { key, schema, secret }, found) => {
   if (found === undefined) return;
-  // The address of a shared memory with a password is a fault.
+  // Not the path of a secret, nor the address of a shared memory: one with a password is a fault.
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
-  const values = found.texts.map((text) => (isSecret ? masked : typedValue(schema, text)));
-  const value = values.length === 1 ? values[0] : values;
+  const value = oneOrList(
+    found.texts.map((text) => (isSecret ? masked : typedValue(schema, text))),
+  );
   const node = new Document().createNode(value, { flow: true });
   node.comment = ` ${found.from}`;
   map.set(key, node);
 };
 
+const oneOrList = (values: readonly unknown[]) => (values.length === 1 ? values[0] : values);
 const textOf = (file: YAMLMap) => stringify(file, { lineWidth: 0, flowCollectionPadding: false });
 
 /**
@@ -72,16 +75,14 @@ export function migratedFile(readings: Readings): string {
     const { texts = [], from } = found ?? {};
     // In a file, a provider with endpoints of its own has no preset by default.
     if (from === undefined || (from === 'default' && name !== 'provider')) return;
-    const values = texts.map((text) =>
-      schema === filePath ? resolve(text) : typedValue(schema, text),
-    );
+    const toValue = schema === filePath ? resolve : (text: string) => typedValue(schema, text);
     if (name === 'clientSecret') map.set('client-secret-file', './client-secret');
-    else map.set(key, values.length === 1 ? values[0] : values);
+    else map.set(key, oneOrList(texts.map((text) => toValue(text))));
   });
   return stringify(file);
 }
 
-/** @param commentOf the lines after an entry */
+/** A configuration file. @param commentOf the lines of the comment after an entry */
 function fileOf(
   { relay, registrations, resources, frontEnds, pages }: Readings,
   write: Write,
@@ -112,6 +113,7 @@ function fileOf(
   return file;
 }
 
+/** The comment on a registration: what its preset, its issuer and defaults give. */
 function ofRegistration(
   map: FileSettings,
   { name, provider: settings, stateCheck }: RegistrationConfig,
@@ -125,16 +127,20 @@ function ofRegistration(
   }
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
   const values = provider ? providerValues(provider) : unknown;
-  return [...comment(map, from, values), ...comment(map, 'by default', { stateCheck })];
+  return [
+    ...commentOnUnset(map, from, values),
+    ...commentOnUnset(map, 'by default', { stateCheck }),
+  ];
 }
 
+/** The comment on a front end: what it gets by default, of these four settings, where it does not set them. */
 function ofFrontEnd(
   map: FileSettings,
   { frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): string[] {
   const listed = (texts: readonly string[]) =>
     texts.length === 0 ? undefined : `[${texts.join(', ')}]`;
-  return comment(map, 'by default', {
+  return commentOnUnset(map, 'by default', {
     frontendUrl,
     redirectUri: listed(redirectUris),
     errorDelivery,
@@ -142,8 +148,8 @@ function ofFrontEnd(
   });
 }
 
-/** Lines about what the entry does not set. */
-function comment(map: FileSettings, from: string, texts: Texts): string[] {
+/** Lines with those of the texts whose settings an entry does not set. */
+function commentOnUnset(map: FileSettings, from: string, texts: Texts): string[] {
   const lines = fileSettings[map.level].flatMap(({ name, key }) =>
     texts[name] === undefined || effective(map, name) ? [] : [`   ${key}: ${texts[name]}`],
   );

@@ -11,6 +11,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  * @see https://json-schema.org/draft-07
  */
 export function configFileSchema(): JsonSchema {
+  // Flags and variables can give what is required of the relay as a whole.
   const { required: _, ...schema } = mapOf('relay');
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -54,6 +55,7 @@ function mapOf(level: Level): JsonSchema {
   };
 }
 
+/** A setting: one value, or also a list. */
 function schemaOf(setting: FileSetting): JsonSchema {
   const description = describe(setting);
   const value = valueTypeOf(setting.schema);

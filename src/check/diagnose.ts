@@ -26,7 +26,7 @@ export interface CheckReport {
   readonly configuration: string | null;
   /** What to register at the provider; null if the configuration has faults, or there are several. */
   readonly callbackUrl: string | null;
-  /** The same for each registration of a configuration file, or each path of the only one. */
+  /** What to register for each registration of a configuration file, or each path of the only one. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
   /** What the CMSes need in their `config.yml`; left out if no front end is one. */
   readonly cms?: ReturnType<typeof cmsConfigs>;
@@ -85,8 +85,7 @@ export async function diagnose(
  * Checks the relay's own addresses and the pages of its front ends, and calls each provider with a made-up code and
  * token.
  *
- * @param isFromFile whether a file has the registrations and the front ends. Then each finding names the one that it
- *   is about
+ * @param isFromFile whether a file has registrations and front ends. Then each finding names the one that it is about
  * @returns the providers, too, by the name of the registration, except those that their issuers do not describe
  */
 async function examine({ config, readings }: ConfigReading, isFromFile: boolean) {
@@ -130,6 +129,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
   return { findings: await examined.finally(client.close), described };
 }
 
+/** Checks the endpoints of a provider. The token request uses the callback URL that works at the authorization endpoint. */
 async function checkProvider(context: ProviderContext): Promise<Finding[]> {
   const { findings, registration } = await checkCallbacks(context);
   const ofEndpoints = await Promise.all([

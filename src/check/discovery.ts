@@ -50,6 +50,7 @@ async function discover(client: UpstreamClient, { provider, ...credentials }: Re
   }
 }
 
+/** Says why an issuer does not describe its provider, and what to correct. */
 function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Finding {
   const { reason, explanation, code, metadataIssuer } = error;
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {

@@ -38,8 +38,8 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   };
   const configured = provider.clientAuthentication;
   // The raw form of Basic only if it differs, and is possible: RFC 7617 §2 allows no colon in a user name.
-  const differ = encodingChanges(registration) && !registration.clientId.includes(':');
-  const others = ['body', 'basic', ...(differ ? (['basic-raw'] as const) : [])] as const;
+  const rawDiffers = encodingChanges(registration) && !registration.clientId.includes(':');
+  const others = ['body', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : [])] as const;
   // GitHub documents the query. Elsewhere it is only the contract's default, and a form without it is better.
   const seeksOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
   const readings = new Map<ClientAuthentication, Refusal | Finding>();
@@ -72,6 +72,7 @@ function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
   if (code === 'redirect_uri_refused') return 'redirect_uri';
   const isBare401 = answer.status === 401 && providerError === undefined;
   if (code !== 'client_refused' && !isBare401) return 'unknown';
+  // A text that is known names one credential; a code may mean either.
   const [byText, byCode] = [error_description ?? message, error].map(
     (said) => refusedCredentials[`${said}`],
   );
@@ -96,9 +97,9 @@ function judge(context: ProviderContext, readings: Readings): Finding {
     const message = `the provider does not accept the token request in the form "${configured}"`;
     return endpoint.problem(message, useOther);
   }
-  const said: readonly unknown[] = [...readings.values()];
+  const found: readonly unknown[] = [...readings.values()];
   const causes = Object.entries(causesOf(context, forms));
-  const [, refusal] = causes.find(([cause]) => said.includes(cause)) ?? [];
+  const [, refusal] = causes.find(([cause]) => found.includes(cause)) ?? [];
   // A refusal of another form may be about the form itself.
   if (refusal !== undefined && own !== 'unknown') {
     return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
@@ -142,7 +143,7 @@ function describeClientSecret({ config, registration, sourceOf, describe }: Prov
   return `the systemd credential ${clientSecretCredential(name)}`;
 }
 
-/** Neither right nor wrong shows. */
+/** The finding if the answers do not show whether the settings are right. */
 function unseen({ describe }: ProviderContext, reason: string): Finding {
   const settings = `client identifier, secret and ${describe('tokenRequest')}`;
   return endpoint.notChecked(`${reason} whether ${settings} are right`, 'try a login');

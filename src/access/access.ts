@@ -15,11 +15,11 @@ const most = 4096;
 
 /** What the provider says of a person. */
 interface Verdict {
-  /** Which `allow` does not match; undefined: all do. */
+  /** The index of the `allow` that does not match; undefined: all match. */
   readonly refusedBy: number | undefined;
-  /** Who it is, for the person. */
+  /** The name of the account, to be shown to the person. */
   readonly person: string | undefined;
-  /** Who it is, if that was asked and nothing refuses the person. */
+  /** Who the person is, if that was asked and nothing refuses the person. */
   readonly identity: Identity | undefined;
 }
 
@@ -48,6 +48,7 @@ export function createAccess(
     readonly timeout: number;
   },
 ) {
+  /** Asks the provider. Several rules may need the same path, which is asked once. */
   async function findOut(
     accessToken: string,
     allows: readonly (Allow | undefined)[],
@@ -67,7 +68,7 @@ export function createAccess(
     const matches = await Promise.allSettled(
       allows.map((allow) => !allow || isAllowed(allow, by.provider.access, record, ask)),
     );
-    // A no of one is a no, whether or not the other one can be asked.
+    // If one `allow` refuses, the person is refused, even if another one could not be asked.
     const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
     if (refusedBy !== -1) return { refusedBy, person, identity: undefined };
     for (const one of matches) if (one.status === 'rejected') throw one.reason;
@@ -77,10 +78,10 @@ export function createAccess(
 
   return {
     /**
-     * Asks whether the person of an access token may log in, and who it is. An answer is that of this token, these
-     * rules and this question alone.
+     * Asks whether the person of an access token may log in, and who it is. An answer is kept for a minute, for the same
+     * token, rules and question.
      *
-     * @param allows all of them must match; undefined: everybody does
+     * @param allows all of them must match; an undefined one always does
      * @param question undefined: it does not matter who it is
      * @param observe gets each call to the provider
      * @throws {RelayError} `access_unchecked` if the provider did not say; `token_invalid`
@@ -97,7 +98,7 @@ export function createAccess(
       if (known !== undefined) return known;
       return await join(key, async () => {
         const found = await findOut(accessToken, allows, question, observe).catch(failUnchecked);
-        // Only here: an answer that is repeated must not outlive its time.
+        // Only after a call: a repeated answer must not be kept for longer.
         verdicts.set(key, found);
         return found;
       });
@@ -119,7 +120,7 @@ function failUnchecked(error: unknown): never {
 const nameFields = ['login', 'username', 'preferred_username', 'email', 'name', 'sub', 'id'];
 const longestName = 100;
 
-/** How a person knows the account. */
+/** The name by which a person knows the account. */
 function loginNameOf(record: Readonly<Record<string, unknown>>): string | undefined {
   const names = nameFields.map((field) => textIn(record, field));
   const name = names.find((one) => one !== undefined)?.replaceAll(/\p{C}/gu, '');

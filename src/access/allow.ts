@@ -19,13 +19,13 @@ export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
 }
 
-/** Splits `github:ada`. A name may have colons of its own: only a registration that may be used counts. */
+/** Splits `github:ada`. A name may itself have colons: `github` must be one of the registrations. */
 export function splitName(text: string, registrations: readonly string[] = []) {
   const [, at = '', name = ''] = /^([^:]+):(\S.*)$/s.exec(text) ?? [];
   return registrations.includes(at) ? { at, name } : { at: undefined, name: text };
 }
 
-/** What an `allow` means at one registration: names at another one are nobody there. */
+/** What an `allow` means at one registration: names for another one match nobody here. */
 export function allowAt(allow: Allow, registration: string): Allow {
   const rules = rulesOf(allow).map((rule) => {
     const split = (allow[rule] ?? []).map((text) => splitName(text, allow.registrations));
@@ -35,13 +35,13 @@ export function allowAt(allow: Allow, registration: string): Allow {
   return { groupsClaim: allow.groupsClaim, ...Object.fromEntries(rules) };
 }
 
-/** How a provider answers a rule. */
+/** How a provider answers a rule, or why it cannot. */
 export function answerTo(
   rule: AccessRule,
   { groupsClaim }: Pick<Allow, 'groupsClaim'>,
   access: AccessAnswers = openidAccess,
 ): AccessAnswer {
-  // Without an answer of its own, a domain is that of a verified address.
+  // If the provider has no other answer, the domain of a verified address counts.
   const answer = access[rule] ?? (rule === 'emailDomains' ? access.emails : undefined);
   if (answer === undefined) return cannot('the provider does not say that of a person');
   if (rule !== 'groups' || answer.kind !== 'values') return answer;

@@ -4,6 +4,7 @@ import type { AccessAnswers, AccessRule, Membership, PersonValues } from '../pro
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { type Allow, answerTo, rulesOf } from './allow.ts';
 
+/** The user record, or a record of a list. */
 type Item = Readonly<Record<string, unknown>>;
 
 /**
@@ -37,7 +38,7 @@ export async function isAllowed(
     rulesOf(allow).map((rule) => async () => {
       const answer = answerTo(rule, allow, access);
       const names = allow[rule] ?? [];
-      // Where the provider is known at the start, this is a fault of the configuration. An issuer shows it only now.
+      // The configuration is checked for this, but a provider that is found by its issuer is not known then.
       if (answer.kind === 'cannot') throw new RelayError('lookup_failed');
       if (answer.kind === 'membership') {
         return await someOf(names.map((name) => () => isMember(name, answer, person, ask)));
@@ -65,7 +66,7 @@ async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<b
       const isYes = await ask().catch((error) => void failures.push(error));
       if (isYes) return void waiting.splice(0);
     }
-    // For `Promise.any`, which takes the first one that does not fail.
+    // `Promise.any` waits for the first one that does not fail.
     throw new Error('no match');
   };
   try {
@@ -77,6 +78,7 @@ async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<b
   }
 }
 
+/** Asks whether a person is a member of an organization, or of a team: `organization/team`. */
 async function isMember(
   name: string,
   { ask: template, state }: Membership,
@@ -110,7 +112,7 @@ const hasText: Matcher = (name, { fields, ignoresCase }, item) =>
 
 const isUser: Matcher = (name, values, item) => {
   const own = values.name === undefined ? undefined : textIn(item, values.name);
-  // A person may have a name that is the number of another one.
+  // Digits are always an id: a person may choose the id of another one as a name.
   const isNamed = own !== undefined && !/^\d+$/.test(name);
   return isNamed ? isSame(name, own, true) : hasText(name, values, item);
 };
@@ -121,7 +123,7 @@ const hasDomain: Matcher = (name, { fields }, item) => {
   return isSame(name, isAddress ? /@([^@]*)$/.exec(text ?? '')?.[1] : text, true);
 };
 
-/** Only groups come as one list. */
+/** Groups come as one list in a field. All other values come one a record. */
 const isInGroup: Matcher = (name, { fields: [field = ''], ignoresCase }, item) =>
   [valueIn(item, field)].flat().some((one) => isSame(name, textsOf(one)[0], ignoresCase));
 
@@ -150,7 +152,7 @@ export async function valuesOf(values: PersonValues, person: Item, ask: Ask): Pr
     if (!isMeant) continue;
     const text = more.length > 0 ? textOf(item, fields) : undefined;
     if (more.length > 0 && text === undefined) throw unusable();
-    // Only groups come as one list.
+    // Only groups come as a list in one field.
     found.push(...(text === undefined ? [valueIn(item, field)].flat().flatMap(textsOf) : [text]));
   }
   if (!found.every((one) => one.isWellFormed())) throw unusable();
@@ -208,7 +210,7 @@ function valueIn(item: Item, field: string): unknown {
   return isObject(inner) ? valueIn(inner, rest) : undefined;
 }
 
-/** Some providers write the claim as a text. */
+/** Some providers write `true` as a text. */
 const isTrue = (value: unknown) => value === true || value === 'true';
 
 function isSame(one: string, other: string | undefined, ignoresCase = false): boolean {
@@ -216,7 +218,7 @@ function isSame(one: string, other: string | undefined, ignoresCase = false): bo
   return ignoresCase ? lowerCase(one) === lowerCase(other) : one === other;
 }
 
-/** ASCII alone: other characters have letters of ASCII as their lower case. */
+/** Only of ASCII: the lower case of some other characters is a letter of ASCII. */
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function unusable(): RelayError {

@@ -5,7 +5,7 @@ import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/pro
 import { type Allow, answerTo, scopesOf } from './allow.ts';
 import { type Ask, textIn, valuesOf } from './answers.ts';
 
-/** What may be told of a person besides the id and the login name. */
+/** What a resource may learn of a person besides the id and the login name. */
 export const claims = ['email', 'groups'] as const;
 
 export type Claim = (typeof claims)[number];
@@ -23,7 +23,7 @@ export const identitySchema = v.object({
 
 export type Identity = Readonly<v.InferOutput<typeof identitySchema>>;
 
-/** What is to be told of a person. */
+/** What a resource is to learn of a person. */
 export interface IdentityQuestion extends Pick<Allow, 'groupsClaim'> {
   readonly claims: readonly Claim[];
 }
@@ -55,12 +55,7 @@ export function scopesOfIdentity(
   return scopesOf(asked.map((claim) => answerToClaim(claim, from, access)));
 }
 
-/**
- * Says who a person is.
- *
- * @param record the user record
- * @throws {RelayError} if the provider does not say all of it
- */
+/** Says who a person is. @param record the user record @throws {RelayError} if the provider does not say all of it */
 export async function identityOf(
   { claims: asked, ...from }: IdentityQuestion,
   access: AccessAnswers = openidAccess,
@@ -69,9 +64,10 @@ export async function identityOf(
 ): Promise<Identity> {
   const { users = openidAccess.users } = access;
   const textsIn = async (answer: AccessAnswer) => await valuesOf(asValues(answer), record, ask);
-  const of = async (claim: Claim) =>
+  const textsOf = async (claim: Claim) =>
     asked.includes(claim) ? await textsIn(answerToClaim(claim, from, access)) : undefined;
-  const [[sub], emails, groups] = await Promise.all([textsIn(users), of('email'), of('groups')]);
+  const answers = [textsIn(users), textsOf('email'), textsOf('groups')] as const;
+  const [[sub], emails, groups] = await Promise.all(answers);
   if (sub === undefined) throw new RelayError('lookup_failed');
   return {
     sub,
@@ -83,7 +79,7 @@ export async function identityOf(
 
 function loginName(record: Readonly<Record<string, unknown>>, { name }: PersonValues) {
   const found = textIn(record, name ?? 'preferred_username');
-  // Entra has an address there, which anybody in the tenant may set.
+  // Entra has an address as the name, which anybody in the tenant may set.
   return found?.includes('@') ? undefined : found;
 }
 

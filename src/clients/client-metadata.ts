@@ -19,11 +19,7 @@ const mostRedirectUris = 20;
 /** Controls, line ends, and characters that reorder or hide others. */
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/**
- * Reads the redirect URIs of a client.
- *
- * @returns undefined if they are not a list of 1 to 20 that native clients may have
- */
+/** Reads the redirect URIs of a client. @returns undefined if they are not 1 to 20 that native clients may have */
 export function redirectUrisOf(given: unknown): readonly string[] | undefined {
   const uris = v.safeParse(redirectUris, given);
   return uris.success ? uris.output : undefined;

@@ -52,6 +52,7 @@ export function createClients(
 ) {
   // At most one front end lets in open clients: config/checks/access.ts.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
+  // This relay issues them to clients that register themselves.
   const ownIds = openFrontEnd?.clients?.registration
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;

@@ -31,9 +31,9 @@ export class RelayError extends Error {
   /** What an OAuth client of the relay gets as `error`. */
   readonly oauthError: OAuthError;
   readonly providerError: ProviderErrorCode | undefined;
-  /** Who may not log in, for the person alone: pages show it. */
+  /** The account that may not log in. Only the page that the person sees shows it. */
   readonly person: string | undefined;
-  /** The beginning of what was asked for and is not known here, for the operator alone. */
+  /** The beginning of what was asked for and is not known here. Only the log shows it. */
   readonly asked: string | undefined;
 
   /**

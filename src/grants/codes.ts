@@ -33,10 +33,7 @@ export type CodeContent = Omit<v.InferOutput<typeof content>, 'issuedAt'>;
 /** The codes that a registration issues to front ends. Nothing is stored: a code holds its login, sealed. */
 export type Codes = ReturnType<typeof createCodes>;
 
-/**
- * @param registrationAudience throws a `RelayError` if no provider is known
- * @see RFC 6749 §4.1.2
- */
+/** @param registrationAudience throws a `RelayError` if no provider is known @see RFC 6749 §4.1.2 */
 export function createCodes(keys: KeyRing, registrationAudience: () => string, now: Clock) {
   const seal = createSeal('code', keys, content);
   const seconds = () => secondsOf(now);

@@ -56,11 +56,7 @@ export class RefreshChains {
     this.#refusals = createRecent(resultTime, mostResults, home.now);
   }
 
-  /**
-   * The newest result that a refresh may have: an earlier one, or that of a call.
-   *
-   * @throws {RelayError} why the call failed
-   */
+  /** The newest result that a refresh may have: an earlier one, or that of a call. @throws why the call failed */
   async newest(
     refresh: FrontEndRefresh,
     call: CallProvider,
@@ -90,8 +86,7 @@ export class RefreshChains {
   }
 
   /**
-   * Ends the chain of a refresh token that is to be revoked: no request gets a result of it any more. Waits for a refresh
-   * in flight.
+   * Ends the chain of a refresh token: no request gets a result of it any more. Waits for a refresh in flight.
    *
    * @returns the newest response; undefined if the refresh token was not rotated, or if that is forgotten
    */

@@ -30,7 +30,7 @@ export function createLoginCookies(secure: boolean) {
   return {
     /**
      * Sets the cookie of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
-     * response: made-up cookies must not make responses large.
+     * response: cookies that a request makes up must not make the response large.
      */
     set(ctx: Context, id: Buffer, browserSecret: Buffer): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4

@@ -45,7 +45,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
   /** Why the server is away: the code of the latest failure. */
   let reason = 'unknown';
 
-  /** @returns undefined after a failure, which is the `reason` then */
+  /** Runs a command. @returns undefined after a failure, whose code is the `reason` then */
   async function ask(words: readonly string[]): Promise<Reply | undefined> {
     const answer = await observed(words, client, observer);
     if (typeof answer === 'object') return answer;
@@ -155,19 +155,12 @@ interface Reply {
 }
 
 /** Runs a command, and tells the observer how long it took. @returns the reply, or the code of the failure */
-async function observed(
-  words: readonly string[],
-  { run }: RedisClient,
-  { command }: ServerObserver,
-) {
+async function observed(words: readonly string[], client: RedisClient, observer: ServerObserver) {
   const begun = performance.now();
-  const answer = await inTime(run(words));
+  const answer = await inTime(client.run(words));
   const seconds = (performance.now() - begun) / 1000;
-  command?.(
-    words[0] ?? '',
-    seconds,
-    typeof answer === 'object' ? undefined : failureMeantBy(answer),
-  );
+  const failure = typeof answer === 'object' ? undefined : commandFailure(answer);
+  observer.command?.(words[0] ?? '', seconds, failure);
   return answer;
 }
 
@@ -194,8 +187,8 @@ export const probes: readonly (readonly string[])[] = [
   ['DEL', probeName],
 ];
 
-/** The failure that a code means, for metrics. */
-function failureMeantBy(code: string): CommandFailure {
+/** The failure that a code of an error means, for metrics. */
+function commandFailure(code: string): CommandFailure {
   if (code === 'timeout' || code === 'lost') return code;
   if (code === 'OOM') return 'full';
   return /^E[A-Z]+$/.test(code) && code !== 'ERR' ? 'lost' : 'refused';

@@ -27,10 +27,7 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
   if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markCommand(key, left)));
   return {
     isMarkedHere,
-    /**
-     * @param isStrict whether to fail if the server is away: a mark that this process does not know may be there
-     * @throws {RelayError} `memory_away` if strict
-     */
+    /** @param isStrict throws `memory_away` if the server is away: a mark that this process does not know may be there */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
       const answer = await shared.run(['PTTL', sharedName(letter, key)]);
@@ -40,12 +37,7 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
       // This process may have marked the key while it asked.
       return left > notThere || isMarkedHere(key);
     },
-    /**
-     * Marks a key.
-     *
-     * @param lifetime milliseconds
-     * @returns whether it was not marked before
-     */
+    /** Marks a key. @param lifetime milliseconds @returns whether it was not marked before */
     async mark(key: string, lifetime: number): Promise<boolean> {
       if (isMarkedHere(key)) return false;
       marks.set(key, true, lifetime);
@@ -180,7 +172,7 @@ export function createCounters({ now, shared }: Home, what: Counted) {
       const command = ['EVAL', countUp, '1', counterName(what, counter), `${by}`, `${lifetime}`];
       const answer = await shared?.run(command);
       const [count = 0, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
-      // The server may have lost the count of this process.
+      // A server that has lost the counter counts less than this process.
       const areNumbers = Number.isSafeInteger(count) && Number.isSafeInteger(wait);
       return areNumbers && wait !== undefined && count >= here.count ? { count, wait } : here;
     },

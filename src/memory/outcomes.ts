@@ -49,12 +49,7 @@ const replace =
   "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
 
 /** The command that sets a name if it still has the value `before`. */
-export function replaceCommand(
-  name: string,
-  before: string,
-  after: string,
-  lifetime: number,
-): string[] {
+export function replaceCommand(name: string, before: string, after: string, lifetime: number) {
   return ['EVAL', replace, '1', name, before, after, `${lifetime}`];
 }
 

@@ -19,7 +19,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
   // The oldest entry is the first one, here and in each group.
   const entries = new Map<string, Entry<Value>>();
   const groups = new Map<string, Set<string>>();
-  let callsSinceSearch = most;
+  let setsSinceSearch = most;
 
   function forget(key: string): void {
     const { timer, group = '' } = entries.get(key) ?? {};
@@ -37,10 +37,10 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
       if (time < end) break;
       forget(oldest);
     }
-    callsSinceSearch += 1;
-    if (entries.size >= most && callsSinceSearch > most / 16) {
+    setsSinceSearch += 1;
+    if (entries.size >= most && setsSinceSearch > most / 16) {
       // Newer entries may be over as well. A search through all is rare, so that a flood does not cost much time.
-      callsSinceSearch = 0;
+      setsSinceSearch = 0;
       for (const [key, { end }] of entries) if (end <= time) forget(key);
     }
     if (entries.size < most) return;
@@ -56,10 +56,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
       const entry = entries.get(key);
       return entry !== undefined && now() < entry.end ? entry.value : undefined;
     },
-    /**
-     * @param lifetime milliseconds
-     * @param group if there is no room, the largest group loses its oldest entry
-     */
+    /** @param lifetime milliseconds @param group if there is no room, the largest group loses its oldest entry */
     set(key: string, value: Value, lifetime: number, group?: string): void {
       forget(key);
       makeRoom();

@@ -25,7 +25,7 @@ const pingInterval = 2_000;
 const reconnectTime = 100;
 const ports = { server: 6379, socket: 0, sentinel: 26_379, cluster: 6379 } as const;
 
-const addressForm =
+const form =
   /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[\w.-]+)@)?(?<nodes>[^@/?#]+)(?:\/(?<name>[\w.-]*))?$/;
 
 /**
@@ -37,13 +37,7 @@ export function parseAddress(text: string): Address | undefined {
     const path = text.slice('unix:'.length);
     return { kind: 'socket', tls: false, user: undefined, nodes: [], name: path };
   }
-  const {
-    tls,
-    kind: named,
-    user,
-    nodes: list = '',
-    name = '',
-  } = addressForm.exec(text)?.groups ?? {};
+  const { tls, kind: named, user, nodes: list = '', name = '' } = form.exec(text)?.groups ?? {};
   const kind = named === 'sentinel' || named === 'cluster' ? named : 'server';
   const nodes = list.split(',').flatMap((node) => {
     const url = URL.parse(`redis://${node}`);
@@ -135,8 +129,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
       try {
         return await client.sendCommand(words[words[0] === 'EVAL' ? 3 : 1], false, [...words]);
       } catch (error) {
-        // No node had the key's slot when the client looked, and it looks again only when it connects: `watchServer`
-        // opens it again.
+        // No node had the key's slot when the client connected, and it looks for one only then: it has to open again.
         if (error instanceof TypeError && client.isOpen) client.destroy();
         throw error;
       }

@@ -9,8 +9,8 @@ export interface CmsBackend {
 }
 
 /**
- * The registration of a start at `/auth`: the first one whose backend the CMS names; among several, the
- * one that has that name itself. If the CMS names none, or an unknown one, it is the first one.
+ * The registration of a start at `/auth`: the one whose backend the CMS names. Of several, the one with the same name as
+ * the backend, or else the first one. If the CMS names no known backend, the first registration of all.
  *
  * @param registrations those with a CMS, in order, and its `backend.name`
  * @param backend the parameter `provider`

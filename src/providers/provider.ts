@@ -55,7 +55,7 @@ export const accessRules = [
 
 export type AccessRule = (typeof accessRules)[number];
 
-/** How a provider says what a rule asks. Paths are relative to the user URL: so a token reaches no other host. */
+/** How a provider answers a rule. Paths are relative to the user URL, so that a token reaches no other host. */
 interface AccessSource {
   /** The words of the scope that it needs, with `|` between words of which one is enough. */
   readonly scope?: string;
@@ -68,7 +68,7 @@ export interface Membership extends AccessSource {
   readonly ask: string;
   /** The field `state` of a membership that counts. Undefined: status 204 is a yes. */
   readonly state?: string;
-  /** Where all of a person's are. */
+  /** Where all memberships of a person are. */
   readonly list?: PersonValues;
 }
 
@@ -87,7 +87,7 @@ export interface PersonValues extends AccessSource {
   readonly verified?: string;
   /** A field that is true for one value of several: the one that stands for the person. */
   readonly primary?: string;
-  /** A name of a user who has a number. So a rule of digits is never a name. */
+  /** The field of a user's name, if `fields` has a number. A rule of digits alone never means a name. */
   readonly name?: string;
   readonly ignoresCase?: true;
 }

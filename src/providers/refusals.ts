@@ -61,8 +61,8 @@ const meanings = {
 } as const;
 
 /**
- * Which credential a code or a text refuses: they say more, or less, than `invalid_client` does. A text is compared as a
- * whole: others name several causes.
+ * Which credential an error code or an error text refuses, if that is known: `invalid_client` does not say it. A text is
+ * compared as a whole: longer ones name several causes.
  */
 export const refusedCredentials: Readonly<Record<string, 'identifier' | 'secret' | 'client'>> = {
   unauthorized_client: 'client',

@@ -1,5 +1,12 @@
 import type { AccessAnswers, Preset } from './provider.ts';
 
+const primaryEmail = {
+  kind: 'values',
+  fields: ['email'],
+  verified: 'verified',
+  primary: 'primary',
+} as const;
+
 // https://docs.github.com/en/rest/orgs/members, /rest/teams/members, /rest/teams/teams, /rest/users/emails
 const githubAccess: AccessAnswers = {
   users: { kind: 'values', fields: ['id'], name: 'login' },
@@ -20,14 +27,7 @@ const githubAccess: AccessAnswers = {
       fields: ['organization.login', 'slug'],
     },
   },
-  emails: {
-    kind: 'values',
-    from: 'user/emails?per_page=100',
-    fields: ['email'],
-    verified: 'verified',
-    primary: 'primary',
-    scope: 'user:email|user',
-  },
+  emails: { ...primaryEmail, from: 'user/emails?per_page=100', scope: 'user:email|user' },
   groups: { kind: 'cannot', why: 'GitHub has organizations and teams' },
 };
 
@@ -45,7 +45,7 @@ const githubEverywhere = {
   access: githubAccess,
 } as const;
 
-/** It has no scope: the user lookup needs none. */
+/** Without a `scope`: the user lookup needs none. */
 export const github: Preset = {
   name: 'github',
   title: 'GitHub',
@@ -84,13 +84,7 @@ const giteaAccess: AccessAnswers = {
     ignoresCase: true,
     scope: 'read:organization|write:organization',
   },
-  emails: {
-    kind: 'values',
-    from: 'user/emails',
-    fields: ['email'],
-    verified: 'verified',
-    primary: 'primary',
-  },
+  emails: { ...primaryEmail, from: 'user/emails' },
   groups: { kind: 'cannot', why: 'it has organizations and teams' },
 };
 

@@ -8,14 +8,14 @@ import type { Resource } from './resource.ts';
 
 const content = v.object({
   frontEnd: v.string(),
-  /** What `keyOfClient` gives of its client, if that has no entry of its own. */
+  /** The `keyOfClient` of a client that has no entry of its own. */
   client: v.optional(v.string()),
   /** The audience of the front end when it got the token. */
   audience: v.string(),
-  /** The login, whose refresh tokens have the same. */
+  /** The id of the login, which its refresh tokens have, too. */
   login: v.string(),
   ...identitySchema.entries,
-  /** That of the provider, if the server behind the resource gets it. */
+  /** The provider's access token, if the server behind the resource gets it. */
   providerToken: v.optional(v.string()),
   /** When it was issued, in seconds since 1970. */
   iat: v.number(),
@@ -27,7 +27,7 @@ const content = v.object({
 export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 
 /**
- * The access tokens that the relay issues for resources. A token for one of them does not open at another.
+ * The access tokens that the relay issues for resources. A token for one resource does not open at another.
  *
  * @see RFC 6749 §1.4, RFC 8707 §2
  */

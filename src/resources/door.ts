@@ -4,28 +4,13 @@ import type { AccessTokenContent, createAccessTokens } from './access-tokens.ts'
 import type { EndedLogins } from './ended-logins.ts';
 import type { Resource } from './resource.ts';
 
-/** Why a door is closed to somebody it was open for. */
+/** Why a door closes to a token that was good for it. */
 export type Closing = 'reload' | 'token_end' | 'logout';
 
-/** Opens a resource to those who have a token for it. Every way to a resource leads through its door. */
-export interface Door {
-  readonly resource: Resource;
-  /** The same for a door of the same resource, until a reload changes what its requests meet. */
-  readonly key: string;
-  /**
-   * Says who has a token. Asks no provider.
-   *
-   * @throws {RelayError} `resource_token_invalid` or `resource_token_expired`
-   */
-  open(token: string): Promise<AccessTokenContent>;
-  /** Whether it is closed by now to who has opened it. @param grace milliseconds after the end of the token */
-  closedTo(opened: AccessTokenContent, grace?: number): Promise<Closing | undefined>;
-}
+/** Opens a resource to the tokens that are for it. Every way to a resource leads through its door. */
+export type Door = ReturnType<typeof createDoor>;
 
-/**
- * @param by.audienceOf the present audience of a front end that may give tokens for the resource; undefined: it is gone, or
- *   may not
- */
+/** @param by.audienceOf the present audience of a front end; undefined if it may give no tokens for the resource now */
 export function createDoor(
   resource: Resource,
   by: {
@@ -34,20 +19,22 @@ export function createDoor(
     readonly audienceOf: (frontEnd: string, client: string | undefined) => string | undefined;
     readonly now: Clock;
   },
-): Door {
-  const { audience: of, allow, upstream } = resource;
-  const closedTo: Door['closedTo'] = async (
-    { frontEnd, client, audience, exp, login },
+) {
+  /** Why the door is closed by now to a token, if it is. @param grace milliseconds after the end of the token */
+  async function closedTo(
+    { frontEnd, client, audience, exp, login }: AccessTokenContent,
     grace = 0,
-  ) => {
+  ): Promise<Closing | undefined> {
     if (by.audienceOf(frontEnd, client) !== audience) return 'reload';
     if (by.now() >= exp * 1000 + grace) return 'token_end';
     return (await by.endedLogins.hasEndedAsKnown(login)) ? 'logout' : undefined;
-  };
+  }
   return {
     resource,
-    key: JSON.stringify([of, allow, upstream]),
-    async open(token) {
+    /** After a reload, the door of the same resource has the same key unless that changed what requests meet. */
+    key: JSON.stringify([resource.audience, resource.allow, resource.upstream]),
+    /** What a token holds. Asks no provider. @throws {RelayError} `resource_token_invalid` or `resource_token_expired` */
+    async open(token: string): Promise<AccessTokenContent> {
       const opened = by.tokens.open(token, resource);
       const closing = opened === undefined ? 'reload' : await closedTo(opened);
       if (closing === 'token_end') throw new RelayError('resource_token_expired');

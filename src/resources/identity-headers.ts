@@ -1,8 +1,8 @@
 import type { Identity } from '../access/identity.ts';
 
 /**
- * An identity as headers of a request, for a server behind a proxy. All are there each time: proxies pass what a client
- * sends in place of a missing one.
+ * An identity as headers of a request, for a server behind a proxy. Each header is there, even if empty: in place of a
+ * missing one, proxies pass what the client sends.
  */
 export function identityHeaders({ sub, preferred_username, email, groups = [] }: Identity) {
   return {
@@ -13,7 +13,7 @@ export function identityHeaders({ sub, preferred_username, email, groups = [] }:
   };
 }
 
-/** With all but visible ASCII percent-encoded, and `%` and `,`, so that no value is two. */
+/** A value with `%`, `,` and all but visible ASCII percent-encoded: a comma would make two groups of one. */
 const encoded = (value: string) =>
   Buffer.from(value)
     .toString('latin1')

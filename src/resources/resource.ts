@@ -31,14 +31,11 @@ export interface Resource {
   readonly lifetime: number;
   /** What clients are shown that they get. Undefined: nothing. */
   readonly scope: string | undefined;
-  /** Those of the server that introspects: the present and the previous one. Empty: none does. */
+  /** The secrets of the server that introspects: the present and the previous one. Empty: no server does. */
   readonly secrets: readonly Secret[];
   /** Undefined: requests to it do not pass the relay. */
   readonly upstream: Upstream | undefined;
 }
-
-/** A resource, as far as a login knows it. */
-type Identified = Pick<Resource, 'url'>;
 
 /** The form in which identifiers are compared: case of scheme and host, default port and one final slash do not count. */
 export function comparable(url: string): string | undefined {
@@ -59,7 +56,7 @@ function isSameResource(one: string, other: string): boolean {
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2
  */
-export function findResource<One extends Identified>(
+export function findResource<One extends Pick<Resource, 'url'>>(
   resources: readonly One[],
   asked: string | undefined,
 ): One {
@@ -72,16 +69,16 @@ export function findResource<One extends Identified>(
 /**
  * The resource of a login.
  *
- * @param login what a code or a refresh token has
- * @param asked what the request names besides
+ * @param asked the resource that the request itself names
  * @returns undefined: the login gives the provider's token
  * @throws {RelayError} `grant_invalid` or `resource_refused` if a reload has changed what its front end gets
  */
-export function resourceOfLogin<One extends Identified>(
+export function resourceOfLogin<One extends Pick<Resource, 'url'>>(
   { resources }: { readonly resources: readonly One[] },
   { ownResource }: { readonly ownResource?: string | undefined },
   asked: string | undefined,
 ): One | undefined {
+  // A front end with resources never gets the provider's token.
   if (ownResource === undefined && resources.length > 0) throw new RelayError('grant_invalid');
   if (ownResource === undefined) return undefined;
   if (asked !== undefined && !isSameResource(ownResource, asked)) {

@@ -26,26 +26,26 @@ export type Streams = ReturnType<typeof createStreams>;
 /** Passes requests to the servers behind the gateway. A reload keeps those that it does not concern. */
 export function createStreams() {
   let client: UpstreamClient | undefined;
-  const open = new Set<Stream>();
-  /** Those of the last reload, by their keys; undefined: there was none. */
+  const streams = new Set<Stream>();
+  /** The doors of the last reload, by their keys; undefined: there was no reload. */
   let doors: ReadonlyMap<string, Door> | undefined;
   let isStopping = false;
   let looks: NodeJS.Timeout | undefined;
 
-  /** @param ended the logins whose listening streams this look has ended: one of each, so that clients refresh once */
-  async function lookAt(stream: Stream, ended: Set<string>): Promise<void> {
+  /** Ends a stream whose door is closed by now. One look ends one listening stream of a login: so a client refreshes once. */
+  async function lookAt(stream: Stream, endedLogins: Set<string>): Promise<void> {
     const { door, opened, isListening } = stream;
     const grace = isListening ? 0 : limits.answerAfterTokenTime;
     const why = await door.closedTo(opened, grace);
     if (why === undefined) return;
     if (why === 'token_end' && isListening) {
-      if (ended.has(opened.login)) return;
-      ended.add(opened.login);
+      if (endedLogins.has(opened.login)) return;
+      endedLogins.add(opened.login);
     }
     stream.end(why);
   }
 
-  /** Ends a stream of a resource that has changed. Any other one goes on behind its new door. */
+  /** After a reload: ends a stream of a resource that has changed. Any other stream goes on behind its new door. */
   function follow(stream: Stream): void {
     const door = doors?.get(stream.door.key);
     if (door !== undefined) stream.door = door;
@@ -53,27 +53,27 @@ export function createStreams() {
   }
 
   function add(stream: Stream): void {
-    open.add(stream);
-    // Both may have begun while the request waited for its body.
+    streams.add(stream);
+    // A reload or a stop may have begun while the request waited for its body.
     follow(stream);
     if (isStopping && stream.isListening) stream.end('stop');
     // One timer for all: a thousand would wake up the process all the time.
     looks ??= setInterval(() => {
-      const ended = new Set<string>();
-      for (const one of open) void lookAt(one, ended);
+      const endedLogins = new Set<string>();
+      for (const one of streams) void lookAt(one, endedLogins);
     }, lookTime).unref();
   }
 
   function remove(stream: Stream): void {
-    open.delete(stream);
-    if (open.size > 0) return;
+    streams.delete(stream);
+    if (streams.size > 0) return;
     clearInterval(looks);
     looks = undefined;
   }
 
   return {
     isStopping: (): boolean => isStopping,
-    /** As the client's `stream`, in the share of the stream's login. */
+    /** As `stream` of the client, and counts the request for its login and address. */
     async pass(
       stream: Stream,
       { address, ...request }: Omit<StreamedRequest, 'holder'> & { address: string | undefined },
@@ -99,19 +99,19 @@ export function createStreams() {
     /** Ends the streams of resources that have changed. The doors of all others are the new ones. */
     follow(present: readonly Door[]): void {
       doors = new Map(present.map((door) => [door.key, door]));
-      for (const stream of open) follow(stream);
+      for (const stream of streams) follow(stream);
     },
     /** Ends listening streams one after the other: their clients come back elsewhere, but not at once. */
     stop(): void {
       isStopping = true;
-      const listening = [...open].filter((one) => one.isListening);
+      const listening = [...streams].filter((one) => one.isListening);
       for (const [index, { end }] of listening.entries()) {
         setTimeout(end, (limits.stopListeningTime * index) / listening.length, 'stop');
       }
     },
     /** The number of streams of each resource. */
     counts(): ReadonlyMap<string, number> {
-      const byName = Map.groupBy(open, ({ door }) => door.resource.name);
+      const byName = Map.groupBy(streams, ({ door }) => door.resource.name);
       return new Map([...byName].map(([name, { length }]) => [name, length]));
     },
     close: (): void => client?.close(),

@@ -9,7 +9,7 @@ import { createSeal } from '../sealing/sealed.ts';
 import { createSessionCookies } from './cookies.ts';
 
 const content = v.object({
-  /** Tells the session from all others. A refresh keeps it. */
+  /** The id of the session. A refresh keeps it. */
   id: v.string(),
   registration: v.string(),
   audience: v.string(),
@@ -18,10 +18,10 @@ const content = v.object({
   tokenType: v.optional(v.string()),
   scope: v.optional(v.string()),
   accessTokenEndsAt: v.optional(v.number()),
-  /** Without one, the session ends with its access token. */
+  /** Undefined: the session ends with its access token. */
   refreshToken: v.optional(v.string()),
   loggedInAt: v.number(),
-  /** Of the login or the last refresh. */
+  /** When the person logged in, or the session was last refreshed. */
   renewedAt: v.optional(v.number()),
   /** When the session ends, however often it is refreshed. */
   endsAt: v.number(),
@@ -32,7 +32,7 @@ const content = v.object({
 /** What the cookie of a session holds. Times are in seconds since 1970. */
 export type SessionContent = v.InferOutput<typeof content>;
 
-/** Whose session it is. */
+/** The login of a session: where, and at which front end. */
 export type SessionLogin = Pick<SessionContent, 'registration' | 'audience' | 'frontEnd'>;
 
 const idLength = 16;
@@ -48,7 +48,7 @@ interface SessionSettings {
   /** Seconds from the login or the last refresh until the session ends. */
   readonly idle: number;
   readonly secure: boolean;
-  /** Whether no session is valid while it is unknown if it has ended at another relay. */
+  /** Whether to refuse sessions while the shared memory cannot say if they ended at another relay. */
   readonly isStrict?: boolean;
   /** The names of the front ends, each with its audience and the names of the registrations that it may use. */
   readonly frontEnds: ReadonlyMap<
@@ -57,10 +57,7 @@ interface SessionSettings {
   >;
 }
 
-/**
- * @param logouts the ids of the sessions that have ended: copies of their cookies open nothing
- * @see RFC 10017 §6.1
- */
+/** @param logouts the ids of sessions that have ended: copies of their cookies open nothing @see RFC 10017 §6.1 */
 export function createSessions(
   settings: SessionSettings,
   keys: KeyRing,
@@ -71,7 +68,7 @@ export function createSessions(
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
   const seconds = () => secondsOf(now);
-  // Its pages at an earlier origin must not share the sessions of those at the present one.
+  // Pages at an earlier origin of a front end must not share the sessions of pages at the present one.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
   function write(ctx: Context, session: SessionContent): void {
@@ -89,16 +86,17 @@ export function createSessions(
     return session.frontEnd === frontEnd && mayUse?.has(registration) === true && seconds() < end;
   }
 
+  /** The part of a token response that a session holds. */
   function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken }: TokenResponse) {
     const accessTokenEndsAt = expiresIn === undefined ? undefined : seconds() + expiresIn;
     return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken };
   }
 
   /**
-   * The session of a front end, even one that has been logged out. Its registration may have another audience by now.
+   * The session of a front end, even after its logout. Its registration may have another audience by now.
    *
-   * @returns undefined if there is none, if it is too old, or if its cookie is altered, incomplete, or another front
-   *   end's
+   * @returns undefined if there is none, if it is too old, or if its cookie is altered, incomplete, or of another front
+   *   end
    */
   function open(ctx: Context, frontEnd: string): SessionContent | undefined {
     const text = cookies.get(ctx, frontEnd);
@@ -108,20 +106,16 @@ export function createSessions(
 
   return {
     open,
-    /**
-     * Starts the session of a login. It replaces the front end's earlier one.
-     *
-     * @throws {RelayError} `session_too_large`
-     */
-    start(ctx: Context, login: SessionLogin, token: TokenResponse): void {
+    /** Starts the session of a login, in place of an earlier one. @throws {RelayError} `session_too_large` */
+    start(ctx: Context, login: SessionLogin, granted: TokenResponse): void {
       const loggedInAt = seconds();
-      const { expiresIn, refreshToken } = token;
-      // Nothing could renew it.
+      const { expiresIn, refreshToken } = granted;
+      // Without a refresh token, nothing can renew the access token.
       const endsWithToken = refreshToken === undefined && expiresIn !== undefined;
       write(ctx, {
         id: randomBytes(idLength).toString('base64url'),
         ...login,
-        ...tokensOf(token),
+        ...tokensOf(granted),
         loggedInAt,
         renewedAt: loggedInAt,
         endsAt: loggedInAt + (endsWithToken ? Math.min(lifetime, expiresIn) : lifetime),
@@ -130,7 +124,7 @@ export function createSessions(
     },
     /** Whether the request has the cookie of a session, valid or not. */
     isClaimed: (ctx: Context): boolean => cookies.hasAny(ctx, settings.frontEnds),
-    /** The same, but undefined after a logout. @throws {RelayError} `memory_away` if strict */
+    /** As `open`, but undefined after a logout. @throws {RelayError} `memory_away` if strict */
     async read(ctx: Context, frontEnd: string): Promise<SessionContent | undefined> {
       const session = open(ctx, frontEnd);
       const isOver = session && (await logouts.isMarked(session.id, settings.isStrict));
@@ -139,17 +133,18 @@ export function createSessions(
     /**
      * Sets the cookie of a session anew.
      *
+     * @param granted undefined: only the idle time begins anew
      * @returns the renewed session, or undefined if it has ended in the meantime
      * @throws {RelayError} `session_too_large`
      */
     async renew(
       ctx: Context,
       session: SessionContent,
-      token: TokenResponse | undefined,
+      granted: TokenResponse | undefined,
     ): Promise<SessionContent | undefined> {
       const renewedAt = seconds();
-      const { scope = session.scope, refreshToken = session.refreshToken } = token ?? {};
-      const tokens = token && tokensOf({ ...token, scope, refreshToken });
+      const { scope = session.scope, refreshToken = session.refreshToken } = granted ?? {};
+      const tokens = granted && tokensOf({ ...granted, scope, refreshToken });
       const renewed = { ...session, ...tokens, renewedAt, idleEndsAt: renewedAt + idle };
       if (!isValid(renewed, session.frontEnd)) return undefined;
       if (await logouts.isMarked(session.id, settings.isStrict)) return undefined;

@@ -45,7 +45,7 @@ export function proxyApi(
       call: async (request) =>
         await registration.callApi({ ...request, holder, signal: clientGone(ctx) }, (call) => {
           ctx.state.providerCall = call;
-          // The status may be sent already.
+          // The response may have begun: then, nothing else says that it is not complete.
           if (call.outcome !== 'answered') ctx.state.failure = call.outcome;
         }),
       passed(answered) {

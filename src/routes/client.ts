@@ -29,11 +29,7 @@ export const clientFiles: Readonly<Record<string, Middleware>> = {
   [paths.clientPackage]: (ctx) => redirect(ctx, paths.clientRelease.slice(1)),
 };
 
-/**
- * Serves a file that changes only with the release.
- *
- * @param encodings the same, compressed, for those who accept that. The first is the smallest
- */
+/** Serves a file that changes only with the release. @param encodings it, compressed, the smallest first */
 function clientFile(
   type: string,
   content: Buffer,
@@ -42,7 +38,7 @@ function clientFile(
 ): Middleware {
   const name = hash('sha256', content, 'base64url');
   return (ctx) => {
-    // Caches keep it for all pages, and some ignore Vary. So the answer never names an origin.
+    // Caches keep the file for all pages, and some ignore Vary. So the answer never names an origin.
     for (const header of ctx.res.getHeaderNames()) {
       if (header.startsWith('access-control-')) ctx.remove(header);
     }
@@ -59,7 +55,7 @@ function clientFile(
       ...(encoding && { 'Content-Encoding': encoding }),
     });
     ctx.body = (encoding && encodings[encoding]) || content;
-    // Koa asks for a status before it compares the ETag.
+    // Koa compares the ETag only if the status is set.
     ctx.status = 200;
     if (ctx.fresh) ctx.status = 304;
   };

@@ -31,22 +31,11 @@ export function askConsent(
   expectNavigation(ctx);
   const { host: provider } = new URL(registration.current().provider.authorizeUrl);
   const { state: token } = questions.start(ctx, frontEnd.name, start);
-  const { scope, redirectUri, ownResource } = start.oauth;
-  const action = `${issuer}/consent`;
-  showQuestion(
-    ctx,
-    pages,
-    consentPage(pages, {
-      client,
-      redirectUri,
-      scope,
-      resource: ownResource,
-      learns: frontEnd.resources.find(({ url }) => url === ownResource)?.identity.claims,
-      provider,
-      action,
-      token,
-    }),
-  );
+  const { scope, redirectUri, ownResource: resource } = start.oauth;
+  const learns = frontEnd.resources.find(({ url }) => url === resource)?.identity.claims;
+  const asked = { client, redirectUri, scope, resource, learns, provider };
+  const page = consentPage(pages, { ...asked, action: `${issuer}/consent`, token });
+  showQuestion(ctx, pages, page);
 }
 
 function showQuestion(ctx: Context, pages: Pages, page: string): void {
@@ -66,39 +55,32 @@ export function consentEndpoint(served: Served): Handler {
     expectOwnPage(ctx, origin);
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { consent: token = '', decision, number } = parameters;
-    const asked = questions.verify(ctx, token);
-    if (asked === undefined) throw new RelayError('state_missing');
-    questions.checkAge(ctx, asked);
-    const frontEnd = frontEnds.ofLogin(asked);
+    const login = questions.verify(ctx, token);
+    if (login === undefined) throw new RelayError('state_missing');
+    questions.checkAge(ctx, login);
+    const frontEnd = frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
-    const { oauth } = asked.request;
-    // By the script of the page, or by hand.
+    const { oauth } = login.request;
+    // The script of the page sends `confirmed`. Without scripts, the page sends `continue`, and a second page asks for
+    // the number.
     const isTyped = decision === 'continue' && number === numberOf(token);
     if (decision === 'continue' && !isTyped && oauth !== undefined) {
-      showQuestion(
-        ctx,
-        pages,
-        confirmationPage(pages, {
-          redirectUri: oauth.redirectUri,
-          scope: oauth.scope,
-          resource: oauth.ownResource,
-          action: `${issuer}/consent`,
-          token,
-        }),
-      );
+      const { redirectUri, scope, ownResource: resource } = oauth;
+      const question = { redirectUri, scope, resource, action: `${issuer}/consent`, token };
+      showQuestion(ctx, pages, confirmationPage(pages, question));
       return;
     }
-    questions.end(ctx, asked);
-    await answering(frontEnd.deliveryOf(asked.request).fail, () => {
+    questions.end(ctx, login);
+    await answering(frontEnd.deliveryOf(login.request).fail, () => {
       if (decision !== 'confirmed' && !isTyped) throw new RelayError('consent_denied');
     });
-    redirectToProvider(ctx, { ...served, frontEnd }, asked.request);
+    redirectToProvider(ctx, { ...served, frontEnd }, login.request);
   };
   return inOrder(answerFailures(frontEnds.first.answerInPlace), decide);
 }
 
-/** The page sends no referrer, so its form has the origin `null`. */
+/** Expects that the relay's own page sent the form. That page sends no referrer, so its origin may be `null`. */
 function expectOwnPage({ req: { headers } }: Context, own: string): void {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
   if (site !== 'same-origin') throw new RelayError('cross_site_refused');

@@ -1,5 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { Place, Served } from '../front-ends/front-ends.ts';
+import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
@@ -67,15 +68,15 @@ export function required(parameters: EndpointParameters, name: keyof EndpointPar
 }
 
 /**
- * Compares the `resource` of a program with that of its login, where the provider knows resources and the relay has none.
- * What pages send is ignored there, as at the start. Resources of the relay are compared where they are found.
+ * Expects that a program names no other `resource` of its provider than at the start of its login. Pages are ignored,
+ * as at the start. `resourceOfLogin` compares the resources of the relay.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2.2
  */
 export function expectResource(
   { parameters: { resource: asked }, frontEnd }: EndpointRequest,
-  { providerResource }: { readonly providerResource?: string | undefined },
+  { providerResource }: Pick<RefreshTokenContent, 'providerResource'>,
 ): void {
   const isOther = asked !== undefined && asked !== providerResource;
   const isOfProvider = frontEnd.kind === 'native' && frontEnd.resources.length === 0;
@@ -83,16 +84,16 @@ export function expectResource(
 }
 
 /**
- * What a call to the provider counts for, if it is known: the address. Of a client without an entry, that of the callback,
- * because a page of anybody can send what it has of a login of its own. And apart from the others there, because whoever
- * has logged in there can send it from anywhere.
+ * The client address that a call to the provider counts for, if it is known. For a client without an entry of its own,
+ * it is the address of the login's callback: any page can make its visitors send the token of its own login. The count is
+ * apart from that of other logins at the address, because the person of that login can send its token from anywhere.
  */
 export function countedAddress(
   { registration, frontEnd, ctx }: EndpointRequest,
-  login: { readonly address?: string | undefined },
+  { address }: Pick<RefreshTokenContent, 'address'>,
 ): string | undefined {
   if (frontEnd.client === undefined) return registration.addressOf(ctx.req);
-  return login.address && `clients ${login.address}`;
+  return address && `clients ${address}`;
 }
 
 /**
@@ -103,15 +104,13 @@ export function countedAddress(
  */
 export function expectConsent(
   { registration, grants }: EndpointRequest,
-  {
-    hasConsent,
-    scope,
-  }: { readonly hasConsent?: true | undefined; readonly scope?: string | undefined },
+  { hasConsent, scope }: Pick<RefreshTokenContent, 'hasConsent' | 'scope'>,
   token: TokenResponse,
 ): void {
+  // With no scope asked for, such a provider grants earlier ones, which the person was not shown.
   const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
   if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
-  // A client that tries again must not use up the requests that the provider allows the relay.
+  // Once: a client that tries again must not use up the requests that the provider allows the relay.
   void grants.revocations.once(token, async () => revokeSilently(registration, token));
   throw new RelayError('consent_exceeded');
 }
@@ -119,8 +118,8 @@ export function expectConsent(
 /**
  * Verifies the DPoP proof of a request, if it has one.
  *
- * @param grant a code is fresh, and not bound to a key: to sign a proof for it in advance gains nothing, so it needs no
- *   nonce, and a login no request to learn one
+ * @param grant a code is fresh and bound to no key, so a proof that a thief had signed in advance gains nothing: it
+ *   needs no nonce, and the client needs no request to learn one
  * @returns the thumbprint of the proved key
  * @throws {RelayError} `proof_invalid`, `nonce_required`
  * @see RFC 9449 §4.3

@@ -16,7 +16,7 @@ import type { UpstreamCall } from '../upstream/messages.ts';
 import { isUnusable, type Passage, passOn, targetOf } from './pass-on.ts';
 import { tokenOf } from './protected-resource.ts';
 
-/** What it means that a call has failed: its server is no provider. */
+/** The failures of a call to a provider, as those of a call to a server behind the gateway. */
 const failures: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
   provider_unreachable: 'upstream_unreachable',
   provider_timeout: 'upstream_timeout',
@@ -32,6 +32,7 @@ const cuts: Readonly<Record<Cut, FailureCode>> = {
   stop: 'not_ready',
 };
 
+/** Who has ended a request that failed so, in the log. */
 const ends: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
   client_gone: 'client',
   upload_too_large: 'limit',
@@ -76,7 +77,7 @@ export function gateway(
     if (/\bwebsocket\b/i.test(ctx.get('Upgrade'))) throw new RelayError('websocket_unsupported');
     const url = targetOf(ctx, way);
     const isListening = method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen';
-    // Its client comes back at once, on the same connection.
+    // The client of a stream that the stop has ended comes back at once, on the same connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
     const call = callOf(ctx, { door, opened, isListening }, streams, ownAddressOf(ctx.req));
     await passOn(ctx, {
@@ -103,7 +104,7 @@ const isRefused = (status: number) => status === 401 || isUnusable(status);
 /** Makes the call of a request, and records how it ends. */
 function callOf(
   ctx: Context,
-  of: Omit<Stream, 'end'>,
+  stream: Omit<Stream, 'end'>,
   streams: Streams,
   address: string | undefined,
 ): Passage['call'] {
@@ -113,27 +114,27 @@ function callOf(
   const codeOf = (code: FailureCode) => (cut ? cuts[cut] : (failures[code] ?? code));
   const end = (why: Cut) => {
     cut ??= why;
-    // The end of any other body would say that it is complete.
+    // Events end in order. Any other body that ends so would seem complete.
     ending.abort(isEventStream ? enough : undefined);
   };
   const observe = ({ outcome }: UpstreamCall) => {
     const by = outcome === 'answered' ? undefined : outcome;
     ctx.state.ended = cut ?? (by && ends[by]) ?? 'upstream';
-    // The status may be sent already.
+    // The response may have begun: then, nothing else says that it is not complete.
     if (by) ctx.state.failure = codeOf(by);
   };
   return async (request) => {
     const sent = { ...request, address, signal: clientGone(ctx, ending) };
     try {
-      const response = await streams.pass({ ...of, end }, sent, observe);
+      const response = await streams.pass({ ...stream, end }, sent, observe);
       const { 'content-type': type = '', 'content-length': length } = response.headers;
-      // The client waits, and nobody reads it.
+      // The client gets a failure at the end of this body, which nobody reads: do not wait long.
       if (isRefused(response.status)) setTimeout(() => ending.abort(enough), limits.lingerTime);
       isEventStream = length === undefined && /^text\/event-stream\b/i.test(type);
       return response;
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
-      // It was never in flight.
+      // Without a call, `observe` has recorded nothing.
       ctx.state.ended ??= ends[error.code];
       throw new RelayError(codeOf(error.code));
     }

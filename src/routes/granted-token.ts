@@ -30,10 +30,10 @@ export function ownerOf({ registration, frontEnd }: Place): Owner {
 }
 
 /**
- * Grants a token, and a refresh token if there is one that is not over already, and not too long. The provider's own
- * one stays in the relay. So does its access token, if the login is for a resource.
+ * Grants a token, and a refresh token unless it is over already or too long. The provider's refresh token stays in the
+ * relay. So does its access token, if the login is for a resource.
  *
- * @param content what the refresh token holds; undefined: there is none
+ * @param content what the refresh token holds; undefined: the front end gets none
  */
 export function withRefreshToken(
   grantee: Grantee,
@@ -51,29 +51,29 @@ export function withRefreshToken(
   return { ...granted, refreshToken, refreshExpiresIn };
 }
 
-/** An access token of the relay. It ends with its login at the latest. @throws {RelayError} `identity_too_long` */
+/** The relay's access token for a resource. It ends with its login. @throws {RelayError} `identity_too_long` */
 function tokenFor(
   resource: Resource,
   { identity, frontEnd, grants, now }: Grantee,
   { accessToken }: Pick<TokenResponse, 'accessToken'>,
-  login: RefreshTokenContent | undefined,
+  content: RefreshTokenContent | undefined,
 ) {
   if (identity === undefined) throw new Error('nobody asked who it is');
   const iat = secondsOf(now);
-  const loginEnd = login && login.loggedInAt + (frontEnd.refreshPolicy?.lifetime ?? 0);
+  const loginEnd = content && content.loggedInAt + (frontEnd.refreshPolicy?.lifetime ?? 0);
   const exp = Math.min(iat + resource.lifetime, loginEnd ?? Number.POSITIVE_INFINITY);
-  const content = {
+  const issued = {
     frontEnd: frontEnd.name,
     client: frontEnd.client,
     audience: frontEnd.audience,
-    login: login?.login ?? newLoginId(),
+    login: content?.login ?? newLoginId(),
     ...identity,
     providerToken: resource.upstream?.givesToken ? accessToken : undefined,
     iat,
     exp,
   };
   return {
-    accessToken: grants.accessTokens.issue(content, resource),
+    accessToken: grants.accessTokens.issue(issued, resource),
     tokenType: 'Bearer',
     expiresIn: exp - iat,
     scope: resource.scope,
@@ -85,35 +85,36 @@ function tokenFor(
  * Grants the token of a new login, with the first refresh token if the front end gets one.
  *
  * @param thumbprint that of the key that the front end proves, if it proves one
- * @param login what the refresh token has of the login besides
+ * @param terms what the refresh token holds besides, of the code of the login
  */
 export function firstGrant(
   grantee: Grantee,
   token: TokenResponse,
   thumbprint?: string,
-  login: Pick<
+  terms: Pick<
     RefreshTokenContent,
     'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'
   > = {},
 ): Granted {
   const policy = refreshPolicyAt(grantee);
   const content = policy && firstRefreshToken(policy, token, thumbprint, grantee.now);
-  return withRefreshToken(grantee, token, content && { ...content, ...login });
+  return withRefreshToken(grantee, token, content && { ...content, ...terms });
 }
 
+/** The policy for the refresh tokens of a front end at a provider. Undefined: it gets none. */
 export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: Place) {
-  // Nothing else can be revoked where the provider revokes no refresh tokens.
+  // A provider that revokes only access tokens could revoke nothing later.
   const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
 }
 
-/** Ends a login for a resource: no door opens to its access tokens any more, and none is refreshed. */
+/** Ends a login if it is for a resource: no door opens to its access tokens any more, and none is refreshed. */
 export async function endAtDoors(
   { grants, frontEnd }: Place,
   { login, ownResource }: Pick<RefreshTokenContent, 'login' | 'ownResource'>,
 ): Promise<void> {
   if (ownResource === undefined) return;
-  // Also if the resource is gone: a reload may bring it back.
+  // Also if a reload has removed the resource: another one may bring it back.
   const longest = Math.max(longestLifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
   await grants.endedLogins.end(login, longest * 1000);
 }

@@ -6,7 +6,7 @@ import type { Handler } from '../http/context.ts';
 import type { Readiness } from './health.ts';
 
 /**
- * `GET /`: tells people who come to the login host that a relay runs here. Programs find nothing, as before.
+ * `GET /`: tells people who come to the login host that a relay runs here. Programs get 404.
  *
  * @param frontendUrl the page that people look for, if there is only one
  */

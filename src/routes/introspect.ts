@@ -37,7 +37,7 @@ function doorOf(
 ): Door | undefined {
   const [header, ...others] = ctx.req.headersDistinct['authorization'] ?? [];
   const ofBody = client_secret === undefined ? [] : [client_secret];
-  // Only one way of the two. @see RFC 6749 §2.3
+  // A request must not send a secret in both ways. @see RFC 6749 §2.3
   if (others.length > 0 || (header !== undefined && ofBody.length > 0)) return undefined;
   const { name = client_id, secrets = ofBody } = parseBasicCredentials(header) ?? {};
   const found = doors.find(({ resource }) => resource.name === name);
@@ -48,10 +48,10 @@ function doorOf(
   return isRight ? found : undefined;
 }
 
-/** Of the same length, whatever the secret is. */
+/** `timingSafeEqual` compares only what has the same length. */
 const digest = (secret: string) => Buffer.from(keyOf(secret));
 
-/** Says nothing of a token that is not good: not even why. @see RFC 7662 §2.2 */
+/** The answer about a token. It does not say why a token is not good. @see RFC 7662 §2.2 */
 async function described(ctx: Context, { resource, open }: Door, token: string, issuer: string) {
   try {
     const { frontEnd, client, sub, preferred_username, email, groups, iat, exp } =

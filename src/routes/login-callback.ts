@@ -50,11 +50,11 @@ export function loginCallback(served: Served): Handler {
 interface Callback extends Place {
   readonly ctx: Context;
   readonly query: Query;
-  /** Undefined: nobody knows what it was started with. */
+  /** Undefined: nothing says what the login was started with. */
   readonly login: Login | undefined;
 }
 
-/** Hands over the code unspent, or exchanges it first. */
+/** Hands the login to the front end: its code unspent, or the token that it is exchanged for. */
 async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const { ctx, registration, query, login } = callback;
   const { provider, audience } = registration;
@@ -92,7 +92,7 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
     return await registration.requestToken(grant, recordCall(ctx));
   });
   frontEnd.reportScope(token.scope, registration.provider.scope);
-  // Before anything leaves the relay.
+  // Nothing leaves the relay before the person is admitted.
   await admit(callback, ctx, token);
   return token;
 }
@@ -111,20 +111,22 @@ export function deliverCallbackFailures(served: Served): Handler {
   });
 }
 
-/** @returns undefined if the front end of the login is gone or not known: the failure does not concern the others */
+/** The delivery of a callback's login. @returns undefined if its failure must stay here */
 function startedDelivery(ctx: Context, { frontEnds, states }: Served): Delivery | undefined {
   const { state } = claimedQuery(ctx);
   const login = states.peek(state);
   if (login === undefined) {
+    // The failure of a login that nobody knows concerns no front end, if there are several.
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;
     return isOfDefault ? frontEnds.byDefault.deliveryOf() : undefined;
   }
   const frontEnd = frontEnds.ofLogin(login);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
-  // Anybody could register an address for it: only the browser of the login goes there. @see RFC 9700 §4.11.2
+  // Anybody could register such a client with any address: its own browser goes there. @see RFC 9700 §4.11.2
   if (login.request.oauth?.client !== undefined) return undefined;
-  // A page with a session gets its state only with failures, so that is no proof of a login.
-  const isExpected = login.request.oauth !== undefined || frontEnd.tokenDelivery === 'session';
-  return frontEnd.deliveryOf(isExpected ? login.request : undefined);
+  // This may not be the login's browser, and a page takes its own state for the proof of a login. With OAuth, PKCE is the
+  // proof, and a page with a session gets its state only with failures.
+  const mayHaveState = login.request.oauth !== undefined || frontEnd.tokenDelivery === 'session';
+  return frontEnd.deliveryOf(mayHaveState ? login.request : undefined);
 }

@@ -7,7 +7,7 @@ import type { Context } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 
-/** A part of another server that is reached through the relay. */
+/** Where a path of the relay leads at another server. */
 export interface Way {
   /** The path of the relay. */
   readonly path: string;
@@ -34,7 +34,7 @@ const mostListeners = 20;
 
 /** The URL that a request is passed to. @throws {RelayError} `path_refused` */
 export function targetOf(ctx: Context, { path, url }: Way): URL {
-  // The URL in absolute form has another path in front.
+  // A URL in absolute form does not pass: `toOriginForm` has rewritten it.
   const isPath = ctx.originalUrl === ctx.url;
   const target = isPath ? proxiedUrl(ctx.url, path, url) : undefined;
   if (target === undefined) throw new RelayError('path_refused');
@@ -85,7 +85,7 @@ function answer(
   { status, body }: StreamedResponse,
   passed: Readonly<Record<string, string>>,
 ): void {
-  // The streams, Koa and the relay wait for its end, each with listeners of its own.
+  // The streams, Koa and the relay wait for the end of the response, each with listeners of its own.
   ctx.res.setMaxListeners(mostListeners);
   // Otherwise, the head would wait for the first byte of the body.
   ctx.res.once('pipe', () => ctx.res.flushHeaders());

@@ -10,13 +10,13 @@ import type { Resource } from '../resources/resource.ts';
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 
-/** Where the metadata of a resource are. A path that ends with a slash has them without it, too. @see RFC 9728 §3.1 */
+/** The paths of a resource's metadata, also without a slash at the end. @see RFC 9728 §3.1 */
 export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlySet<string> {
   const { pathname } = new URL(url);
   return new Set([wellKnown + pathname, wellKnown + pathname.replace(/\/$/, '')]);
 }
 
-/** Where clients find the metadata of a resource. */
+/** The URL that leads clients to the metadata of a resource. */
 export function resourceMetadataUrl({ url }: Pick<Resource, 'url'>): string {
   const [path = ''] = resourceMetadataPaths({ url });
   return new URL(url).origin + path;
@@ -62,7 +62,7 @@ export function checkRequest({ resource, open }: Door): Handler {
   };
 }
 
-/** Answers a request to a resource that may not pass with its challenge. */
+/** Answers failures of requests to a resource with its challenge, which tells clients where to log in. */
 export function answerWithChallenge({ url, scope }: Resource): Handler {
   const place = `Bearer resource_metadata="${resourceMetadataUrl({ url })}"`;
   const ending = scope === undefined ? '' : `, scope="${scope}"`;
@@ -78,9 +78,9 @@ export function answerWithChallenge({ url, scope }: Resource): Handler {
   return answerFailures(answer);
 }
 
-/** @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid` */
+/** The token of a request. @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid` */
 export function tokenOf(ctx: Context): string {
-  // A proxy that asks says there what address its client has asked for.
+  // The address that a reverse proxy asks about.
   const [, query = ''] = /\?(.*)$/s.exec(ctx.get('X-Forwarded-Uri')) ?? [];
   const isInQuery = [ctx.querystring, query].some((one) => 'access_token' in parseQuery(one));
   const values = ctx.req.headersDistinct['authorization'] ?? [];

@@ -41,7 +41,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const thumbprint = await proofOf(request, 'code');
 
   const { providerCode, codeVerifier, redirectUri, scope } = login;
-  // Not the relay's code: it may have another spelling.
+  // Not the relay's code: that could be spelt in another way, and redeemed twice.
   const key = keyOf(registration.audience, providerCode);
   const redeemed = await redeemedCodes.run(key, (spend) =>
     registration.limitExchange(countedAddress(request, login), async () => {
@@ -55,7 +55,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
       });
     }),
   );
-  // @see RFC 6749 §5.1
+  // Without a scope, the provider has granted what was asked for. @see RFC 6749 §5.1
   const token = { ...redeemed, scope: redeemed.scope ?? scope };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   expectConsent(request, login, token);
@@ -65,11 +65,11 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     const isRefusal = isFailure(error, 'access_refused');
     throw isRefusal ? new RelayError('access_refused', { status: 400 }) : error;
   });
-  // Of a document, nothing else says later from where its client sends requests.
-  const ofAnybody = frontEnd.client === undefined ? {} : { redirectUri, address: login.address };
+  // The document of a client may change: only the refresh token says later from where the client sends requests.
+  const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address: login.address };
   const { ownResource, providerResource, hasConsent } = login;
-  const ofLogin = { ownResource, providerResource, hasConsent, ...ofAnybody };
-  return firstGrant({ ...grantee, identity }, token, thumbprint, ofLogin);
+  const terms = { ownResource, providerResource, hasConsent, ...ofClient };
+  return firstGrant({ ...grantee, identity }, token, thumbprint, terms);
 }
 
 /** @see RFC 6749 §4.1.3 */

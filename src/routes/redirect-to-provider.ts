@@ -11,7 +11,7 @@ export interface StartPlace extends Served {
   readonly frontEnd: FrontEnd;
 }
 
-/** Redirects to the provider, if need be after the person has consented. */
+/** Starts a login at the provider. A client that nobody registered needs the person's consent before. */
 export function redirectToProvider(
   ctx: Context,
   { registration, frontEnd }: StartPlace,
@@ -22,6 +22,7 @@ export function redirectToProvider(
   const { takesOAuth, asksForRefresh } = frontEnd;
   const { oauth, state, returnTo } = request;
   const { scope } = oauth ?? request;
+  // Only its OAuth logins can get a refresh token.
   const isPlain = oauth === undefined && takesOAuth;
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
   const url = withAccount(usual, request, provider);

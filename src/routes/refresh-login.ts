@@ -107,8 +107,8 @@ async function renewAtProvider(grantee: Grantee & EndpointRequest, content: Refr
 }
 
 /**
- * The newest generation of a login, if the relay rotates its refresh tokens. A refresh token that was rotated more than a
- * minute ago ends the login: a thief has it or its successor.
+ * The newest generation of a login, if the relay rotates its refresh tokens. A refresh token that was rotated more than
+ * a minute ago ends the login: a thief has it or its successor.
  *
  * @param lifetime milliseconds that the login has left
  * @see RFC 9700 §4.14.2

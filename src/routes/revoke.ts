@@ -21,30 +21,30 @@ export function revocationEndpoint(served: Served): Handler {
     const token = required(parameters, 'token');
     const atProvider = (tokens: RevocableTokens) =>
       registration.revokeToken(tokens, recordCall(ctx));
-    const login = refreshTokens.openExpired(token, ownerOf(request));
-    if (login !== undefined) {
-      const door = request.doors.find(({ resource }) => resource.url === login.ownResource);
+    const onceAtProvider = (tokens: RevocableTokens) =>
+      revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
+    const content = refreshTokens.openExpired(token, ownerOf(request));
+    if (content !== undefined) {
+      const door = request.doors.find(({ resource }) => resource.url === content.ownResource);
       ctx.state.resource = door?.resource.name;
-      await endAtDoors(request, login);
-      if (login.generation !== undefined) {
-        // A thief may have replaced it long ago, and not every provider revokes.
-        await generations.end(login.login, timeLeft(frontEnd.refreshPolicy, login, now));
+      await endAtDoors(request, content);
+      if (content.generation !== undefined) {
+        // A thief may have rotated it long ago, and not every provider revokes.
+        await generations.end(content.login, timeLeft(frontEnd.refreshPolicy, content, now));
       }
-      const tokens = await endRefreshes(request, login);
-      await revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
+      await onceAtProvider(await endRefreshes(request, content));
     } else if (await endedByAccessToken(request, token)) {
-      // Only the refresh token holds what the provider could revoke.
+      // Nothing is left to do: only a refresh token holds what the provider could revoke.
     } else if (looksSealed(token)) {
       // The login may live on, so 200 would not be true. And no provider knows the token.
       throw new RelayError('grant_invalid');
     } else if (registration.isGood(token)) {
-      const tokens = { accessToken: token };
-      await revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
+      await onceAtProvider({ accessToken: token });
     } else {
       // Limited, because anybody can send tokens that the provider does not know.
       const asked = () => atProvider({ accessToken: token });
       const address = registration.addressOf(ctx.req);
-      // What a page of anybody sends must not keep the programs of its visitors from logging out.
+      // Any page can send revocations of an open client: they must not use up those of its visitors' programs.
       const by = ctx.req.headers.origin === undefined ? 'programs' : 'pages';
       await registration
         .limitRevocation(address, asked, frontEnd.client && by)

@@ -23,7 +23,7 @@ export interface OpenSession {
   readonly frontEnd: SessionFrontEnd;
 }
 
-/** Seconds after which it is asked again whether the person may log in. */
+/** Seconds without an answer of the provider whether the person may still log in. */
 const longestWithoutAnswer = 3600;
 
 const ambiguous =
@@ -37,7 +37,7 @@ export function refuseSessions(): never {
   throw new RelayError('client_unknown', { detail: sessionless });
 }
 
-/** What endpoints need that sessions authorize. */
+/** What the endpoints need that sessions authorize. */
 export type SessionRequests = ReturnType<typeof createSessionRequests>;
 
 /** @param baseUrl the relay's public address */
@@ -53,6 +53,7 @@ export function createSessionRequests(
   const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
   const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
 
+  /** The front end that a request names, or the only one of the origin, if that is known. */
   function select(named: Query[string], origin: string | undefined): SessionFrontEnd {
     if (named !== undefined) {
       const found = byName.get(named);
@@ -69,9 +70,9 @@ export function createSessionRequests(
   }
 
   /**
-   * The front end that a request is for: the one that `client_id` names, else the only one with the
-   * origin of the request's page, else the only one. Lets only its page pass. Browsers send cookies with requests
-   * of other pages too, but a page of another origin cannot add the header without a preflight, which it does not pass.
+   * The front end that a request is for: the one that `client_id` names, else the only one with the origin of the
+   * request's page, else the only one. Lets only its page pass. Browsers send cookies with requests of other pages too,
+   * but a page of another origin cannot add the header without a preflight, which it does not pass.
    *
    * @param name that of the front end, if the path decides it
    * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
@@ -104,9 +105,9 @@ export function createSessionRequests(
   /** Seconds in which the access token of a session is still used without a refresh; Infinity if it does not end. */
   function secondsLeft({ session, registration, frontEnd }: OpenSession): number {
     const { accessTokenEndsAt: end = Number.POSITIVE_INFINITY, renewedAt = 0 } = session;
-    const isAsked = registration.allow !== undefined || frontEnd.allow !== undefined;
-    const last = isAsked ? Math.min(end, renewedAt + longestWithoutAnswer) : end;
-    return Math.max(0, last - now() / 1000);
+    const isRestricted = registration.allow !== undefined || frontEnd.allow !== undefined;
+    const usedUntil = isRestricted ? Math.min(end, renewedAt + longestWithoutAnswer) : end;
+    return Math.max(0, usedUntil - now() / 1000);
   }
 
   return {
@@ -153,7 +154,7 @@ export function createSessionRequests(
  */
 export function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefined {
   const { origin, 'sec-fetch-site': site } = headers;
-  // A page that reads from its own origin sends no Origin. The relay's may have other pages than the front end's.
+  // Browsers send no Origin if a page reads from its own. The relay's origin may have pages of no front end.
   return origin ?? (site === 'same-origin' ? base.origin : undefined);
 }
 

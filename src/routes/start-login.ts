@@ -30,7 +30,7 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
     if (!isOAuthRequest(query)) return await startPlainly(ctx, query, served, frontEnds);
-    // Nothing is known of the front end yet.
+    // Until a redirect URI is known to be the front end's, failures stay here.
     const { answerInPlace } = served.frontEnds.first;
     await answering(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
   };
@@ -39,6 +39,9 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
 /**
  * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
  * has a scope instead. The state of a session comes back only with a failure.
+ *
+ * Failures stay here while the page or window may not be the front end's. Then the front end's delivery answers them:
+ * without a state until that is read, and then with it.
  */
 async function startPlainly(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
   const frontEnd = frontEnds.ofPlainStart(ctx);
@@ -49,9 +52,9 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const { provider: backend = cmsBackend } = query;
   const isCms = cmsBackend !== undefined;
   await answering(answerInPlace, () => {
-    // The window of a CMS says so itself.
+    // The popup of a CMS tells people itself that its page is another one.
     if (!isCms) expectKnownPage(ctx, place);
-    // The window of a CMS listens only to messages with the name of its backend.
+    // A CMS listens only to messages with the name of its backend.
     if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');
   });
   const state = await answering(frontEnd.deliveryOf().fail, () => {
@@ -66,8 +69,8 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
 }
 
 /**
- * Stops a login that cannot end where its page is, if all are on this machine: only their developers log in. It is at
- * another port, or at 127.0.0.1 for localhost.
+ * Stops a developer's login that cannot end where it started: the front end is on this machine, but the page is at
+ * another port, or at 127.0.0.1 in place of localhost.
  *
  * @param end where an OAuth request says that it ends. A server at another port may have sent the browser here
  * @throws {RelayError} `page_unknown`
@@ -86,7 +89,13 @@ function expectKnownPage(ctx: Context, place: StartPlace, end?: unknown): void {
   throw new RelayError('page_unknown', { detail });
 }
 
-/** A start by an OAuth request. @see RFC 6749 §4.1.1 */
+/**
+ * A start by an OAuth request. Once its redirect URI is known to be the front end's, that gets the failures: without a
+ * state until that is read, and then with it. Failures of a client that nobody registered always stay here: otherwise
+ * anybody could register an address that the relay redirects to.
+ *
+ * @see RFC 6749 §4.1.1, RFC 9700 §4.11.2
+ */
 async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
   const { frontEnd, client } = await frontEnds.ofOAuthStart(ctx);
   if (frontEnd === undefined) throw unknownClient(query);
@@ -95,49 +104,47 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   const place = { ...served, frontEnd };
   if (frontEnd.kind === 'page') expectKnownPage(ctx, place, query['redirect_uri']);
   const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
-  const asker = client !== undefined && client.vouchedBy !== 'operator' ? client : undefined;
-  // Failures of a client that nobody registered stay here: otherwise, anybody could register an address that the relay
-  // redirects to. @see RFC 9700 §4.11.2
-  const delivered = <Result>(state: string | undefined, work: () => Result) => {
+  const openClient = client?.vouchedBy === 'operator' ? undefined : client;
+  const answeringAtClient = <Result>(state: string | undefined, work: () => Result) => {
     const { fail } = frontEnd.deliveryOf({ state, oauth: { redirectUri, codeChallenge: '' } });
-    return asker ? work() : answering(fail, work);
+    return openClient ? work() : answering(fail, work);
   };
-  const state = await delivered(undefined, () => frontEndState(query));
-  await delivered(state, () => {
-    const oauth = oauthRequest(query, place, redirectUri, asker !== undefined);
-    const start = { ...oauth, state };
-    if (asker === undefined) redirectToProvider(ctx, place, start);
-    else askConsent(ctx, place, asker, start);
+  const state = await answeringAtClient(undefined, () => frontEndState(query));
+  await answeringAtClient(state, () => {
+    const request = oauthRequest(query, place, redirectUri, openClient !== undefined);
+    const start = { ...request, state };
+    if (openClient === undefined) redirectToProvider(ctx, place, start);
+    else askConsent(ctx, place, openClient, start);
   });
 }
 
-/** @param isOpen whether nobody registered the client, so that a person is asked */
+/**
+ * What an OAuth request asks for.
+ *
+ * @param isOpen whether nobody registered the client, so that the person is asked
+ */
 function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
   const { kind, client, resources } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = codeChallengeOf(query);
   const isForProvider = resources.length === 0;
-  const asked = kind === 'native' || !isForProvider ? resourceOf(query) : undefined;
-  const own = isForProvider ? undefined : findResource(resources, asked);
-  const forProvider =
-    own === undefined ? query : { ...query, scope: scopeWithout(query['scope'], own.scope) };
+  // A page may name a resource that its provider does not know.
+  const named = kind === 'native' || !isForProvider ? resourceOf(query) : undefined;
+  const own = isForProvider ? undefined : findResource(resources, named);
+  // The provider does not know the words of a resource's scope.
+  const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
   const narrow = (whole?: string) =>
-    isOpen ? scopeWithin(forProvider, whole) : (narrowedScope(forProvider, whole) ?? whole);
+    isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole);
   const { scope, ...account } = atProvider(query, place, narrow, own);
-  // The provider's token stays here if the login is for a resource.
+  // If the login is for a resource, the provider's token stays here, and what it may do is not compared.
   const hasConsent = isOpen && isForProvider ? (true as const) : undefined;
-  const given = { redirectUri, codeChallenge, client, scope, hasConsent };
-  return {
-    oauth: {
-      ...given,
-      ...(own === undefined ? { providerResource: asked } : { ownResource: own.url }),
-    },
-    ...account,
-  };
+  const resource = own ? { ownResource: own.url } : { providerResource: named };
+  const oauth = { redirectUri, codeChallenge, client, scope, hasConsent, ...resource };
+  return { oauth, ...account };
 }
 
-/** What a start is to ask the provider for. @param narrow gives a part of the configured scope */
+/** The scope and account that a start asks the provider for. @param narrow gives a part of the configured scope */
 function atProvider(
   query: Query,
   { registration, frontEnd }: StartPlace,

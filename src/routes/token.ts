@@ -9,7 +9,7 @@ import type { Granted } from './granted-token.ts';
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 
-/** They give a token for the front end. Its refresh token, if it has one, is one of the relay. */
+/** What grants a token to the front end. Its refresh token, if it has one, is one of the relay. */
 const grants = { authorization_code: redeemCode, refresh_token: refreshLogin };
 
 /**
@@ -29,11 +29,11 @@ export function tokenEndpoint(served: Served): Handler {
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = type;
-    const token = await grants[type](request).catch(
+    const granted = await grants[type](request).catch(
       frontEnd.resources.length > 0 ? failTemporarily : undefined,
     );
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
-    answerWithToken(ctx, token);
+    answerWithToken(ctx, granted);
   });
 }
 
@@ -76,15 +76,15 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
   };
 }
 
-function answerWithToken(ctx: Context, token: Granted): void {
+function answerWithToken(ctx: Context, granted: Granted): void {
   ctx.body = {
-    access_token: token.accessToken,
-    token_type: token.tokenType ?? 'bearer',
-    expires_in: token.expiresIn,
-    scope: scopeForFrontEnd(token.scope),
-    refresh_token: token.refreshToken,
+    access_token: granted.accessToken,
+    token_type: granted.tokenType ?? 'bearer',
+    expires_in: granted.expiresIn,
+    scope: scopeForFrontEnd(granted.scope),
+    refresh_token: granted.refreshToken,
     // Some libraries guess an end if they are told none.
-    refresh_token_expires_in: token.refreshExpiresIn,
-    identity: token.identity,
+    refresh_token_expires_in: granted.refreshExpiresIn,
+    identity: granted.identity,
   };
 }

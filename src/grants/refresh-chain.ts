@@ -29,7 +29,7 @@ export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
 
 interface InFlight {
   readonly scope: string | undefined;
-  /** Undefined: another relay has rotated the refresh token. */
+  /** Gives undefined if another relay has rotated the refresh token. */
   readonly result: Promise<RefreshResult | undefined>;
 }
 
@@ -160,7 +160,7 @@ export class RefreshChains {
     if (refusal !== undefined) throw refusal;
     const result = lead(this.#home, kinds.refreshResults, key, {
       call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
-      // What is not final answers only a relay that has waited for it: so requests in one process share a call, too.
+      // An outcome that is not final answers only the relays that waited for it, as requests in one process share a call.
       isAnswer(outcome, hasWaited) {
         const isSame = outcome.response !== undefined && outcome.scope === scope;
         return (
@@ -176,6 +176,7 @@ export class RefreshChains {
       .catch((error: unknown) => {
         if (isFailure(error, 'refresh_refused')) {
           this.#refusals.set(key, error, login);
+          // What the provider gave before the refusal is not given again.
           this.results.latest.delete(key);
         }
         throw error;
@@ -188,8 +189,8 @@ export class RefreshChains {
   /**
    * Remembers what a call of this or of another relay has left.
    *
-   * @returns undefined if another relay has rotated the refresh token: follow it
-   * @throws {RelayError} the failure of its call
+   * @returns undefined if another relay has rotated the refresh token: `#follow` then finds the newer one
+   * @throws {RelayError} the failure of the call
    */
   #learn(token: RefreshTokenOwner, { outcome, age, how }: Found): RefreshResult | undefined {
     if (outcome.failure !== undefined) throw new RelayError(outcome.failure);

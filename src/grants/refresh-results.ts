@@ -39,16 +39,16 @@ export interface RefreshResult {
 export type IsGood = (accessToken: string) => boolean;
 
 /**
- * Remembers the results of refreshes: the last 4096 at most by each key, of which the logins that have most lose the
- * oldest ones first.
+ * Remembers the results of refreshes in three maps, each with the last 4096 at most. If one is full, the login that has
+ * most results in it loses its oldest one.
  */
 export function createResults(now: Clock) {
-  /** Each by the refresh token that it replaced. */
+  /** Results by the refresh token that they replaced. */
   const rotations = createLasting<RefreshResult>(mostResults, now, true);
-  /** Each by its own refresh token: one login must not use up the requests that the provider allows the relay. */
+  /** Results by their own refresh token: one login must not use up the requests that the provider allows the relay. */
   const latest = createRecent<RefreshResult>(repeatTime, mostResults, now);
   /**
-   * Those that did not pass their check yet, each by the refresh token that was sent. A provider that rotates refresh
+   * Results that did not pass their check yet, by the refresh token that was sent. A provider that rotates refresh
    * tokens does not take that again, so a login would end if the check cannot be made now.
    */
   const unchecked = createRecent<RefreshResult>(uncheckedTime, mostResults, now);

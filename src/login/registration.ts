@@ -90,8 +90,8 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     /** The exchanges of this process, one per login. */
     exchanges: memory.exchanges,
     /**
-     * What states, codes, refresh tokens and sessions are bound to: its name, its client identifier, and the provider
-     * that gets what they hold.
+     * What states, codes, refresh tokens and sessions are bound to: the name and the client identifier of the
+     * registration, and the provider that gets what they hold.
      */
     audience,
     /**

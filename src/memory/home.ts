@@ -64,6 +64,7 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
     const words = [list.join(' '), `${first}`, `${Math.max(1, Math.ceil(lifetime))}`];
     return ['EVAL', raise, '1', sharedName(letter, key), ...words];
   };
+  /** The list with the higher first number; of two equal ones, the second. */
   const higher = (one: List | undefined, other: List | undefined) =>
     (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
   shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseCommand(key, value, left)));

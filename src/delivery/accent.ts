@@ -2,7 +2,7 @@ type Rgb = readonly [number, number, number];
 
 const black: Rgb = [0, 0, 0];
 const white: Rgb = [255, 255, 255];
-/** What the accent stands on, in light and in dark. */
+/** The backgrounds of the accent, in light and in dark. */
 const grounds: readonly Rgb[] = [
   [255, 253, 248],
   [26, 33, 30],
@@ -10,7 +10,7 @@ const grounds: readonly Rgb[] = [
 /** Of a text that everybody can read. @see WCAG 2.2, 1.4.3 */
 const leastContrast = 4.5;
 
-/** The rules that give buttons this colour, and links one that is as light or dark as people need it to read. */
+/** CSS that gives buttons this colour, and links one of enough contrast that is as near to it as possible. */
 export function accentStyle(colour: string): string {
   const given = rgbOf(colour);
   const ink = contrast(given, white) >= contrast(given, black) ? white : black;

@@ -19,7 +19,7 @@ export function cmsDelivery(backend: string, origin: string, pages: Pages): Deli
   const { text } = pages;
   const policy = pages.policy({ script });
 
-  /** The page in the popup. It hands over the result of a login, and says so if it cannot. */
+  /** The page in the popup. It hands the result of a login over to the CMS, and tells people if it cannot. */
   function page(ctx: Context, content: object, failure?: RelayError): string {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
@@ -45,9 +45,10 @@ ${failure && pages.whomToAsk}
   return {
     takes: 'token',
     succeed(ctx, granted) {
+      // A refresh token of the provider stays in the relay.
       const given = granted.token.refreshToken ? granted.forFrontEnd() : granted.token;
       const { accessToken: token, refreshToken } = given;
-      // The token is for the messages alone. Pages of all front ends of the registration may read answers here.
+      // Only the messages hand out the token, but pages of all front ends of the registration may read answers here.
       forbidReading(ctx);
       ctx.body = page(ctx, { token, refreshToken, provider: backend });
     },

@@ -4,7 +4,7 @@ import { type Content, html, type Markup } from './html.ts';
 import type { Label } from './page-texts.ts';
 import type { Pages } from './pages.ts';
 
-/** What a person is asked. */
+/** What a person is asked, in the consent to the login of a client. */
 interface Question {
   readonly client: Client;
   readonly redirectUri: string;
@@ -12,7 +12,7 @@ interface Question {
   readonly resource?: string | undefined;
   /** What is asked for at the API of the provider. Undefined: the provider decides. */
   readonly scope?: string | undefined;
-  /** What it learns of the person besides id and name, at a resource. */
+  /** What the resource learns of the person besides id and name. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
   readonly provider: string;
   /** Where the answer is sent to. */
@@ -93,7 +93,7 @@ export function consentPage(pages: Pages, question: Question): string {
   const { text } = pages;
   const { client, redirectUri, provider, action, token } = question;
   const { id, vouchedBy, name } = client;
-  // The document is at this host, which has a certificate. Anybody can choose a name.
+  // A client with a document has proved its host, by the certificate. Anybody can choose a name.
   const host = vouchedBy === 'host' ? new URL(id).host : undefined;
   const called = name && html`<bdi>${name}</bdi>`;
   const main = html`<h1>${text('consent_heading')}</h1>
@@ -104,7 +104,7 @@ ${host === undefined ? called && html`<span data-warning>${text('consent_uncheck
 </dl>
 <dl>
 <dt>${text('consent_account')}<dd>${provider}
-${asked(pages, question)}
+${requested(pages, question)}
 </dl>
 <p>${text('consent_advice')}</p>
 ${answers(pages, action, token)}
@@ -112,7 +112,7 @@ ${answers(pages, action, token)}
   return pages.page('consent_heading', main, html`<script>${{ markup: script }}</script>\n`);
 }
 
-/** What a person types who runs no scripts. Another page cannot know the token. */
+/** The number that a person types whose browser runs no scripts. Other pages cannot know it: they have no token. */
 export function numberOf(token: string): string {
   const number = hash('sha256', `number ${token}`, 'buffer').readUInt32BE() % 10_000;
   return `${number}`.padStart(4, '0');
@@ -134,14 +134,14 @@ export function confirmationPage(
 <p>${text('consent_again_about')}</p>
 <dl>
 <dt>${text('consent_destination')}<dd>${destinationOf(pages, redirectUri)}
-${asked(pages, question)}
+${requested(pages, question)}
 </dl>
 ${answers(pages, action, token, typed)}`;
   return pages.page('consent_again_heading', main);
 }
 
 /** What the program gets, in words. */
-function asked(
+function requested(
   { text }: Pages,
   { resource, scope, learns = [] }: Pick<Question, 'resource' | 'scope' | 'learns'>,
 ): Markup {
@@ -178,6 +178,7 @@ const meanings: ReadonlyMap<string, Label> = new Map([
   ['public_repo', 'scope_public'],
 ]);
 
+/** The form with the two answers. @param before what the person has to fill in first */
 function answers({ text }: Pages, action: string, token: string, before?: Markup): Markup {
   return html`<form method="post" action="${action}">
 <input type="hidden" name="consent" value="${token}">
@@ -186,6 +187,7 @@ ${before}<button name="decision" value="continue">${text('consent_continue')}</b
 </form>`;
 }
 
+/** Where the login goes, in words: a host, or a program or app on this device. */
 function destinationOf({ text }: Pages, redirectUri: string): Content {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === 'https:') return host;

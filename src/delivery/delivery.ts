@@ -10,20 +10,13 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import type { SessionLogin, Sessions } from '../session/sessions.ts';
 
 /** How one login reaches its front end once it has ended: with its token, or with a code that is not spent yet. */
-export type Delivery = TokenDelivery | CodeDelivery;
+export type Delivery = Delivers<'token', GrantedToken> | Delivers<'code', GrantedCode>;
 
-interface TokenDelivery {
-  readonly takes: 'token';
-  /** Answers the callback of a login whose code is exchanged. */
-  succeed(ctx: Context, granted: GrantedToken): void;
-  /** Answers a start or a callback that failed. */
-  readonly fail: AnswerFailure;
-}
-
-interface CodeDelivery {
-  readonly takes: 'code';
+interface Delivers<Takes, Granted> {
+  readonly takes: Takes;
   /** Answers the callback of a login that the provider has granted. */
-  succeed(ctx: Context, granted: GrantedCode): void;
+  succeed(ctx: Context, granted: Granted): void;
+  /** Answers a start or a callback that failed. */
   readonly fail: AnswerFailure;
 }
 
@@ -35,7 +28,7 @@ interface GrantedToken {
   forFrontEnd(): TokenResponse;
 }
 
-/** A code that works once. */
+/** A code of the provider, which works once. */
 interface GrantedCode extends CodeGrant {
   /** The client's address, if it is known. */
   readonly address: string | undefined;
@@ -68,27 +61,24 @@ export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delive
  * contains the provider's code, which is exchanged when the front end redeems the relay's code.
  *
  * @param issuer the relay's name in `iss`
- * @param frontEnd the audience of the front end
  * @param state the front end's own `state`
  * @see RFC 6749 §4.1.2, RFC 9207 §2
  */
 export function codeDelivery(
   { codes, issuer }: { readonly codes: Codes; readonly issuer: string },
-  frontEnd: string,
+  frontEndAudience: string,
   { client, ...request }: OAuthRequest,
   state: string | undefined,
 ): Delivery {
-  const target = {
-    url: request.redirectUri,
-    part: 'query',
-    parameters: { state, iss: issuer },
-  } as const;
+  const parameters = { state, iss: issuer };
+  const target = { url: request.redirectUri, part: 'query', parameters } as const;
   return {
     takes: 'code',
     succeed(ctx, { code: providerCode, codeVerifier, address }) {
-      const ofAnybody = client === undefined ? {} : { address };
-      const content = { ...request, ...ofAnybody, providerCode, codeVerifier };
-      redirect(ctx, addressAt(target, { code: codes.issue(content, frontEnd) }));
+      // Any page can redeem the code of a client without an entry of its own, from the addresses of its visitors.
+      const ofClient = client === undefined ? {} : { address };
+      const content = { ...request, ...ofClient, providerCode, codeVerifier };
+      redirect(ctx, addressAt(target, { code: codes.issue(content, frontEndAudience) }));
     },
     fail: failureRedirect(target, ({ oauthError }) => oauthError),
   };
@@ -129,7 +119,7 @@ export function failureRedirect(
   };
 }
 
-/** The address of a target, with more parameters. Those that are undefined are left out. */
+/** The address of a target, with more parameters. Undefined parameters are left out. */
 export function addressAt({ url, part, parameters }: Target, more: Parameters): string {
   const all = Object.entries({ ...more, ...parameters });
   const given = all.flatMap(([name, value]) => optional(name, value));

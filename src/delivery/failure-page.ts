@@ -18,7 +18,7 @@ interface Targets {
   readonly pages: Pages;
 }
 
-/** What fails again until an operator or a developer has repaired it, so that no button offers a login. */
+/** Failures that last until an operator or a developer has repaired them, so that no button offers a login. */
 const lasting: ReadonlySet<FailureCode> = new Set<FailureCode>([
   ...(['not_found', 'page_unknown', 'client_unknown', 'redirect_uri_unknown'] as const),
   ...(['client_unauthorized', 'oauth_off', 'cms_backend_wrong', 'client_refused'] as const),
@@ -42,7 +42,7 @@ export function failurePage(targets: Targets): AnswerFailure {
     const again = lasting.has(code) ? undefined : loginAgainUrl(ctx, code, targets);
     const words = code === 'access_refused' ? 'log_in_otherwise' : 'log_in_again';
     const login = again && html`<a href="${again}">${pages.text(words)}</a>`;
-    // Otherwise the links would lead to another front end than the one that is gone.
+    // If the front end is gone, the links would lead to another one.
     const hasLinks = code !== 'front_end_gone' && (login || back);
     const heading = headingOfFailure(code);
     const main = html`<h1>${pages.text(heading)}</h1>
@@ -66,22 +66,22 @@ export function linkBack(
   return html`<a href="${frontendUrl}">${pages.text(words, { site })}</a>`;
 }
 
-/** Whether people open such an address. Those that the relay does not have may be misspelt. */
+/** Whether people open addresses with this action. Without one, the relay has no such address: it may be misspelt. */
 function isOfPeople(action: Action | undefined): boolean {
   return action === undefined || ['home', 'start', 'callback', 'consent'].includes(action);
 }
 
-/** The same of this request, whose answer depends on what it accepts. */
+/** Whether a person will see the answer. Tells caches that the answer depends on it. */
 export function isShownToPerson(ctx: Context): boolean {
   ctx.vary('Accept, Sec-Fetch-Mode');
   return isNavigation(ctx);
 }
 
-// Browsers send less than 300 characters. Each media range takes time.
+/** Characters of an `Accept` that is parsed. Browsers send less than 300, and each media range takes time. */
 const longestAccept = 1024;
 
 /**
- * Whether a person will see the answer. Browsers send no `Sec-Fetch-Mode` over plain http beyond this
+ * Whether a browser opens this address as a page. Browsers send no `Sec-Fetch-Mode` over plain http beyond this
  * machine; there, `Accept` has to do.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
@@ -97,7 +97,7 @@ export function isNavigation(ctx: Context): boolean {
  * session returns to, if the request carries one. A front end that compares its state ignores a login that comes back
  * without it. A person who may not log in is to choose another account.
  *
- * The browser is not proven, and need not be: any link to the start of a login may carry any of them.
+ * This may not be the browser of the failed login. That gains nothing: any link to a start may carry the same.
  *
  * @returns undefined if no link can start the login again. An OAuth login needs a new challenge of the front end
  */
@@ -121,7 +121,7 @@ function loginAgainUrl(
   return parameters.length === 0 ? loginUrl : withParameters(loginUrl, parameters);
 }
 
-/** What a start asks for. What it asks in vain would fail again. */
+/** What a start asks for, without parameters that cannot be used: these would fail again. */
 function requestOfStart(query: Query, origin: string | undefined): FrontEndRequest {
   return {
     state: unlessFailed(() => frontEndState(query)),

@@ -76,7 +76,7 @@ const ofPeople = [
   ...(['not_found', 'internal_error'] as const),
 ] satisfies readonly FailureCode[];
 
-/** The names of a failure's texts: the second one is for a code that may be spent. */
+/** The keys of a failure's texts. The second one is for the failure once the login's code may be spent. */
 const keysOf = (code: FailureCode) => [code, `${code}_spent`] as const;
 
 const failures = ofPeople.flatMap((code) => {
@@ -92,7 +92,7 @@ export const pageTexts: Readonly<Record<string, string>> = {
   ...Object.fromEntries(failures),
 };
 
-/** The name of a text that is no failure's. */
+/** The key of a text that is no failure's. */
 export type Label = keyof typeof labels;
 
 /** The words in braces of a text, in order. */
@@ -100,7 +100,7 @@ export function placeholdersOf(text: string): readonly string[] {
   return [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
 }
 
-/** The key of what happened. Undefined: its detail is for developers. */
+/** The key of the text for a failure. Undefined: its detail is for developers. */
 export function keyOfFailure({ code, detail }: RelayError): string | undefined {
   const [key, keyOnceSpent] = keysOf(code);
   if (pageTexts[keyOnceSpent] === detail) return keyOnceSpent;

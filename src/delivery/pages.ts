@@ -21,6 +21,7 @@ export interface PageSettings {
 /** How the relay's own pages look and speak. */
 export type Pages = ReturnType<typeof createPages>;
 
+/** Creates the pages as the operator wants them. */
 export function createPages(settings: PageSettings = {}) {
   const { lang = 'en', name, logo, colour, contact, texts = {} } = settings;
   const sheet = colour === undefined ? pageStyle : pageStyle + accentStyle(colour);
@@ -43,10 +44,10 @@ export function createPages(settings: PageSettings = {}) {
       const { person, detail } = failure;
       const key = keyOfFailure(failure);
       const inEnglish = lang === 'en' ? detail : html`<span lang="en">${detail}</span>`;
-      const own = key !== undefined && texts[key] !== undefined ? fill(key) : undefined;
-      const said = key === undefined ? fill('failed_otherwise', { detail: inEnglish }) : detail;
+      const ofOperator = key !== undefined && texts[key] !== undefined ? fill(key) : undefined;
+      const ofRelay = key === undefined ? fill('failed_otherwise', { detail: inEnglish }) : detail;
       return html`${person && html`<p>${fill('logged_in_as', { person: html`<b>${person}</b>` })}</p>`}
-<p>${own ?? said}</p>`;
+<p>${ofOperator ?? ofRelay}</p>`;
     },
     /** Whom to ask, if the operator says so. */
     whomToAsk: contact && html`<p>${fill('whom_to_ask', { contact: linkOf(contact) })}</p>`,

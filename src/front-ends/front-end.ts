@@ -65,12 +65,12 @@ export interface FrontEndContext {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Words of a scope in one line of the log. */
+/** Words of a scope that one line of the log may have. */
 const mostLogged = 20;
 /** @see RFC 6749 §3.3 */
 const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
-/** What the codes, refresh tokens and sessions of a front end are bound to: the operator may have lost the old origin. */
+/** What the codes, refresh tokens and sessions of a front end are bound to: also its origin, which others may get. */
 export function audienceOfFrontEnd({
   name,
   origin,
@@ -90,15 +90,17 @@ export interface FrontEnd extends ReturnType<typeof frontEndOf> {
   forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;
 }
 
+/** Creates a front end. Those for its clients share its settings, and report its scope with it. */
 export function createFrontEnd(settings: FrontEndSettings, context: FrontEndContext): FrontEnd {
   const reportScope = scopeReport(settings, context);
-  const create = (of: FrontEndSettings): FrontEnd => ({
-    ...frontEndOf(of, context, reportScope),
+  const create = (own: FrontEndSettings): FrontEnd => ({
+    ...frontEndOf(own, context, reportScope),
     forClient(client, redirectUris, keyRequired) {
-      const { refreshPolicy: policy } = of;
+      const { refreshPolicy: policy } = own;
       const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
+      // A client has its own redirect URIs, not the page of its front end.
       const noPage = { origin: undefined, frontendUrl: undefined };
-      return create({ ...of, ...noPage, redirectUris, client, refreshPolicy });
+      return create({ ...own, ...noPage, redirectUris, client, refreshPolicy });
     },
   });
   return create(settings);
@@ -121,7 +123,7 @@ function frontEndOf(
   const answerInPlace = failurePage({
     origin,
     frontendUrl: url,
-    // Without PKCE, or without the window of a CMS, a login that a link starts would fail.
+    // A link starts a login without PKCE, and outside the popup of a CMS.
     loginUrl: isCms || needsPkce ? undefined : start,
     states,
     pages,
@@ -162,16 +164,7 @@ function frontEndOf(
   }
 
   return {
-    name,
-    kind: settings.kind,
-    client: settings.client,
-    origin,
-    redirectUris,
-    scope: settings.scope,
-    allow: settings.allow,
-    resources: settings.resources,
-    tokenDelivery,
-    refreshPolicy: settings.refreshPolicy,
+    ...settings,
     audience,
     origins,
     /** Whether requests with this `Origin` are its own. Those of programs have none. */
@@ -185,9 +178,9 @@ function frontEndOf(
     asksForRefresh: settings.refreshPolicy !== undefined || tokenDelivery === 'session',
     /** The name of the backend in the configuration of its CMS, if it is a CMS. */
     cmsBackend,
-    /** Shows a failure that must not reach the front end itself: a page for people, JSON for programs. */
+    /** Answers a failure that must not reach the front end itself: with a page for people, with JSON for programs. */
     answerInPlace,
-    /** Answers failures at its registration if no front end is known. A popup has only people in front of it. */
+    /** Answers failures at its registration if no front end is known. Only people see the popup of a CMS. */
     answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
     reportScope,
     /**
@@ -203,7 +196,7 @@ function frontEndOf(
 }
 
 /**
- * Reports what the provider has granted beyond the front end's scope, if it is more. It does so once.
+ * Warns once of what the provider grants beyond the front end's scope.
  *
  * @returns takes the granted scope, if the provider says it, and the registration's
  */

@@ -22,7 +22,7 @@ export interface Served {
   readonly frontEnds: FrontEnds;
   readonly grants: Grants;
   readonly states: States;
-  /** Those of its resources. */
+  /** The doors of its resources. */
   readonly doors: readonly Door[];
   readonly limits: Pick<AddressLimits, 'countWrongSecret'>;
   /** Ask people before clients log in that nobody registered. */
@@ -67,6 +67,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     return { found: isOther ? undefined : byName.get(name) };
   }
 
+  /** The front end for a client that has no entry of its own. */
   function ofFound(found: FoundClient | undefined): FrontEnd | undefined {
     if (found === undefined) return undefined;
     const { id, redirectUris, vouchedBy } = found.client;
@@ -81,7 +82,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
    * @returns undefined if the start names no front end of these
    */
   function ofPlainStart(ctx: Context): FrontEnd | undefined {
-    // The contract's start ignores parameters that it does not know, and there is nothing to choose.
+    // Nothing is to choose, and the contract's start ignores parameters that it does not know, such as client_id.
     if (isOnlyOne) return byDefault;
     const asked = named(ctx);
     if (asked !== undefined) return asked.found;

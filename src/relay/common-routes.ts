@@ -1,16 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { type Action, type Context, type Handler, inOrder, type Route } from '../http/context.ts';
 import { answerSessionFailures } from '../http/error-responder.ts';
 import { methods } from '../http/request-guards.ts';
-import type { RegistrationSource } from '../login/registration.ts';
-import type { Query } from '../oauth/query.ts';
 import { matchesAny, patternsThatAllow } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { paths } from '../paths.ts';
 import { clientFiles } from '../routes/client.ts';
-import { currentUser } from '../routes/current-user.ts';
+import { currentUser, type FindRegistration } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
 import { home } from '../routes/home.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
@@ -96,10 +93,7 @@ function foreignPages({ baseUrl, frontEnds }: Config): (ctx: Context) => boolean
  * Finds the registration of a user lookup: the one that `provider` names, or the only one of the page's origin, or the
  * first one. It does not guess among several: a token of one provider must not reach another one.
  */
-function registrationsOfLookups(
-  served: CommonDependencies['served'],
-  base: URL,
-): (name: Query[string], headers: IncomingHttpHeaders) => RegistrationSource {
+function registrationsOfLookups(served: CommonDependencies['served'], base: URL): FindRegistration {
   const byName = new Map(
     served.flatMap((one) => wordsOf(one).map((word) => [word, one.registration])),
   );

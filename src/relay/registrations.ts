@@ -106,8 +106,8 @@ interface PathContext extends ServingContext {
 }
 
 /**
- * Serves a registration at one of its paths. A login stays at the path where it began: the provider compares the redirect
- * URI, and front ends compare the issuer.
+ * Serves a registration at one of its paths. A login stays at the path where it began: the provider compares the
+ * redirect URI, and front ends compare the issuer.
  */
 function servePath(
   { word, redirectUri }: RegistrationConfig['paths'][number],
@@ -122,16 +122,11 @@ function servePath(
   const { baseUrl } = config;
   const { name, provider, stateCheck } = registered;
   const issuer = baseUrl + registrationPath(word);
-  const ofLogins = { baseUrl, redirectUri };
-  const protection =
-    stateCheck === 'off'
-      ? undefined
-      : createLoginProtection({ ...ofLogins, stateCheck }, states, now);
-  const questions = createLoginProtection(
-    { ...ofLogins, stateCheck: 'always' },
-    createStates(keys.consent, audience, redirectUri, 'consent'),
-    now,
-  );
+  const protectionBy = (check: Exclude<typeof stateCheck, 'off'>, by: typeof states) =>
+    createLoginProtection({ baseUrl, redirectUri, stateCheck: check }, by, now);
+  const protection = stateCheck === 'off' ? undefined : protectionBy(stateCheck, states);
+  const consentStates = createStates(keys.consent, audience, redirectUri, 'consent');
+  const questions = protectionBy('always', consentStates);
   const frontEndConfigs = frontEndsOf(config, registered);
   const addressLimits = createAddressLimits(config, memory.logins);
   const ofClients = { issuer, keys: keys.client, documents, now };

@@ -8,7 +8,7 @@ import { looksSealed } from '../sealing/sealed.ts';
 import type { SessionRequests } from './session-requests.ts';
 
 /** Gives the registration that `provider` names, or else that of the page's origin. Throws `provider_unknown`. */
-type FindRegistration = (
+export type FindRegistration = (
   provider: Query[string],
   headers: IncomingHttpHeaders,
 ) => RegistrationSource;

@@ -69,7 +69,7 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
     return base.notChecked(why);
   }
   const answer = await get(context, startUrl(context));
-  if ('status' in answer) return judge(context, answer);
+  if ('status' in answer) return judgeStart(context, answer);
   const { message, fix, byEveryone } = answer;
   return byEveryone
     ? base.problem(message, fix)
@@ -93,7 +93,7 @@ function startUrl({ config, registration, frontEnd }: CheckContext): string {
   });
 }
 
-function judge(
+function judgeStart(
   { registration, frontEnd, describe }: CheckContext,
   { status, headers: { location } }: UpstreamResponse,
 ): Finding {

@@ -46,21 +46,21 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   for (const form of new Set([configured, ...others])) {
     const answer = await request(form, registration.clientSecret);
     if ('fix' in answer) return endpoint.problem(answer.message, answer.fix);
-    const reading = read(answer, fix);
+    const reading = readingOf(answer, fix);
     readings.set(form, reading);
     if (reading === 'code' && !(form === configured && seeksOther)) break;
   }
-  const finding = judge(context, readings);
+  const finding = judgeForms(context, readings);
   if (finding.verdict !== 'ok') return finding;
   // A provider that refuses only the code, even with a made-up secret, has not checked the secret.
   const answer = await request(configured, new Secret(madeUp));
-  return 'status' in answer && read(answer, fix) === 'code'
+  return 'status' in answer && readingOf(answer, fix) === 'code'
     ? unseen(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
 /** Reads what one answer refuses: a code is refused only after the client is accepted. */
-function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
+function readingOf(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
   const { access_token, error, error_description, message } = parseJsonObject(answer.body) ?? {};
@@ -80,7 +80,7 @@ function read(answer: UpstreamResponse, fix: string): Refusal | Finding {
 }
 
 /** Concludes that the configured form works, that another one does, why none does, or that nothing shows. */
-function judge(context: ProviderContext, readings: Readings): Finding {
+function judgeForms(context: ProviderContext, readings: Readings): Finding {
   const { provider, describe } = context;
   const configured = provider.clientAuthentication;
   const own = readings.get(configured) ?? 'unknown';

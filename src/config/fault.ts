@@ -48,9 +48,8 @@ export function suggestion(word: string, known: readonly string[]): string | und
 }
 
 /** The end of a sentence about a mistyped word. Empty if no known word is close. */
-export function didYouMean(close: string | undefined): string {
-  return close === undefined ? '' : `: did you mean ${close}?`;
-}
+export const didYouMean = (close: string | undefined): string =>
+  close === undefined ? '' : `: did you mean ${close}?`;
 
 /**
  * The entry that a setting names. If there is none, that is reported, and the closest entry counts as named: it would
@@ -71,9 +70,8 @@ export function entryNamed(
 }
 
 /** A message about one value of a setting. It begins with the number of the value, if the setting has several. */
-export function numbered(index: number, count: number, message: string): string {
-  return count > 1 ? `number ${index + 1} ${message}` : message;
-}
+export const numbered = (index: number, count: number, message: string): string =>
+  count > 1 ? `number ${index + 1} ${message}` : message;
 
 /** A place in a file. Lines and columns count from 1. */
 export interface Position {

@@ -20,12 +20,8 @@ export function audienceOfRegistration(
 }
 
 /** The front ends that a registration serves. */
-export function frontEndsOf(
-  { frontEnds }: Config,
-  { name }: RegistrationConfig,
-): readonly FrontEndConfig[] {
-  return frontEnds.filter(({ registrations }) => registrations.includes(name));
-}
+export const frontEndsOf = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
+  frontEnds.filter(({ registrations }) => registrations.includes(name));
 
 /** The resources whose people a registration knows. */
 export function resourcesOf(
@@ -54,12 +50,8 @@ export function resourcesAt(
 }
 
 /** The registrations that a front end may use. */
-export function registrationsOf(
-  { registrations }: Config,
-  { registrations: usable }: FrontEndConfig,
-): readonly RegistrationConfig[] {
-  return registrations.filter(({ name }) => usable.includes(name));
-}
+export const registrationsOf = ({ registrations }: Config, frontEnd: FrontEndConfig) =>
+  registrations.filter(({ name }) => frontEnd.registrations.includes(name));
 
 /**
  * The refresh tokens of a front end; undefined: none. Beyond this machine they need a key file: otherwise, the client
@@ -73,7 +65,5 @@ export function refreshPolicyOf(
   return mode !== 'off' && isKeySafe ? { mode, lifetime, rotates: kind === 'native' } : undefined;
 }
 
-/** Whether a front end holds no token. */
-export function hasSessions({ tokenDelivery }: FrontEndConfig): boolean {
-  return tokenDelivery === 'session';
-}
+/** Whether a front end holds no token: a cookie of the relay does. */
+export const hasSessions = ({ tokenDelivery }: FrontEndConfig) => tokenDelivery === 'session';

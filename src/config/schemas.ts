@@ -33,9 +33,8 @@ export function typedValue(schema: v.GenericSchema<string, unknown>, text: strin
 }
 
 /** The words that a schema accepts; none if it accepts other texts too. */
-export function acceptedWords(schema: v.GenericSchema<string, unknown>): readonly string[] {
-  return valueTypeOf(schema).enum ?? [];
-}
+export const acceptedWords = (schema: v.GenericSchema<string, unknown>): readonly string[] =>
+  valueTypeOf(schema).enum ?? [];
 
 // Messages complete the sentence "--flag (VARIABLE) …". They never quote the value: describeFault does, unless it is secret.
 

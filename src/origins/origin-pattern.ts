@@ -32,24 +32,18 @@ export function allowedOrigin(
 }
 
 /** Whether a pattern allows an origin. */
-export function matches(pattern: OriginPattern | undefined, origin: string): boolean {
-  return allowedOrigin(pattern, origin) !== undefined;
-}
+export const matches = (pattern: OriginPattern | undefined, origin: string): boolean =>
+  allowedOrigin(pattern, origin) !== undefined;
 
 /** Whether a pattern has a `*`, and so stands for several origins. */
-export function hasStar(pattern: OriginPattern): boolean {
-  return pattern.includes('*');
-}
+export const hasStar = (pattern: OriginPattern): boolean => pattern.includes('*');
 
 /** Whether a pattern stands for every port of this machine. */
-export function isAnyPort(pattern: OriginPattern): boolean {
-  return pattern.endsWith(anyPort);
-}
+export const isAnyPort = (pattern: OriginPattern): boolean => pattern.endsWith(anyPort);
 
 /** One of the origins that a pattern allows. */
-export function exampleOf(pattern: OriginPattern): string {
-  return pattern.replace(anyPort, '').replace('*', 'example');
-}
+export const exampleOf = (pattern: OriginPattern): string =>
+  pattern.replace(anyPort, '').replace('*', 'example');
 
 /** The only patterns that can allow an origin: itself, a `*` for its first label, a `*` for its port. */
 const candidates: readonly ((origin: string) => OriginPattern)[] = [

@@ -7,9 +7,7 @@ import { allowedOrigin, exampleOf, type OriginPattern } from './origin-pattern.t
 export type RedirectUri = string;
 
 /** Whether a redirect URI belongs to an app by its scheme: `com.example.app:/callback`. @see RFC 8252 §7.1 */
-function isOfApp(redirectUri: RedirectUri): boolean {
-  return !/^https?:/.test(redirectUri);
-}
+const isOfApp = (redirectUri: RedirectUri): boolean => !/^https?:/.test(redirectUri);
 
 /**
  * The origins of a front end's pages: its own. If it has none, those of its redirect URIs, except for the ones that

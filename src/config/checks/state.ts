@@ -22,10 +22,7 @@ const isOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
 /** Whether no login of a front end has a state, at any of its registrations. */
 export const isWithoutState = ({ usable }: FrontEndReading) => usable.every(isOff);
 
-/**
- * Which refresh tokens a front end gets. A CMS cannot prove a key, so it gets no `bound` ones. Pages at an origin with a
- * `*` can have different authors, so they get no `bearer` ones.
- */
+/** Which refresh tokens a front end gets. A CMS proves no key, and pages at a `*` can have different authors. */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
   const { origin, tokenDelivery, refreshTokens } = values;
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';

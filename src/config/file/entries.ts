@@ -83,14 +83,12 @@ function readInside(
   before: string,
   source: Source,
 ): readonly FileSettings[] {
-  const { shape } = levels[level];
+  const { shape, most = 1, otherShape, empty } = levels[level];
   const path = `${before}${level}`;
   if (shape === 'list') return readList(level, pair, path, source);
-  const { yaml } = source;
-  const pairs = yaml.pairsOf(pair.value);
+  const pairs = source.yaml.pairsOf(pair.value);
   // If entries have no names, it is not clear what the rest of the file means.
   const report = shape === 'named' ? source.giveUp : source.report;
-  const { most = 1, otherShape, empty } = levels[level];
   const beyond = shape === 'named' ? pairs[most] : undefined;
   if (!isMap(pair.value)) report(pair.position, `${path} ${otherShape}`);
   else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);

@@ -14,7 +14,7 @@ export type ReadConfigFile = ReturnType<typeof readConfigFile>;
 /**
  * Reads the configuration file that a flag or a variable names.
  *
- * @param faults gets the faults of its form, if it is clear what the rest means. The settings with faults have no texts
+ * @param faults gets what is wrong with its form, if it is clear what the rest means
  * @param warnings gets what is left out
  * @throws {ConfigError} if it cannot be read, or it is not clear what the rest means
  */
@@ -31,7 +31,7 @@ export function readConfigFile(
     const described = describeRow(options.config);
     return new ConfigError([describeFault(described, options.config, given.texts, message)]);
   };
-  // Faults and warnings begin with it, and such characters could change what a terminal shows.
+  // Faults and warnings begin with the path, and such characters could change what a terminal shows.
   if (/[\p{Cc}\p{Cf}]/u.test(path)) throw fault('has a control character');
   let file: TextFile;
   try {
@@ -50,7 +50,7 @@ export function readConfigFile(
  * schemas do not check them yet.
  *
  * @param path where the text is from. It begins every fault, and paths in the file are relative to its directory
- * @param faults gets the faults of its form, which never quote a value
+ * @param faults gets what is wrong with its form, without any value. Settings with faults have no texts
  * @returns undefined if it is not clear what the rest of the file means
  */
 export function parseConfigFile(
@@ -60,12 +60,12 @@ export function parseConfigFile(
   warnings: PlacedTexts,
 ): FileSettings<'relay'> | undefined {
   let isClear = true;
-  // The faults of a map are found again at each of its aliases.
-  const into =
+  // A map is read again at each of its aliases, so the same fault can come twice. `PlacedTexts` has it once.
+  const reportTo =
     (texts: PlacedTexts): ReportAt =>
     (position, message) =>
       texts.add(`${describePlace(path, position)} ${message}`, position);
-  const report = into(faults);
+  const report = reportTo(faults);
   const giveUp: ReportAt = (position, message) => {
     isClear = false;
     return report(position, message);
@@ -76,7 +76,7 @@ export function parseConfigFile(
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
   if (!isMap(content) && !isBlank) giveUp(positionOf(content), levels.relay.otherShape);
   const place = { level: 'relay', prefix: '' } as const;
-  const source = { path, yaml, report, warn: into(warnings), giveUp };
+  const source = { path, yaml, report, warn: reportTo(warnings), giveUp };
   const file = readSettings(pairsOf(content), place, source);
   return isClear ? { ...file, level: 'relay' } : undefined;
 }

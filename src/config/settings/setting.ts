@@ -20,12 +20,12 @@ interface LevelInFile {
   readonly holds?: readonly Level[];
   /** A list of maps of settings, or such maps by their names. By default, it is one map. */
   readonly shape?: 'list' | 'named';
-  /** The most entries of a list, or names. */
+  /** How many entries it can have, if it has a shape. */
   readonly most?: number;
   readonly help: string;
-  /** The fault if there is something else. */
+  /** The fault if it holds something else. */
   readonly otherShape: string;
-  /** The fault if there is nothing in it. Undefined: that is right. */
+  /** The fault if it is empty. Undefined: it may be. */
   readonly empty?: string;
   /** The fault of a setting of this level that is elsewhere. */
   readonly misplaced: string;
@@ -33,7 +33,7 @@ interface LevelInFile {
   readonly takenNames?: readonly string[];
 }
 
-/** Whether what does not fit is left out, with a warning: pages have other texts in another version. */
+/** Whether faults at a level are warnings only: each version of the relay has other texts of pages. */
 export const isLenient = (level: Level): boolean => level === 'texts';
 
 const named = {
@@ -148,7 +148,7 @@ export interface Option extends Setting {
 type FileRow = Omit<Setting, 'key' | 'argument' | 'schema'>;
 type Row = FileRow & Pick<Option, 'usual' | 'excludes'>;
 
-/** Makes the rows of one level that flags can give: `--flag <argument>`, variable, schema, and the rest. */
+/** Gives a function that makes the rows of one level which flags can give. @param shared what each of them has */
 export function rowsOf<const At extends Level>(level: At, shared: Partial<Row> = {}) {
   return <Schema extends Setting['schema'], const Given extends Row>(
     term: `--${string}`,
@@ -158,12 +158,12 @@ export function rowsOf<const At extends Level>(level: At, shared: Partial<Row> =
   ) => {
     const [flag = '', argument] = term.split(' ');
     const key = flag.slice(2) + (row.repeatable ? 's' : '');
-    const named = { flag: flag as `--${string}`, ...(argument && { argument }), key };
-    return { ...named, variable, level, schema, ...shared, ...row };
+    const terms = { flag: flag as `--${string}`, ...(argument && { argument }), key };
+    return { ...terms, variable, level, schema, ...shared, ...row };
   };
 }
 
-/** Makes rows that only a file can give: key, schema, and the rest. */
+/** Gives a function that makes rows which only a file can give. @param shared what each of them has */
 export function fileRows(shared: Partial<FileRow> = {}) {
   return <Schema extends Setting['schema'], const Given extends FileRow>(
     key: string,
@@ -182,6 +182,5 @@ export function group<const Rows extends Readonly<Record<string, Omit<Option, 'g
 }
 
 /** Whether a setting takes a list in a file as well as a single value. */
-export function takesList({ separator, repeatable }: Setting): boolean {
-  return repeatable !== undefined || separator !== undefined;
-}
+export const takesList = ({ separator, repeatable }: Setting): boolean =>
+  repeatable !== undefined || separator !== undefined;

@@ -64,7 +64,7 @@ export type ValuesAt<At extends Level> = {
 
 type AlwaysThere = { readonly default: string } | { readonly otherwise: 'required' };
 
-/** The same once no fault was reported: a setting that is required or has a default has a value. */
+/** `ValuesAt` once no fault was reported: a setting that is required or has a default has a value. */
 export type CompleteValues<At extends Level> = {
   readonly [Name in NameAt<At>]:
     | Output<Settings[At][Name]>
@@ -72,9 +72,8 @@ export type CompleteValues<At extends Level> = {
 };
 
 /** The names of the settings of a level. */
-export function namesAt<At extends Level>(level: At): NameAt<At>[] {
-  return Object.keys(settings[level]) as NameAt<At>[];
-}
+export const namesAt = <At extends Level>(level: At) =>
+  Object.keys(settings[level]) as NameAt<At>[];
 
 /** Every name of a setting, those of options first, in the order of the help. */
 export const settingNames = new Set<string>([
@@ -95,16 +94,15 @@ export interface FileSetting extends Setting {
   readonly name: string;
 }
 
-const inFile = Object.entries(rows).map(([level, ofLevel]) => {
+const levelsInFile = Object.entries(rows).map(([level, ofLevel]) => {
   const given = Object.entries(ofLevel).filter(([, { inFile }]) => inFile !== null);
   return [level, given.map(([name, row]) => ({ ...row, ...row.inFile, name }))];
 });
 
-/** The settings that a file can give at each level, in the order of the help. */
+/** The settings that a file can give at each level, in the order of the help, with what differs in a file. */
 export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> =
-  Object.fromEntries(inFile);
+  Object.fromEntries(levelsInFile);
 
 /** Names a setting for people: its flag and its variable, or its key if only a file can give it. */
-export function describeRow(row: Setting | Option): string {
-  return 'flag' in row ? `${row.flag} (${row.variable})` : row.key;
-}
+export const describeRow = (row: Setting | Option): string =>
+  'flag' in row ? `${row.flag} (${row.variable})` : row.key;

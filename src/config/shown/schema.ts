@@ -74,6 +74,4 @@ function describe({ help, default: text, otherwise = 'none' }: FileSetting): str
   return `${sentence(help)} ${isRequired ? sentence(otherwise) : `Default: ${otherwise}.`}`;
 }
 
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -27,7 +27,7 @@ export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
   ];
 }
 
-function backendLines(baseUrl: string, { name, provider }: RegistrationConfig, frontEnd: string) {
+function backendLines(baseUrl: string, { paths, provider }: RegistrationConfig, frontEnd: string) {
   const backend = 'known' in provider ? provider.known.cms : undefined;
   // The CMS compares base_url with the origin of the popup's messages, so it must have no path.
   const { origin, pathname } = new URL(baseUrl);
@@ -39,8 +39,9 @@ function backendLines(baseUrl: string, { name, provider }: RegistrationConfig, f
     'repo: owner/repository',
     'branch: main',
     `base_url: ${origin}`,
-    // Sveltia CMS needs an auth_endpoint at GitLab. With both names, it stays right if the relay gets a second CMS.
-    `auth_endpoint: ${path && `${path}/`}auth/${name}/${frontEnd}`,
+    // Sveltia CMS needs an auth_endpoint at GitLab. With both names, it stays right if the relay gets a second CMS. A
+    // preset's word comes last: the documents register its callback URL.
+    `auth_endpoint: ${path && `${path}/`}auth/${paths.at(-1)?.word}/${frontEnd}`,
     ...(apiRoot === backend?.apiRoot ? [] : [`api_root: ${apiRoot}`]),
   ];
   return ['backend:', ...lines.map((line) => `  ${line}`), ''].join('\n');

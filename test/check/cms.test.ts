@@ -95,7 +95,7 @@ config.yml of the CMS app, for a login at provider:
     repo: owner/repository
     branch: main
     base_url: http://localhost:1
-    auth_endpoint: login/auth/provider/app
+    auth_endpoint: login/auth/github/app
     api_root: ${api?.replace(/\/user$/, '')}
 `);
       expect(stdout).to.match(

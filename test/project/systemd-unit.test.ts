@@ -20,6 +20,11 @@ for (const name of units) {
       expect(stdout).to.match(/Overall exposure level for login-relay(@\w+)?\.service: [01]\.\d/);
     });
 
+    it('runs no program that a lean system lacks, such as /bin/kill', () => {
+      const programs = [...text.matchAll(/^Exec\w+=(\S+)/gm)].map(([, program]) => program);
+      expect(programs).to.have.members(['/usr/bin/login-relay', '/bin/sh']);
+    });
+
     it('waits longer than the relay gives requests in flight', () => {
       const [, seconds] = /^TimeoutStopSec=(\d+)s$/m.exec(text) ?? [];
       expect(Number(seconds) * 1000).to.be.above(limits.stopTime + 5_000);

@@ -40,7 +40,7 @@ export function readClientSecret(reading: RegistrationReading): Secret | undefin
   return new Secret(secret);
 }
 
-/** Reads the client secret from its systemd credential. Without systemd, only the service may have it. */
+/** Reads the client secret from its systemd credential. A command of an operator may not see that of the service. */
 function inCredential(reading: RegistrationReading): FileText {
   const { environment, describe, fault, unread } = reading;
   const entryName = reading.map.name;

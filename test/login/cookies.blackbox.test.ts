@@ -9,7 +9,7 @@ import {
   navigation,
 } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
-import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
+import { expectRedirect } from '../harness/expect/expectations.ts';
 import { loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 const plainBaseUrl = 'http://127.0.0.1:8000';
@@ -233,19 +233,6 @@ describe('the cookie of a login', () => {
       expect(cookie?.name).to.match(/^lr_login_[0-9a-f]{16}$/);
       expect(cookie?.value).to.match(secretForm);
       expect(cookie?.attributes).to.deep.equal(attributes);
-    });
-
-    it('protects the login too: a foreign state is refused, and the own one is finished', async () => {
-      const browser = new FakeBrowser(underTest);
-      const login = await browser.start();
-      const finished = await browser.finish(login);
-      expectLogin(underTest(), finished, login);
-      expect(clearedCookies(finished)).to.deep.equal([login.cookie.name]);
-      underTest().provider.forget();
-      const forged = await new FakeBrowser(underTest).start();
-      const answered = await new FakeBrowser(underTest).finish(forged);
-      expectRefusal(underTest(), answered, 'state_unknown');
-      expectError(answered, 400);
     });
   });
 });

@@ -1,37 +1,11 @@
-import { hash } from 'node:crypto';
 import { expect } from 'chai';
-import { callback, expectLogin, FakeBrowser, type Login } from '../harness/browser/fake-browser.ts';
+import { callback, FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectToken } from '../harness/expect/expectations.ts';
 import { relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 describe('PKCE (RFC 7636)', () => {
   const underTest = relayUnderTest();
-  let browser: FakeBrowser;
-  beforeEach(() => {
-    browser = new FakeBrowser(underTest);
-  });
-
-  /** Finishes the login; answers the verifier that came with its code. */
-  async function verifierOf(login: Login): Promise<string> {
-    underTest().provider.forget();
-    expectLogin(underTest(), await browser.finish(login), login);
-    const [call, ...others] = underTest().provider.calls;
-    expect(others).to.deep.equal([]);
-    return call?.codeVerifier ?? '';
-  }
-
-  it('uses a verifier once, and never the cookie or the state themselves', async () => {
-    const logins = [await browser.start(), await browser.start(), await browser.start()];
-    const verifiers = new Set<string>();
-    for (const login of logins) verifiers.add(await verifierOf(login));
-    expect(verifiers.size).to.equal(logins.length);
-    for (const { state, cookie } of logins) {
-      for (const value of [state, cookie.value, hash('sha256', cookie.value, 'base64url')]) {
-        expect(verifiers).not.to.include(value);
-      }
-    }
-  });
 
   it('sends no verifier for a plain client that has no state', async () => {
     const code = canary('code');

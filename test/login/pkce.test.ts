@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { codeChallenge, idAndVerifierOf } from '../../src/login/pkce.ts';
 
@@ -17,5 +17,7 @@ describe('PKCE', () => {
     expect(idAndVerifierOf(Buffer.from(one))).to.deep.equal({ id, codeVerifier });
     expect(idAndVerifierOf(other).id.equals(id)).to.equal(false);
     expect(idAndVerifierOf(other).codeVerifier).to.not.equal(codeVerifier);
+    const ofSecret = [one.toString('base64url'), hash('sha256', one, 'base64url')];
+    expect(ofSecret).to.not.include(codeVerifier);
   });
 });

@@ -39,15 +39,6 @@ describe('the start of a login with an OAuth request', () => {
     browser = new FakeBrowser(underTest);
   });
 
-  it('redirects to the provider as every start does, with a state and a cookie', async () => {
-    const answer = await openStart(browser, oauthStart());
-    const request = expectRedirect(answer);
-    expect(request.origin + request.pathname).to.equal(underTest().provider.authorizeUrl);
-    expect(request.searchParams.get('scope')).to.equal('read:user repo');
-    expect(request.searchParams.get('code_challenge_method')).to.equal('S256');
-    expect(setCookies(answer)).to.have.lengthOf(1);
-  });
-
   it("shows the provider neither the front end's challenge nor its state", async () => {
     const start = oauthStart();
     const { href } = expectRedirect(await openStart(browser, start));

@@ -67,18 +67,6 @@ describe('a session', () => {
       expect(await tokenOf()).not.to.equal(refused);
     });
 
-    it('that lost a race at another relay is 401, and clears nothing', async () => {
-      const flags = { ...provider.flags, ...(await sessionFlags()) };
-      const other = await startRelay({ client: provider.registration, flags });
-      const late = page.cookie;
-      sessionOf(await page.refresh());
-      const elsewhere = new SessionPage(() => other, provider);
-      const answer = await elsewhere.refresh({ cookie: late });
-      expectSessionFailure(answer, 'session_refused');
-      expect(setCookies(answer)).to.deep.equal([]);
-      expect((await elsewhere.describe({ cookie: page.cookie })).status).to.equal(200);
-    });
-
     it('that the provider refuses is 401, and clears nothing', async () => {
       provider.revokeAll();
       for (let time = 0; time < 3; time += 1) {

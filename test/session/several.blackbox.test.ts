@@ -108,15 +108,6 @@ ${registrations.join('')}front-ends:
     sessionOf(await other.describe());
   });
 
-  it('on one origin are told apart by client_id alone', async () => {
-    const page = await logIn('wiki');
-    const wiki = { origin: origins.wiki };
-    expectSessionFailure(await page.describe(wiki), 'client_unknown', ambiguous);
-    sessionOf(await page.send('/auth/session?client_id=wiki', 'GET', wiki));
-    const ofOther = await page.send('/auth/session?client_id=shop', 'GET', wiki);
-    expectSessionFailure(ofOther, 'session_missing');
-  });
-
   it('have to be named by requests without Origin', async () => {
     const page = await logIn('app', 'github');
     const unnamed = await page.describe({ origin: undefined });

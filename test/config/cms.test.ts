@@ -83,15 +83,6 @@ front-ends:
   const blog = (name: string, used: string) =>
     `  ${name}: { origin: https://${name}.example.com, token-delivery: cms, providers: [${used}] }\n`;
 
-  it('checks the state of every callback at its providers, and at no others', () => {
-    const { registrations } = readFileConfig(providers + app + blog('blog', 'github')).config;
-    expect(registrations.map(({ name, stateCheck }) => [name, stateCheck])).to.deep.equal([
-      ['github', 'always'],
-      ['staff', 'browsers'],
-      ['team', 'browsers'],
-    ]);
-  });
-
   it('has a fault for each provider that no CMS knows', () => {
     expect(faultsOfFile(providers + app + blog('blog', 'github, staff'))).to.deep.equal([
       'config.yaml:11:45 front-ends.blog.token-delivery "cms" works with the provider presets github, github-enterprise, gitlab, bitbucket only. staff uses none of them: set its provider, or leave it out of providers',

@@ -433,7 +433,7 @@ describe('the answer to a request that may not pass', () => {
     expect((await check(relay(), 'nothing')).status).to.equal(404);
   });
 
-  it('is the same while the provider is not known, and asks nobody', async () => {
+  it('comes without a call to the provider, as that to one that may', async () => {
     const { access_token } = tokensOf(await logIn(relay(), ofNotes));
     relay().provider.calls.length = 0;
     await check(relay(), 'notes', bearer(access_token));

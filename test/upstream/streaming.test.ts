@@ -143,15 +143,6 @@ describe('a streamed call', () => {
     expect(server.connections).to.equal(2);
   });
 
-  it('fails on a switch to another protocol', async () => {
-    listener = (request) => {
-      request.socket.write(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
-      );
-    };
-    expect(await outcomeOf(stream())).to.equal('provider_answer_unusable');
-  });
-
   it('ends at a limit of size', async () => {
     listener = pour(Number.POSITIVE_INFINITY);
     const { body } = await stream();

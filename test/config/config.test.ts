@@ -69,11 +69,6 @@ describe('the configuration', () => {
     });
   });
 
-  it('prefers the flag to the variable', () => {
-    const environment = { ...minimal, PORT: '2' };
-    expect(config({ flags: { port: '1' }, environment }).port).to.equal(1);
-  });
-
   it('treats an empty variable as unset', () => {
     expect(config({ environment: { ...minimal, PORT: '', BASE_URL: '' } }).port).to.equal(8000);
   });

@@ -111,12 +111,6 @@ describe('the redemption of a code', () => {
     return Promise.reject(new RelayError('provider_unreachable'));
   }
 
-  it('exchanges the provider’s code once', async () => {
-    expect(await redeem('a')).to.equal('token');
-    expect(await redeem('a')).to.equal('code_redeemed');
-    expect(exchanged).to.equal(1);
-  });
-
   it('is refused while the first one is in flight, and does not affect it', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const first = redeem('a', promise, { isSent: false });

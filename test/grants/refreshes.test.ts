@@ -90,12 +90,6 @@ describe('a refresh', () => {
   }
 
   describe('that is in flight', () => {
-    it('is one call for twenty tabs, and all get its result', async () => {
-      const results = await Promise.all(Array.from({ length: 20 }, () => refresh()));
-      expect(provider.calls).to.deep.equal(['refresh 0']);
-      for (const { accessToken } of results) expect(accessToken).to.equal('access 1');
-    });
-
     it('gives all tabs its error, and is forgotten', async () => {
       const { call, reject, calls } = pending();
       const results = Array.from({ length: 20 }, () => refreshes.join(grant, call));

@@ -119,10 +119,6 @@ describe('the token endpoint', () => {
     const redeem = (changes: Parameters = {}) =>
       requestToken(underTest(), redemption(login, changes));
 
-    function expectNoCall(): void {
-      expect(underTest().provider.calls).to.deep.equal([]);
-    }
-
     it("gives the provider's token, and no refresh token to a page without a proof", async () => {
       const answer = await redeem();
       expect(answer.status, `${answer.body}`).to.equal(200);
@@ -163,7 +159,7 @@ describe('the token endpoint', () => {
     for (const [what, [changes, error]] of Object.entries(refused)) {
       it(`is refused with ${what}, and spends nothing`, async () => {
         expectOAuthError(await redeem(changes), error);
-        expectNoCall();
+        expect(underTest().provider.calls).to.deep.equal([]);
         expect((await redeem()).status).to.equal(200);
       });
     }

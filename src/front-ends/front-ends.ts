@@ -42,10 +42,7 @@ export interface Place extends Omit<Served, 'registration'> {
 /** The front ends that may use one registration, and which of them a request is of. */
 export type FrontEnds = ReturnType<typeof createFrontEnds>;
 
-/**
- * @param all in their order
- * @param clients those that have no entry of their own
- */
+/** @param all as configured, in order. @param clients those that have no entry of their own */
 export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
   const [first] = all;
   const origins = new Set(all.flatMap((frontEnd) => frontEnd.origins));
@@ -63,8 +60,8 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     const inPath = namesInPath(ctx.path).below;
     const { client_id: name = inPath } = claimedQuery(ctx);
     if (name === undefined) return undefined;
-    const isOther = inPath !== undefined && name !== inPath;
-    return { found: isOther ? undefined : byName.get(name) };
+    const isContradiction = inPath !== undefined && name !== inPath;
+    return { found: isContradiction ? undefined : byName.get(name) };
   }
 
   /** The front end for a client that has no entry of its own. */
@@ -86,7 +83,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     if (isOnlyOne) return byDefault;
     const asked = named(ctx);
     if (asked !== undefined) return asked.found;
-    // Sveltia CMS refreshes where it starts, but without the query.
+    // Sveltia CMS refreshes where it starts, but without the query. Only CMSes send POST here.
     const isOfCms = ctx.method === 'POST' || claimedQuery(ctx)['site_id'] !== undefined;
     return (isOfCms ? firstCms : undefined) ?? byDefault;
   }
@@ -148,8 +145,8 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       const asked = named(ctx);
       const { client_id: id } = claimedQuery(ctx);
       const frontEnd = asked ? asked.found : onlyForOAuth;
-      const isOther = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
-      if (!isOther || typeof id !== 'string') return { frontEnd, client: undefined };
+      const mayBeClient = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
+      if (!mayBeClient || typeof id !== 'string') return { frontEnd, client: undefined };
       const found = await clients?.find(id, ctx.req, () => expectNavigation(ctx));
       return { frontEnd: ofFound(found), client: found?.client };
     },

@@ -150,6 +150,7 @@ function createReaders(
     mayAllRead(ctx: Context): boolean {
       const { action } = ctx.state;
       if (ofAllPages.has(action)) return true;
+      // A lookup names no client: it is enough that clients on any page may log in at its provider.
       if (action === 'user') {
         const { provider } = claimedQuery(ctx);
         const isMeant = (one: ServedRegistration) =>

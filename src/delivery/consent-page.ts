@@ -12,7 +12,7 @@ interface Question {
   readonly resource?: string | undefined;
   /** What is asked for at the API of the provider. Undefined: the provider decides. */
   readonly scope?: string | undefined;
-  /** What the resource learns of the person besides id and name. */
+  /** What resource and client learn of the person besides id and name, if the login is for a resource. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
   readonly provider: string;
   /** Where the answer is sent to. */

@@ -237,10 +237,8 @@ describe('the refresh token of a login for a resource', () => {
     }
     expect((await relay().refresh('app', refresh_token)).status).to.equal(200);
   });
-});
 
-describe('the refreshes of a login for a resource', () => {
-  it('go on when what is told of the person fits again: no replaced token is needed', async () => {
+  it('is good again when what is told of the person fits again: no replaced token is needed', async () => {
     const { onUser } = relay().provider;
     const { access_token, refresh_token } = tokensOf(await logIn(relay(), ofNotes));
     relay().ahead += 61_000;

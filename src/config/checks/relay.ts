@@ -10,7 +10,7 @@ import { describeDelivery } from './several.ts';
 export function checkListening(relay: RelayReading): void {
   const { values, environment, sourceOf, describe, fault } = relay;
   const isUnset = sourceOf('baseUrl') === undefined;
-  // The packaged service starts with an empty one, which the operator is to fill in.
+  // In a service of systemd, an empty one still has to be filled in: browsers of others cannot reach the default.
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
     fault('baseUrl', 'is empty: set it to the public URL of this service');

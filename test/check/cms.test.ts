@@ -59,14 +59,6 @@ describe('login-relay check, about CMSes', () => {
     });
   });
 
-  it('puts a path of the base URL into auth_endpoint', () => {
-    const configs = configsOf(`base-url: https://example.com/login/${several}`);
-    expect(configs['blog at github']?.slice(-2)).to.deep.equal([
-      '  base_url: https://example.com',
-      '  auth_endpoint: login/auth/github/blog',
-    ]);
-  });
-
   it('knows the lines of docs/cms.md for the relay of docs/cms.md', () => {
     const manual = readFileSync(new URL('../../docs/cms.md', import.meta.url), 'utf8');
     const [relay = '', cms = ''] = [...manual.matchAll(/^ *```yaml\n(.*?)^ *```$/gms)].map(

@@ -75,20 +75,10 @@ export function rawBytes(bytes: string): Reply {
   };
 }
 
-/** Sends the headers at once, and then a byte of the body every 20 ms without end. */
-export const dripBody: Reply = (response) => {
-  response.writeHead(200, { 'Content-Type': 'application/json' });
-  drip(response, () => response.write(' '));
-};
-
 /** Sends a byte of a header every 20 ms without end. */
 export const dripHead: Reply = (response) => {
   const { socket } = response;
   socket?.write('HTTP/1.1 200 OK\r\nX-Drip: ');
-  drip(response, () => socket?.write('.'));
-};
-
-function drip(response: ServerResponse, write: () => void): void {
-  const timer = setInterval(write, 20);
+  const timer = setInterval(() => socket?.write('.'), 20);
   response.on('close', () => clearInterval(timer));
-}
+};

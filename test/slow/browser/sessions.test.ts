@@ -4,12 +4,11 @@ import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { canariesIn } from '../../harness/expect/canaries.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { useSessionSite } from '../../harness/relay/session-site.ts';
+import { loggedOut, shows } from '../front-end/support/client-page.ts';
 
 const { describe } = needsChromium();
 
-const says = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor();
-const loggedIn = (page: Page) => says(page, 'Hello, Ada Lovelace');
-const loggedOut = (page: Page) => says(page, 'Nobody');
+const loggedIn = (page: Page) => shows(page, 'Hello, Ada Lovelace');
 
 describe('a session on https in Chromium', () => {
   const openBrowser = useBrowser();

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
 import { freePort } from '../../harness/system/free-port.ts';
 import { Workspace } from '../../harness/system/workspace.ts';
-import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
+import { logIn, person, type Rig, type RunningServer, type Setup } from './rig.ts';
 
 /**
  * Authlib's authorization server: OAuth without OpenID Connect, with metadata of RFC 8414. It accepts
@@ -58,10 +57,4 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
     },
     close: () => workspace.close(),
   };
-}
-
-async function logIn(page: Page): Promise<void> {
-  await page.locator('[name=username]').fill(person.login);
-  await page.locator('[name=password]').fill(person.password);
-  await page.getByRole('button', { name: 'Log in' }).click();
 }

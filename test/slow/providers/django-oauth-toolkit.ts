@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import { freePort } from '../../harness/system/free-port.ts';
 import { Workspace } from '../../harness/system/workspace.ts';
-import { person, type Rig, type RunningServer, type Setup } from './rig.ts';
+import { logIn, person, type Rig, type RunningServer, type Setup } from './rig.ts';
 
 /**
  * Django with django-oauth-toolkit. The address of its metadata ends with a slash. Django redirects the
@@ -78,12 +78,6 @@ Application.objects.create(name='The relay', client_type='confidential',
     client_id=os.environ['CLIENT_ID'], client_secret=os.environ['CLIENT_SECRET'],
     redirect_uris=os.environ['REDIRECT_URI'])
 `;
-
-async function logIn(page: Page): Promise<void> {
-  await page.locator('[name=username]').fill(person.login);
-  await page.locator('[name=password]').fill(person.password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-}
 
 /** Gives consent, unless the server remembers an earlier consent and redirects at once. */
 async function consent(page: Page, button: Locator): Promise<void> {

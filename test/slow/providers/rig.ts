@@ -12,6 +12,13 @@ export interface Setup {
 /** The person who logs in at every server. */
 export const person = { login: 'ada', password: 'analytical-engine', name: 'Ada Lovelace' };
 
+/** Logs the person in at a page whose fields have these usual names. */
+export async function logIn(page: Page): Promise<void> {
+  await page.locator('[name=username]').fill(person.login);
+  await page.locator('[name=password]').fill(person.password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
 /** A running server with one client and one person. */
 export interface RunningServer {
   readonly issuer: string;

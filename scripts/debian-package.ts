@@ -80,7 +80,9 @@ for (const script of ['postinst', 'prerm', 'postrm']) {
   write(`DEBIAN/${script}`, readFileSync(`deploy/debian/${script}`), 0o755);
 }
 const result = join(dist, `${name}_${packageVersion}_${architecture}.deb`);
-execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, result]);
+execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', root, result], {
+  stdio: 'inherit',
+});
 rmSync(root, { recursive: true });
 
 function completion(from: string, to = from): Record<string, string> {

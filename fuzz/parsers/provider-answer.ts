@@ -14,7 +14,7 @@ const endpoint = {
   clientAuthentication: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),
-  redirectUri: 'https://relay.example/auth/provider/callback',
+  callbackUri: 'https://relay.example/auth/provider/callback',
   userUrl: `${issuer}/user`,
   userRejectedWhen: { field: 'ok', equals: false },
   revocation: { url: `${issuer}/revoke`, request: 'rfc7009' },

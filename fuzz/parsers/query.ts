@@ -14,7 +14,7 @@ const endpoint = {
   clientAuthentication: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),
-  redirectUri: 'https://relay.example/auth/provider/callback',
+  callbackUri: 'https://relay.example/auth/provider/callback',
 } as const;
 
 /** Fails if the query of a callback is read wrongly. Each character is a byte. */

@@ -16,10 +16,10 @@ const base = findingsOn('base URL');
 
 /** Checks whether browsers on other machines can use the addresses, and whether anyone can listen in. */
 export function checkAddresses(
-  { registration: { redirectUri }, frontEnd: { origin }, describe }: CheckContext,
+  { registration: { callbackUri }, frontEnd: { origin }, describe }: CheckContext,
   provider: Provider | undefined,
 ): Finding[] {
-  const relay = new URL(redirectUri);
+  const relay = new URL(callbackUri);
   // Programs, and pages that are not known yet, have no origin.
   const frontEnd = new URL(exampleOf(origin ?? relay.origin));
   const { authorizeUrl, tokenUrl, userUrl } = provider ?? {};
@@ -100,7 +100,7 @@ function judgeStart(
   const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
   const request = URL.parse(location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
-  if (redirectUri === registration.redirectUri) {
+  if (redirectUri === registration.callbackUri) {
     return request?.get('client_id') === registration.clientId
       ? base.ok('reaches a relay with this callback URL and client identifier')
       : base.problem(
@@ -121,7 +121,7 @@ function judgeStart(
   if (status === 502 || status === 503 || status === 504) {
     return base.notChecked(`no relay is ready there (status ${status})`, start);
   }
-  const path = new URL(registration.redirectUri).pathname.replace(/\/callback$/, '');
+  const path = new URL(registration.callbackUri).pathname.replace(/\/callback$/, '');
   return base.problem(
     `what answers at ${path} is not a relay (status ${status})`,
     `let the proxy pass that path to the relay, or ${correct}`,

@@ -65,10 +65,10 @@ function faultOf(
   context: ProviderContext,
 ): Finding | undefined {
   const { registration, describe } = context;
-  const { redirectUri } = registration;
+  const { callbackUri } = registration;
   const { status, body } = answer;
   const fix = fixUrl(context, 'authorizeUrl');
-  const compare = `register exactly ${redirectUri} as callback URL; compare client identifier and scope`;
+  const compare = `register exactly ${callbackUri} as callback URL; compare client identifier and scope`;
   const open = `to see what the provider says, open ${url}`;
   const refused = (reason: string, advice: string) =>
     endpoint.problem(`the provider refuses the authorization request (${reason})`, advice);
@@ -85,7 +85,7 @@ function faultOf(
     // Without an error, it leads to the login page.
     if (code === undefined) return undefined;
     // A provider sends errors to the callback only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
-    const isCallback = target.href.startsWith(`${redirectUri}?`);
+    const isCallback = target.href.startsWith(`${callbackUri}?`);
     return refused(code, causes[code] ?? (isCallback ? open : `${compare}; ${open}`));
   }
   const trouble = providerInTrouble(endpoint, answer);

@@ -60,11 +60,11 @@ export async function diagnose(
   const { config, readings } = reading;
   const examined = await examine(reading, isFromFile);
   const urls = config.registrations.flatMap(({ paths }) => paths);
-  const callbackUrls = Object.fromEntries(urls.map(({ word, redirectUri }) => [word, redirectUri]));
+  const callbackUrls = Object.fromEntries(urls.map(({ word, callbackUri }) => [word, callbackUri]));
   const callbacks =
     isFromFile || urls.length > 1
       ? { callbackUrl: null, callbackUrls }
-      : { callbackUrl: config.registrations[0].redirectUri };
+      : { callbackUrl: config.registrations[0].callbackUri };
   const configuration = printFile(readings, config, examined.described);
   const cms = cmsConfigs(config);
   const findings = [
@@ -146,19 +146,19 @@ async function checkProvider(context: ProviderContext): Promise<Finding[]> {
  * @returns the findings, and the registration with that callback URL
  */
 async function checkCallbacks(context: ProviderContext) {
-  const tried = mapped(context.registration.paths, async ({ word, redirectUri }) => {
-    const registration = { ...context.registration, redirectUri };
+  const tried = mapped(context.registration.paths, async ({ word, callbackUri }) => {
+    const registration = { ...context.registration, callbackUri };
     const found = await checkAuthorizationEndpoint({ ...context, registration });
     return { word, registration, found, isBad: found.some(({ verdict }) => verdict === 'problem') };
   });
   const [first, ...others] = await Promise.all(tried);
   const all = [first, ...others];
   const used = all.find(({ isBad }) => !isBad) ?? first;
-  const findings = all.flatMap(({ word, registration: { redirectUri }, found, isBad }) => {
+  const findings = all.flatMap(({ word, registration: { callbackUri }, found, isBad }) => {
     if (all.length === 1) return found;
     const at = `/auth/${word}`;
     if (!isBad || used.isBad) return about({ name: at }, found);
-    const message = `the provider refuses ${redirectUri}, so logins do not start at ${at}`;
+    const message = `the provider refuses ${callbackUri}, so logins do not start at ${at}`;
     return [findingsOn('callback URL').ok(message)];
   });
   return { findings, registration: used.registration };

@@ -113,7 +113,7 @@ function causesOf(context: ProviderContext, forms: readonly ClientAuthentication
   const identifier = describe('clientId');
   const source = describeClientSecret(context);
   const secret = `correct the secret in ${source}`;
-  const register = `register exactly ${registration.redirectUri} as callback URL`;
+  const register = `register exactly ${registration.callbackUri} as callback URL`;
   const tried = `(tried: ${forms.join(', ')})`;
   return {
     redirect_uri: [

@@ -146,11 +146,11 @@ function configOf(
       clientId: completeValues(reading).clientId,
       clientSecret: checked(found.clientSecrets[index]),
       /** The relay's own callback, to be registered at the provider. */
-      redirectUri: callback(reading.name),
+      callbackUri: callback(reading.name),
       /** Where its routes are: at its name first. */
       paths: mapped(pathsOf(reading, registrations), (word) => ({
         word,
-        redirectUri: callback(word),
+        callbackUri: callback(word),
       })),
       provider: checked(found.providers[index]),
       stateCheck: checked(found.stateChecks[index]),

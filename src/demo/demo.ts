@@ -29,8 +29,8 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const { relay, frontEnd, provider, movedOn } = ports;
     const { own } = options;
     const config = readDemoConfig(ports, own);
-    const [{ clientId, clientSecret, redirectUri }] = config.registrations;
-    const credentials = { clientId, clientSecret: clientSecret.reveal(), redirectUri };
+    const [{ clientId, clientSecret, callbackUri }] = config.registrations;
+    const credentials = { clientId, clientSecret: clientSecret.reveal(), callbackUri };
     const client = { ...credentials, name: 'the relay’s demo' };
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
     provider.serve(createDemoProvider(provider.url, client, onError));

@@ -10,7 +10,7 @@ import { optional, withParameters } from '../oauth/query.ts';
 import { loginPage, pageHeaders, parseName } from './login-page.ts';
 
 /** The one client of the provider. It sends its secret in the body. */
-type Client = Readonly<Record<'clientId' | 'clientSecret' | 'redirectUri' | 'name', string>>;
+type Client = Readonly<Record<'clientId' | 'clientSecret' | 'callbackUri' | 'name', string>>;
 
 /** What the code and the tokens of a login have in common. */
 interface Login {
@@ -42,7 +42,7 @@ export function createDemoProvider(
   const codes = createRecent<Login>(minute, mostLogins, Date.now);
   const accessTokens = createRecent<Login>(hour, mostLogins, Date.now);
   const refreshTokens = createRecent<Login>(day, mostLogins, Date.now);
-  const ofClient = { client_id: client.clientId, redirect_uri: client.redirectUri };
+  const ofClient = { client_id: client.clientId, redirect_uri: client.callbackUri };
 
   /** Shows the login page, and takes its form: both carry the authorization request in the query. @see RFC 6749 §4.1 */
   async function authorize(ctx: Context): Promise<void> {
@@ -51,7 +51,7 @@ export function createDemoProvider(
     const respond = (result: Readonly<Record<string, string>>) => {
       const state = optional('state', request.get('state') ?? undefined);
       const parameters = [...Object.entries({ ...result, iss: issuer }), ...state];
-      ctx.redirect(withParameters(client.redirectUri, parameters));
+      ctx.redirect(withParameters(client.callbackUri, parameters));
       ctx.status = 303;
     };
     const challenge = request.get('code_challenge');

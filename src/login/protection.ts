@@ -24,12 +24,12 @@ export function createLoginProtection(
   settings: {
     readonly stateCheck: 'browsers' | 'always';
     readonly baseUrl: string;
-    readonly redirectUri: string;
+    readonly callbackUri: string;
   },
   states: States,
   now: Clock,
 ) {
-  const cookies = createLoginCookies(settings.redirectUri.startsWith('https:'));
+  const cookies = createLoginCookies(settings.callbackUri.startsWith('https:'));
   const seconds = () => secondsOf(now);
 
   /** Why this browser does not have the cookie of a login. */

@@ -29,7 +29,7 @@ interface RegistrationSettings {
   readonly name: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
-  readonly redirectUri: string;
+  readonly callbackUri: string;
   /** Who may log in. Undefined: everybody. */
   readonly allow: Allow | undefined;
   /** Undefined: the state check is off. */
@@ -67,10 +67,10 @@ export function createRegistration(by: RegistrationSettings) {
 }
 
 function registrationAt(by: RegistrationSettings, provider: Provider) {
-  const { name, clientId, clientSecret, redirectUri, allow } = by;
+  const { name, clientId, clientSecret, callbackUri, allow } = by;
   const { upstream, memory, limits, accessTime } = by;
   const { goodTokens } = memory;
-  const registered = { ...provider, clientId, clientSecret, redirectUri };
+  const registered = { ...provider, clientId, clientSecret, callbackUri };
   const endpoints = createProviderEndpoints(upstream, registered);
   const audience = by.audienceAt(provider);
   const access = createAccess(memory.access, endpoints, {

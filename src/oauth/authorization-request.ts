@@ -11,7 +11,7 @@ import { optional, withParameters } from './query.ts';
  * @see RFC 6749 §4.1.1
  */
 export function authorizationRequest(
-  client: { readonly clientId: string; readonly redirectUri: string },
+  client: { readonly clientId: string; readonly callbackUri: string },
   provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'authorizeParameters' | 'refreshRequest'>,
 ) {
   const { authorizeUrl, authorizeParameters = [], refreshRequest = {}, scope: whole } = provider;
@@ -24,7 +24,7 @@ export function authorizationRequest(
     const parameters: ExtraParameters = [
       ['response_type', 'code'],
       ['client_id', client.clientId],
-      ['redirect_uri', client.redirectUri],
+      ['redirect_uri', client.callbackUri],
       ...optional('scope', scope),
       ...authorizeParameters,
       ...(refresh ? forRefresh : []),

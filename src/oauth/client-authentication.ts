@@ -6,7 +6,7 @@ export interface RegisteredProvider extends Provider {
   readonly clientId: string;
   readonly clientSecret: Secret;
   /** The relay's callback URL, as it is registered at the provider. */
-  readonly redirectUri: string;
+  readonly callbackUri: string;
 }
 
 /** A request to one of the provider's endpoints that ask who the relay is. */

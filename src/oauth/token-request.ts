@@ -37,7 +37,7 @@ export function tokenRequest(
     ? [['refresh_token', grant.refreshToken], ...optional('scope', grant.scope)]
     : [
         ['code', grant.code],
-        ['redirect_uri', endpoint.redirectUri],
+        ['redirect_uri', endpoint.callbackUri],
         ...optional('code_verifier', grant.codeVerifier),
       ];
   const configured = tokenParameters.filter(([name]) => own.every(([taken]) => taken !== name));

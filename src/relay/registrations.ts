@@ -110,22 +110,22 @@ interface PathContext extends ServingContext {
  * redirect URI, and front ends compare the issuer.
  */
 function servePath(
-  { word, redirectUri }: RegistrationConfig['paths'][number],
+  { word, callbackUri }: RegistrationConfig['paths'][number],
   context: PathContext,
 ) {
   const { config, logger, now, memory, sessions, documents, pages } = context;
   const { registered, upstream, keys, source } = context;
   const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);
   const audience = derivedFrom(source, audienceAt);
-  const states = createStates(keys.state, audience, redirectUri);
-  const grants = createGrants(keys, audience, redirectUri, memory.grants, now);
+  const states = createStates(keys.state, audience, callbackUri);
+  const grants = createGrants(keys, audience, callbackUri, memory.grants, now);
   const { baseUrl } = config;
   const { name, provider, stateCheck } = registered;
   const issuer = baseUrl + registrationPath(word);
   const protectionBy = (check: Exclude<typeof stateCheck, 'off'>, by: typeof states) =>
-    createLoginProtection({ baseUrl, redirectUri, stateCheck: check }, by, now);
+    createLoginProtection({ baseUrl, callbackUri, stateCheck: check }, by, now);
   const protection = stateCheck === 'off' ? undefined : protectionBy(stateCheck, states);
-  const consentStates = createStates(keys.consent, audience, redirectUri, 'consent');
+  const consentStates = createStates(keys.consent, audience, callbackUri, 'consent');
   const questions = protectionBy('always', consentStates);
   const frontEndConfigs = frontEndsOf(config, registered);
   const addressLimits = createAddressLimits(config, memory.logins);
@@ -156,7 +156,7 @@ function servePath(
     word,
     registration: createRegistration({
       ...registered,
-      redirectUri,
+      callbackUri,
       protection,
       source,
       upstream,

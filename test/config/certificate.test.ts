@@ -40,7 +40,7 @@ describe('the relay’s own certificate', () => {
 
   it('makes the default base URL https', () => {
     const { config } = read({ ...both, BASE_URL: '' });
-    expect(config.redirectUri).to.equal('https://localhost:8000/auth/provider/callback');
+    expect(config.callbackUri).to.equal('https://localhost:8000/auth/provider/callback');
   });
 
   it('is refused with a base URL on http', () => {

@@ -38,8 +38,8 @@ describe('the configuration', () => {
       refusedExchanges: 10,
       trustedProxies: [],
       behindUnknownProxy: false,
-      redirectUri: 'http://localhost:8000/auth/provider/callback',
-      paths: [{ word: 'provider', redirectUri: 'http://localhost:8000/auth/provider/callback' }],
+      callbackUri: 'http://localhost:8000/auth/provider/callback',
+      paths: [{ word: 'provider', callbackUri: 'http://localhost:8000/auth/provider/callback' }],
       kind: 'page',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',
@@ -75,7 +75,7 @@ describe('the configuration', () => {
 
   it('builds the callback URL from base URL and path name', () => {
     for (const baseUrl of ['https://login.example.com/relay', 'https://login.example.com/relay/']) {
-      expect(config({ flags: { baseUrl, pathName: 'github' } }).redirectUri).to.equal(
+      expect(config({ flags: { baseUrl, pathName: 'github' } }).callbackUri).to.equal(
         'https://login.example.com/relay/auth/github/callback',
       );
     }

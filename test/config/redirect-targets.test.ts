@@ -44,7 +44,7 @@ describe('what the configuration makes of payloads', () => {
     ['redirectUri', ({ config }) => config.redirectUris],
     ['origin', ({ frontEnd }) => [frontEnd]],
     ['authorizeUrl', ({ provider }) => [provider]],
-    ['baseUrl', ({ config }) => [config.redirectUri]],
+    ['baseUrl', ({ config }) => [config.callbackUri]],
   ];
   for (const [name, targetsOf] of rows) {
     const isInOrigin = name === 'frontendUrl' || name === 'redirectUri';
@@ -69,7 +69,7 @@ describe('what the configuration makes of payloads', () => {
   it('takes only https URLs of metadata as endpoints of the provider', () => {
     const issuer = 'https://id.example';
     const context = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
-    const client = { clientId: 'client-1', redirectUri: 'https://relay.example/callback' };
+    const client = { clientId: 'client-1', callbackUri: 'https://relay.example/callback' };
     for (const payload of redirectPayloads) {
       const found = JSON.stringify(metadata(issuer, { authorization_endpoint: payload }));
       try {

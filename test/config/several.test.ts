@@ -22,12 +22,12 @@ const faults: typeof faultsOfFile = (text, given = {}) =>
 describe('a configuration file with several registrations and front ends', () => {
   it('gives each registration its own callback, secret and provider', () => {
     const [github, staff] = read(team).config.registrations;
-    const redirectUri = 'https://login.example.com/auth/github/callback';
-    expect(github).to.include({ name: 'github', clientId: 'one', redirectUri });
+    const callbackUri = 'https://login.example.com/auth/github/callback';
+    expect(github).to.include({ name: 'github', clientId: 'one', callbackUri });
     expect(github.clientSecret.reveal()).to.equal('first');
     expect(github.provider).to.have.property('known');
-    const other = redirectUri.replace('github', 'staff');
-    expect(staff).to.include({ name: 'staff', clientId: 'two', redirectUri: other });
+    const other = callbackUri.replace('github', 'staff');
+    expect(staff).to.include({ name: 'staff', clientId: 'two', callbackUri: other });
     expect(staff?.clientSecret.reveal()).to.equal('second');
     expect(staff?.provider).to.have.property('discovered');
   });

@@ -7,7 +7,7 @@ import { FakeBrowser, type Page } from '../harness/browser/fake-browser.ts';
 const client = {
   clientId: 'a-client',
   clientSecret: 'a-secret-of-forty-characters-0123456789x',
-  redirectUri: 'http://localhost:1/callback',
+  callbackUri: 'http://localhost:1/callback',
   name: 'A <b>client</b>',
 };
 const verifier = 'a verifier';
@@ -33,7 +33,7 @@ describe('demo provider', () => {
     const query = new URLSearchParams({
       response_type: 'code',
       client_id: client.clientId,
-      redirect_uri: client.redirectUri,
+      redirect_uri: client.callbackUri,
       scope: 'openid profile',
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
@@ -43,7 +43,7 @@ describe('demo provider', () => {
   }
 
   const newBrowser = () =>
-    new FakeBrowser(undefined, { frontEnd: new URL(client.redirectUri).origin });
+    new FakeBrowser(undefined, { frontEnd: new URL(client.callbackUri).origin });
 
   async function startLogin(browser: FakeBrowser): Promise<Page> {
     const page = await browser.visit(authorizeUrl());
@@ -54,13 +54,13 @@ describe('demo provider', () => {
   /** Logs in under this name. Returns the code in the authorization response. */
   async function finishLogin(browser: FakeBrowser, loginPage: Page, name: string): Promise<string> {
     const { url } = await browser.submit(loginPage, { name });
-    expect(url.origin + url.pathname).to.equal(client.redirectUri);
+    expect(url.origin + url.pathname).to.equal(client.callbackUri);
     return url.searchParams.get('code') ?? '';
   }
 
   async function userNamed(name: string): Promise<Record<string, unknown>> {
     const browser = newBrowser();
-    const { clientId: client_id, clientSecret: client_secret, redirectUri: redirect_uri } = client;
+    const { clientId: client_id, clientSecret: client_secret, callbackUri: redirect_uri } = client;
     const form = { grant_type: 'authorization_code', code_verifier: verifier, redirect_uri };
     const code = await finishLogin(browser, await startLogin(browser), name);
     const body = new URLSearchParams({ client_id, client_secret, ...form, code });

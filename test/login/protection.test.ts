@@ -8,9 +8,9 @@ import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 const settings = {
   stateCheck: 'browsers',
   baseUrl: 'https://relay.example',
-  redirectUri: 'https://relay.example/auth/provider/callback',
+  callbackUri: 'https://relay.example/auth/provider/callback',
 } as const;
-const states = createStates([Buffer.alloc(32, 'k')], () => 'provider', settings.redirectUri);
+const states = createStates([Buffer.alloc(32, 'k')], () => 'provider', settings.callbackUri);
 const noon = 1_800_000_000_000;
 
 describe('login protection', () => {

@@ -10,7 +10,7 @@ import type { ExtraParameters } from '../../src/providers/provider.ts';
 const provider = { authorizeUrl: 'https://provider.example/authorize' };
 const client = {
   clientId: 'id with&signs',
-  redirectUri: 'https://login.example.com/auth/provider/callback',
+  callbackUri: 'https://login.example.com/auth/provider/callback',
 };
 
 describe('the authorization request', () => {

@@ -88,7 +88,7 @@ export class Asking {
       ...provider,
       clientId: 'client-1',
       clientSecret: new Secret('secret'),
-      redirectUri: 'https://relay.example/auth/provider/callback',
+      callbackUri: 'https://relay.example/auth/provider/callback',
     };
     const endpoints = createProviderEndpoints(this.#client, registered);
     const access = createAccess(this.#memory, endpoints, {

@@ -13,7 +13,7 @@ const registered: RegisteredProvider = {
   pkce: true,
   clientId: 'client:id',
   clientSecret: new Secret('s%cret +'),
-  redirectUri: 'https://login.example.com/auth/provider/callback',
+  callbackUri: 'https://login.example.com/auth/provider/callback',
 };
 
 /** The endpoints of a provider that differs from an ordinary one in what is given. */

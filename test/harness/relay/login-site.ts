@@ -153,7 +153,7 @@ export class LoginSite {
     const onLine = (line: string) => this.#read(line);
     const { config, listener: relay, close } = await createRelayHere(flags, onLine, now);
     this.#closeRelay = close;
-    const [{ redirectUri }] = config.registrations;
+    const [{ callbackUri }] = config.registrations;
 
     this.#ports.relay.serve(
       this.#orPage((request, response) => {
@@ -169,7 +169,7 @@ export class LoginSite {
     );
     this.#ports.frontEnd.serve(this.#orPage(this.#frontEnd()));
     this.#ports.attacker.serve(this.#orPage((_request, response) => response.writeHead(404).end()));
-    const client = { clientId, clientSecret, redirectUri, name: clientId };
+    const client = { clientId, clientSecret, callbackUri, name: clientId };
     const provider = createDemoProvider(this.provider, client, () => {});
     this.#ports.provider.serve((request, response) => {
       if (request.url === '/token') this.tokenCalls += 1;

@@ -7,9 +7,9 @@ import { createStates } from '../../../src/login/state.ts';
 import { setCookies } from '../../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../../harness/login/koa-context.ts';
 
-const redirectUri = 'https://relay.example/auth/provider/callback';
+const callbackUri = 'https://relay.example/auth/provider/callback';
 const baseUrl = 'https://relay.example';
-const states = createStates([randomBytes(32), randomBytes(32)], () => 'provider', redirectUri);
+const states = createStates([randomBytes(32), randomBytes(32)], () => 'provider', callbackUri);
 const plainStart = { oauth: undefined, returnTo: undefined };
 
 /** A way to change text at a position. It may change nothing. */
@@ -64,7 +64,7 @@ const spoilt = (texts: fc.Arbitrary<string>) =>
 // 7,000 states and cookies in all.
 describe('of any states and cookies in a callback,', () => {
   const protection = createLoginProtection(
-    { stateCheck: 'browsers', baseUrl, redirectUri },
+    { stateCheck: 'browsers', baseUrl, callbackUri },
     states,
     () => 1_800_000_000_000,
   );

@@ -110,6 +110,7 @@ type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
 const hasText: Matcher = (name, { fields, ignoresCase }, item) =>
   isSame(name, textOf(item, fields), ignoresCase);
 
+/** Whether a name is this person's login name or id. */
 const isUser: Matcher = (name, values, item) => {
   const own = values.name === undefined ? undefined : textIn(item, values.name);
   // Digits are always an id: a person may choose the id of another one as a name.

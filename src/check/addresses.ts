@@ -76,6 +76,7 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
     : base.notChecked(message, `${start}; otherwise ${fix}`);
 }
 
+/** Where the relay should redirect to the provider, with what its front end must send. */
 function startUrl({ config, registration, frontEnd }: CheckContext): string {
   const url = `${config.baseUrl}/auth/${registration.name}`;
   const { name: client_id, tokenDelivery, redirectUris } = frontEnd;

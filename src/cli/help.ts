@@ -40,6 +40,7 @@ export const helpLayout: Partial<Help> = {
       .visibleCommands(command)
       .map((one): Item => [help.subcommandTerm(one), help.subcommandDescription(one)]);
     const flags = help.visibleOptions(command);
+    // Such a command has more options than a person reads: help shows the usual ones.
     const takesAll = flags.filter(isSetting).length === Object.keys(options).length;
     return [
       `${help.styleTitle('Usage:')} ${wrap(help.commandUsage(command), width - 7).join('\n       ')}`,

@@ -7,7 +7,7 @@ const longestQuoted = 100;
 /**
  * Describes a fault for the operator: the setting, its value, and what is wrong with it. The value is left out if it
  * is a secret or may contain one. The wordings are elsewhere: of what is wrong with one value, in the schemas of
- * `schemas.ts` and `settings/`; with several together, in `checks/`.
+ * `schemas.ts`, `settings/`, `origins/` and `urls.ts`; with several together, in `checks/`.
  */
 export function describeFault(
   described: string,

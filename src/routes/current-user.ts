@@ -16,7 +16,8 @@ export type FindRegistration = (
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
  *
- * Without `Authorization`, the token may be that of a session. Without a session, `parseBearerToken` answers 401.
+ * Without `Authorization`, the token may be that of a session. Without a session, it is 401:
+ * `credentials_missing` of `failures/user.ts`.
  *
  * @param requests undefined if no front end has sessions
  * @param isForeign whether a request is of a page that is no front end's

@@ -113,7 +113,7 @@ const hasText: Matcher = (name, { fields, ignoresCase }, item) =>
 /** Whether a name is this person's login name or id. */
 const isUser: Matcher = (name, values, item) => {
   const own = values.name === undefined ? undefined : textIn(item, values.name);
-  // Digits are always an id: a person may choose the id of another one as a name.
+  // Digits are always an id, which the fields hold: a person may choose the id of another one as a name.
   const isNamed = own !== undefined && !/^\d+$/.test(name);
   return isNamed ? isSame(name, own, true) : hasText(name, values, item);
 };

@@ -42,6 +42,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
   const inFlight = new Map<string, number>();
   const join = createJoint<Client>();
 
+  /** Fetches a document, checks it, and keeps it. @throws {RelayError} `client_document_invalid`, or why the call failed */
   async function fetched(url: URL): Promise<Client> {
     const { href } = url;
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;

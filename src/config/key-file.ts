@@ -91,6 +91,7 @@ export function readSecrets<At extends Level>(
 ): KeySecrets | undefined {
   const text = readNamedFile(reading, name, path);
   if (text === undefined) return undefined;
+  // Only the service may read the file: its content is not checked here.
   if (typeof text === 'object') return [new UnseenSecret()];
   const message = `must name a file of one or two lines, each of ${shortestSecret} or more characters`;
   return readSecretLines(text) ?? reading.fault(name, message);

@@ -23,12 +23,12 @@ export function audienceOfRegistration(
 export const frontEndsOf = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
   frontEnds.filter(({ registrations }) => registrations.includes(name));
 
-/** The resources whose people a registration knows. */
+/** The resources whose people a registration knows, each with the audience that its access tokens are sealed to. */
 export function resourcesOf(
   { resources }: Config,
   { name, clientId, provider }: RegistrationConfig,
 ): readonly Resource[] {
-  // Not `audienceOf`: it needs the provider's own description, and doors must not wait for that.
+  // Not `audienceOfRegistration`: it needs the provider's own description, and doors must not wait for that.
   const at = 'discovered' in provider ? provider.discovered.issuer : provider.known.tokenUrl;
   return resources
     .filter((one) => one.registration === name)

@@ -66,21 +66,23 @@ export class RefreshChains {
     // The key for which the other relays were asked last, and had nothing newer.
     let askedKey: string | undefined;
     for (;;) {
-      const { newest, key, lastResult, inFlight } = this.#follow(refresh);
+      const { newest: newestToken, key, lastResult, inFlight } = this.#follow(refresh);
       if (inFlight !== undefined && inFlight.scope !== refresh.scope) {
         // Its result may replace the refresh token that a call with this scope would send.
         await inFlight.result.catch(() => {});
         continue;
       }
-      const known = lastResult ?? results.repeatable(key, isGood);
-      const isMeant = known?.scope === refresh.scope && !this.#toRevoke.isMarkedHere(key);
-      if (inFlight === undefined && known && isMeant && results.isUsable(known)) {
-        if (this.#home.shared === undefined || askedKey === key) return known;
+      const earlier = lastResult ?? results.repeatable(key, isGood);
+      const isMeant = earlier?.scope === refresh.scope && !this.#toRevoke.isMarkedHere(key);
+      if (inFlight === undefined && earlier && isMeant && results.isUsable(earlier)) {
+        if (this.#home.shared === undefined || askedKey === key) return earlier;
         askedKey = key;
-        // Follows the chain again: this process may have learned more while it asked.
-        if (!(await this.#isOlderThanAtOthers(newest, key))) continue;
+        // If another relay has a newer result, or is to get one, `#start` takes it without a call. Otherwise, this process
+        // may have learned more while it asked.
+        if (!(await this.#isOlderThanAtOthers(newestToken, key))) continue;
       }
-      const result = await (inFlight?.result ?? this.#start(newest, call));
+      const result = await (inFlight?.result ?? this.#start(newestToken, call));
+      // Undefined: another relay has rotated this token, so the chain is longer now.
       if (result !== undefined) return result;
     }
   }

@@ -25,7 +25,7 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
     if (trustedProxies.length === 0) return remoteAddress;
     const trustsPeer = trustsUnixSocket && isUnixSocket(socket);
     if (!trustsPeer && !trusts(remoteAddress ?? '', 0)) return remoteAddress;
-    const forwarded = addressesIn(`${headers['x-forwarded-for'] ?? ''}`);
+    const forwarded = addressesNearestFirst(`${headers['x-forwarded-for'] ?? ''}`);
     // What stands before the nearest address that is no trusted proxy's, its sender may have made up.
     const nearest = forwarded.find((address, hop) => !trusts(address, hop + 1));
     const told = withoutPort(nearest ?? forwarded.at(-1));
@@ -75,7 +75,7 @@ function networkOf(address: string): string {
 }
 
 /** The addresses of `X-Forwarded-For`, the last one first. */
-function addressesIn(header: string): string[] {
+function addressesNearestFirst(header: string): string[] {
   const near = header.slice(-longestForwarded);
   const whole = near.length < header.length ? near.slice(near.indexOf(',') + 1) : near;
   const addresses = whole.split(',').map((one) => one.trim());

@@ -33,7 +33,10 @@ interface LoginDependencies {
 /** The addresses of registrations: what each is, and what answers there. */
 export type LoginRoutes = ReturnType<typeof createLoginRoutes>;
 
-/** Creates the routes of all registrations. The time to find one does not grow with their number. */
+/**
+ * Creates the routes of all registrations. The time to find one does not grow with their number. A registration may have
+ * several paths; CMSes that start at `/auth` use its first.
+ */
 export function createLoginRoutes(
   registrations: readonly ServedRegistration[],
   dependencies: LoginDependencies,

@@ -104,19 +104,19 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
 export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
   return answerFailures((ctx, failure) => {
-    const fail = startedDelivery(ctx, served)?.fail ?? answerInPlace;
+    const fail = deliveryOfFailure(ctx, served)?.fail ?? answerInPlace;
     // Browsers keep a prefetched redirect, and would show its error instead of the login.
     const answer = failure.code === 'prefetch_refused' ? answerFailure : fail;
     answer(ctx, failure);
   });
 }
 
-/** The delivery of a callback's login. @returns undefined if its failure must stay here */
-function startedDelivery(ctx: Context, { frontEnds, states }: Served): Delivery | undefined {
+/** Where the failure of a callback goes, whose state is unproven. @returns undefined if it must stay here */
+function deliveryOfFailure(ctx: Context, { frontEnds, states }: Served): Delivery | undefined {
   const { state } = claimedQuery(ctx);
   const login = states.peek(state);
   if (login === undefined) {
-    // The failure of a login that nobody knows concerns no front end, if there are several.
+    // A callback without a state may be the default front end's. An unknown state concerns none, if there are several.
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;
     return isOfDefault ? frontEnds.byDefault.deliveryOf() : undefined;
   }

@@ -134,10 +134,12 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   const own = isForProvider ? undefined : findResource(resources, named);
   // The provider does not know the words of a resource's scope.
   const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
+  // An open client gets the part of the scope that it may have. A configured one is refused for more.
   const narrow = (whole?: string) =>
     isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole);
   const { scope, ...account } = atProvider(query, place, narrow, own);
-  // If the login is for a resource, the provider's token stays here, and what it may do is not compared.
+  // If the login is for a resource, the provider's token stays here, and what it may do is not compared with what the
+  // person saw.
   const hasConsent = isOpen && isForProvider ? (true as const) : undefined;
   const resource = own ? { ownResource: own.url } : { providerResource: named };
   const oauth = { redirectUri, codeChallenge, client, scope, hasConsent, ...resource };

@@ -107,7 +107,7 @@ export class Attempt {
   #onResponse(response: Response): void {
     // The provider timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
     if (response.statusCode === 408 && this.#sent?.reusedSocket) {
-      this.#giveWay();
+      this.#leaveToNextAttempt();
       return;
     }
     this.#status = response.statusCode;
@@ -153,12 +153,12 @@ export class Attempt {
   // got's error holds the whole request, secret, code and token included. Don't pass it on.
   #onError({ code }: RequestError): void {
     if (this.#sent && this.#pool.diedWhileIdle(this.#sent, code, this.#bytesBefore))
-      this.#giveWay();
+      this.#leaveToNextAttempt();
     else this.#fail('provider_unreachable', code);
   }
 
   /** Ends the attempt, but not the call: another attempt can make it. */
-  #giveWay(): void {
+  #leaveToNextAttempt(): void {
     this.#settle();
     this.#stream.destroy();
     this.#promise.resolve('died_while_idle');

@@ -91,10 +91,11 @@ export function createRoom(most: number, share: Share = shares.api) {
   return {
     expect,
     take,
-    /** Takes the room of a transfer, within its share. Another transfer may give way to it. @returns as `take` */
+    /** Takes room for a transfer, within its share. Another may give way to it. @returns and throws as `take` */
     takeFor(transfer: Transfer): () => void {
       const isCrowded = share.givesWay && transfers.size >= crowd;
       makeRoomFor(transfer, [...transfers], share, isFull(share.endpoint), isCrowded);
+      // A transfer that gave way has returned its room already.
       const leave = take(share.endpoint);
       transfers.add(transfer);
       return () => {

@@ -49,6 +49,7 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
       faultOfEntry(`has the name of an endpoint${whose}: choose another name`);
     }
   };
+  // Registrations are below /auth/ and front ends below their registration: endpoints of a resource are at both.
   const delivery = describeDelivery(frontEnds, ['session']);
   if (delivery) report(registrations, endpointNames.withSessions, ` of ${delivery}`);
   if (resources.length > 0) {

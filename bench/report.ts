@@ -37,35 +37,28 @@ export function writeReport(measured: readonly Figures[]): void {
   const text = readFileSync(page, 'utf8');
   const [before = '', after = ''] = [text.split(begin)[0], text.split(end)[1]];
   const picture = '![CPU time by workload](benchmarks.svg)';
-  const figures = [setting(), picture, costs(measured), memories(measured)].join('\n\n');
+  const figures = [setting(), picture, comparison(measured)].join('\n\n');
   writeFileSync(page, `${before}${begin}\n\n${figures}\n\n${end}${after}`);
   writeFileSync(chart, draw(measured));
 }
 
-/** The CPU time of each contender in each workload. */
-function costs(measured: readonly Figures[]): string {
-  const workloads = [...new Set(measured.map(({ workload }) => workload))];
-  const rows = namesIn(measured).map((name) => [
-    name,
-    ...workloads.map((workload) => {
-      const found = measured.find((one) => one.name === name && one.workload === workload);
-      if (found === undefined) return '';
-      return found.cpu.toFixed(0) + (found.relative && ` (${found.relative})`);
-    }),
-  ]);
-  return table(['CPU, µs (÷ node:http)', ...workloads], rows);
-}
-
-/** The most memory of each contender, and its fastest start. */
-function memories(measured: readonly Figures[]): string {
-  const rows = namesIn(measured).map((name) => {
-    const own = measured.filter((one) => one.name === name);
-    const [most] = own.toSorted((a, b) => (b.memory[1] ?? 0) - (a.memory[1] ?? 0));
-    const sizes = (most?.memory ?? []).map((size) => size.toFixed(0));
+/** CPU time, memory and start of the relay and of what it is compared with. The terminal has all figures. */
+function comparison(measured: readonly Figures[]): string {
+  const workloads = Object.keys(titles);
+  const compared = measured.filter(
+    ({ name, workload }) => workload in titles && !/^relay(,| of)/.test(name),
+  );
+  const rows = namesIn(compared).map((name) => {
+    const own = compared.filter((one) => one.name === name);
+    const costs = workloads.map((workload) => {
+      const found = own.find((one) => one.workload === workload);
+      return found ? found.cpu.toFixed(0) + (found.relative && ` (${found.relative})`) : '';
+    });
+    const memory = Math.max(...own.map((one) => one.memory[1] ?? 0));
     const start = Math.min(...own.map((one) => one.start));
-    return [name, sizes.join(' → '), start.toFixed(0)];
+    return [name, ...costs, memory.toFixed(0), start.toFixed(0)];
   });
-  return table(['', 'memory, MiB', 'start, ms'], rows);
+  return table(['CPU, µs (÷ node:http)', ...workloads, 'memory, MiB', 'start, ms'], rows);
 }
 
 const namesIn = (measured: readonly Figures[]) => [...new Set(measured.map(({ name }) => name))];

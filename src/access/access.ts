@@ -78,8 +78,8 @@ export function createAccess(
 
   return {
     /**
-     * Asks whether the person of an access token may log in, and who it is. An answer is kept for a minute, for the same
-     * token, rules and question.
+     * Asks whether the person of an access token may log in, and who the person is. For a minute, the same question
+     * about the same token gets the same answer.
      *
      * @param allows all of them must match; an undefined one always does
      * @param question undefined: it does not matter who it is

@@ -25,7 +25,7 @@ export function splitName(text: string, registrations: readonly string[] = []) {
   return registrations.includes(at) ? { at, name } : { at: undefined, name: text };
 }
 
-/** What an `allow` means at one registration: names for another one match nobody here. */
+/** The part of an `allow` that counts at one registration. A name of another registration matches no person here. */
 export function allowAt(allow: Allow, registration: string): Allow {
   const rules = rulesOf(allow).map((rule) => {
     const split = (allow[rule] ?? []).map((text) => splitName(text, allow.registrations));

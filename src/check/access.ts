@@ -72,7 +72,7 @@ function checkScopes(
   const unsaid = resource ? 'who a person is' : 'whether a person may log in';
   const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say ${unsaid}`;
   const fix = `add ${missing.join(' and ')} to scope`;
-  // Permissions of the app stand in for scopes there, and no call without a login shows them.
+  // A GitHub App has permissions in place of scopes. Only a call with a person's token shows them.
   if (provider.appIdPrefix && registration.clientId.startsWith(provider.appIdPrefix)) {
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [notChecked('a GitHub App needs permissions for it', permissions)];

@@ -39,7 +39,7 @@ export async function readBody(
   }
 }
 
-/** Ends the connection after the response if nobody has read the whole body of its request. */
+/** Closes the connection after the response if a part of the request's body was not read. */
 export async function closeIfUnread(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.req.complete) return;

@@ -106,7 +106,10 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     /** Each `allow` that a person has to match: that of this registration, and those of the front end and resource. */
     allowsAt,
     verdictOn: access.verdictOn,
-    /** A part of a scope, with the words of the whole one that the provider needs to say who may log in, and who it is. */
+    /**
+     * Adds words of the whole scope to a part of it. Without them, the provider does not say who a person is, or
+     * whether the person may log in.
+     */
     scopeWithAccess(
       part: string | undefined,
       whole: string | undefined,

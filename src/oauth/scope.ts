@@ -72,9 +72,8 @@ export function scopeWithout(requested: Query[string], other = ''): Query[string
 }
 
 /**
- * What a client asks for within the configured scope. A CMS asks for a fixed scope, whatever its site needs, and a
- * client that nobody registered for what it reads in metadata. If the configured scope has no word of that, all of it
- * is requested.
+ * The words of the configured scope that a client asks for. A CMS asks for the same scope at every site. An open client
+ * asks for what it has read in metadata. If no word of theirs is in the configured scope, the whole scope is requested.
  *
  * @param query `scope` has commas or spaces between its words
  * @returns the configured scope or a part of it

@@ -84,7 +84,7 @@ function reportUnanswered(
   reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
 
-/** Warns if clients that nobody registered share an OAuth application with a front end that asks for more scopes. */
+/** Warns if open clients use the same OAuth application as a front end that asks for more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
   for (const { name, values } of open.usable) {
     const scopeOf = (one: FrontEndReading) =>
@@ -102,7 +102,7 @@ function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds
   }
 }
 
-/** Checks which programs need no entry of their own, and who may log in with them. */
+/** Checks the settings of clients without an entry: which front end takes them, and who may log in with them. */
 export function checkOpenClients({ resources, frontEnds }: Readings): void {
   const taken: string[] = [];
   for (const frontEnd of frontEnds) {

@@ -41,17 +41,14 @@ function startLogin(response: ServerResponse): void {
   const state = states.seal({ id, issuedAt, frontEnd: 'app', request: {} });
   const challenge = `code_challenge=${codeChallenge(codeVerifier)}&code_challenge_method=S256`;
   const cookie = `lr_login_${id.toString('hex', 0, 8)}=${secret.toString('base64url')}`;
-  redirect(response, `${authorization}&state=${state}&${challenge}`, [
-    `${cookie}; Max-Age=600; ${attributes}`,
-  ]);
+  redirect(response, `${authorization}&state=${state}&${challenge}`, [`${cookie}; Max-Age=600; ${attributes}`]);
 }
 
 function finishLogin({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
   const { code, state } = parse(url.slice(url.indexOf('?') + 1)) as Record<string, string>;
   const login = states.open(state ?? '');
   const shortId = login?.id.toString('hex', 0, 8);
-  const [, cookie = ''] =
-    new RegExp(`lr_login_${shortId}=([^;]*)`).exec(headers.cookie ?? '') ?? [];
+  const [, cookie = ''] = new RegExp(`lr_login_${shortId}=([^;]*)`).exec(headers.cookie ?? '') ?? [];
   const { id, codeVerifier } = idAndVerifierOf(Buffer.from(cookie, 'base64url'));
   if (!login || !timingSafeEqual(id, login.id)) throw new Error('altered');
   const parameters = `code=${encodeURIComponent(code ?? '')}&code_verifier=${codeVerifier}`;
@@ -84,12 +81,7 @@ function lookUp(incoming: IncomingMessage, response: ServerResponse): void {
   });
 }
 
-function call(
-  method: string,
-  url: string,
-  headers: Record<string, string>,
-  done: (body: Buffer) => void,
-): void {
+function call(method: string, url: string, headers: Record<string, string>, done: (body: Buffer) => void): void {
   const accept = { accept: 'application/json', 'accept-encoding': 'identity' };
   const outgoing = request(url, { method, agent, headers: { ...accept, ...headers } });
   outgoing.on('response', (answer) => {

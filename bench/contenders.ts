@@ -110,12 +110,7 @@ function earlier(checkout: string): Contender {
  *
  * @param hasResource whether the measured front end logs in for a resource
  */
-function relayOf(
-  name: string,
-  providers: number,
-  frontEnds: number,
-  hasResource = false,
-): Contender {
+function relayOf(name: string, providers: number, frontEnds: number, hasResource = false): Contender {
   return {
     ...program(name, byNumber, true, source, []),
     command(providerPort) {
@@ -134,12 +129,7 @@ function relayOf(
  *
  * @param provider the address of the provider, which is that of all registrations
  */
-function configFile(
-  provider: string,
-  providers: number,
-  frontEnds: number,
-  hasResource: boolean,
-): string {
+function configFile(provider: string, providers: number, frontEnds: number, hasResource: boolean): string {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true }));
   const secret = join(directory, 'secret');

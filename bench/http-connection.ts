@@ -70,9 +70,7 @@ export class HttpConnection {
   }
 
   #closed(): Error {
-    return this.#received === ''
-      ? new ClosedConnection()
-      : new Error('the connection was closed within an answer');
+    return this.#received === '' ? new ClosedConnection() : new Error('the connection was closed within an answer');
   }
 
   #receive(text: string): void {

@@ -8,11 +8,7 @@ const visitorsAtOnce = 16;
  * @param more whether to continue; called before each run
  * @returns the number of runs
  */
-export async function closedLoop(
-  workload: Workload,
-  target: Target,
-  more: () => boolean,
-): Promise<number> {
+export async function closedLoop(workload: Workload, target: Target, more: () => boolean): Promise<number> {
   const visitors = await enter(workload, target, visitorsAtOnce);
   let done = 0;
   await Promise.all(
@@ -31,12 +27,7 @@ export async function closedLoop(
  * @param rate times a second
  * @returns the time of each run, in milliseconds
  */
-export async function openLoop(
-  workload: Workload,
-  target: Target,
-  rate: number,
-  seconds: number,
-): Promise<number[]> {
+export async function openLoop(workload: Workload, target: Target, rate: number, seconds: number): Promise<number[]> {
   const everyone = await enter(workload, target, 2 * visitorsAtOnce);
   const idle = [...everyone];
   const durations: number[] = [];

@@ -26,11 +26,7 @@ function authorize(query: URLSearchParams, response: ServerResponse): void {
   response.writeHead(302, { location: `${redirectUri}?${parameters}`, 'content-length': 0 }).end();
 }
 
-async function exchange(
-  request: IncomingMessage,
-  query: URLSearchParams,
-  response: ServerResponse,
-): Promise<void> {
+async function exchange(request: IncomingMessage, query: URLSearchParams, response: ServerResponse): Promise<void> {
   let body = '';
   for await (const chunk of request.setEncoding('latin1')) body += chunk;
   const form = new URLSearchParams(body);

@@ -45,9 +45,7 @@ export function writeReport(measured: readonly Figures[]): void {
 /** CPU time, memory and start of the relay and of what it is compared with. The terminal has all figures. */
 function comparison(measured: readonly Figures[]): string {
   const workloads = Object.keys(titles);
-  const compared = measured.filter(
-    ({ name, workload }) => workload in titles && !/^relay(,| of)/.test(name),
-  );
+  const compared = measured.filter(({ name, workload }) => workload in titles && !/^relay(,| of)/.test(name));
   const rows = namesIn(compared).map((name) => {
     const own = compared.filter((one) => one.name === name);
     const costs = workloads.map((workload) => {
@@ -64,10 +62,7 @@ function comparison(measured: readonly Figures[]): string {
 const namesIn = (measured: readonly Figures[]) => [...new Set(measured.map(({ name }) => name))];
 
 /** A table in Markdown. The first column has text, the others numbers. */
-export function table(
-  [first = '', ...others]: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
+export function table([first = '', ...others]: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const rule = ['---', ...others.map(() => '---:')];
   return [line([first, ...others]), line(rule), ...rows.map(line)].join('\n');

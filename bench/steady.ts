@@ -40,8 +40,7 @@ for (let minute = 0; minute < minutes; minute += 1) {
 await relay.stop();
 await provider.stop();
 
-const share = (numbers: readonly number[], percent: number) =>
-  percentile(numbers, percent).toFixed(1);
+const share = (numbers: readonly number[], percent: number) => percentile(numbers, percent).toFixed(1);
 process.stdout.write(`${took.length} logins in ${minutes} minutes, ${(capacity / 2).toFixed(0)} per second, half of the capacity
 ${failures.length} failed ${failures[0] ?? ''}
 login, ms: p50 ${share(took, 50)}, p99 ${share(took, 99)}, longest ${share(took, 100)}

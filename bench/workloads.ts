@@ -129,11 +129,7 @@ async function resourceToken(target: Target): Promise<string> {
   return token;
 }
 
-async function requestToken(
-  connection: HttpConnection,
-  form: string,
-  token: string,
-): Promise<Answer> {
+async function requestToken(connection: HttpConnection, form: string, token: string): Promise<Answer> {
   const headers = `${formHeaders}Content-Length: ${form.length}\r\n`;
   const answer = await connection.send('POST', `${loginPath}/token`, headers, form);
   expect(answer.status === 200 && answer.body.includes(`"${token}"`), 'not the token', answer);

@@ -15,14 +15,10 @@ import { sourceDate } from './source-date.ts';
 const [architecture = '', binary = '', dist = ''] = process.argv.slice(2);
 const name = 'login-relay';
 const packageVersion = `${version}-1`;
-const { DEBFULLNAME = 'login-relay authors', DEBEMAIL = 'maintainers@login-relay.example' } =
-  process.env;
+const { DEBFULLNAME = 'login-relay authors', DEBEMAIL = 'maintainers@login-relay.example' } = process.env;
 const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 const homepage = repository === undefined ? '' : `Homepage: ${repository}\n`;
-const control = readFileSync('deploy/debian/control', 'utf8').replace(
-  /(?=^Description:)/m,
-  homepage,
-);
+const control = readFileSync('deploy/debian/control', 'utf8').replace(/(?=^Description:)/m, homepage);
 const documentation = `usr/share/doc/${name}`;
 
 /** The files that are copied, by their places. Those whose names end in `.gz` are compressed. */
@@ -43,16 +39,7 @@ const sources: Record<string, string> = {
   [`${documentation}/copyright`]: 'deploy/debian/copyright',
   [`${documentation}/THIRD-PARTY-LICENSES.txt.gz`]: `${dist}/THIRD-PARTY-LICENSES.txt`,
   [`${documentation}/changelog.gz`]: 'CHANGELOG.md',
-  ...examples(
-    'haproxy',
-    'nginx',
-    'caddy',
-    'pages',
-    'traefik',
-    'prometheus',
-    'grafana',
-    'kubernetes',
-  ),
+  ...examples('haproxy', 'nginx', 'caddy', 'pages', 'traefik', 'prometheus', 'grafana', 'kubernetes'),
 };
 const copies = Object.entries(sources).map(([path, from]) => {
   const content = readFileSync(from);
@@ -93,12 +80,8 @@ function examples(...folders: readonly string[]): Record<string, string> {
   const entries = folders.flatMap((folder) =>
     readdirSync(join('deploy', folder), { recursive: true, withFileTypes: true }),
   );
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map((one) => join(one.parentPath, one.name));
-  return Object.fromEntries(
-    paths.map((path) => [`${documentation}/examples/${path.replace('deploy/', '')}`, path]),
-  );
+  const paths = entries.filter((entry) => entry.isFile()).map((one) => join(one.parentPath, one.name));
+  return Object.fromEntries(paths.map((path) => [`${documentation}/examples/${path.replace('deploy/', '')}`, path]));
 }
 
 /** The documents for users. They link to each other, and to files that are examples in the package. Links do not work in compressed pages. */
@@ -106,10 +89,7 @@ function manuals(): Record<string, Buffer> {
   return Object.fromEntries(
     userDocuments.map((file) => {
       const text = readFileSync(join('docs', file), 'utf8');
-      const page = pageWithout(`docs/${file}`, text, isInPackage).replaceAll(
-        '](../deploy/',
-        '](examples/',
-      );
+      const page = pageWithout(`docs/${file}`, text, isInPackage).replaceAll('](../deploy/', '](examples/');
       return [`${documentation}/${file}`, Buffer.from(page)];
     }),
   );

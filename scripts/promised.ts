@@ -14,8 +14,7 @@ export type Lists = Readonly<Record<string, readonly string[]>>;
 const root = new URL('../', import.meta.url);
 const frozenFile = new URL('test/project/promised.json', root);
 const textOf = (path: string) => readFileSync(new URL(path, root), 'utf8');
-const found = (text: string, pattern: RegExp) =>
-  [...text.matchAll(pattern)].map(([, one = '']) => one);
+const found = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, one = '']) => one);
 
 /** What was promised. */
 export const frozenLists = (): Lists => JSON.parse(readFileSync(frozenFile, 'utf8'));
@@ -32,36 +31,24 @@ export function presentLists(): Lists {
     }),
     'exit codes': found(after('src/cli/commands/manual.md', '# EXIT STATUS', '# '), /^(\d)$/gm),
     'fields of the log': cells('| field | meaning |').flatMap((cell) => found(cell, /`([\w.]+)`/g)),
-    'flags, with their variables': Object.values(options).map(
-      ({ flag, variable }) => `${flag} ${variable}`,
-    ),
+    'flags, with their variables': Object.values(options).map(({ flag, variable }) => `${flag} ${variable}`),
     'headers to an application': Object.keys(identityHeaders({ sub: '' })),
     // The texts of pages are not promised, so their keys are not.
-    'keys and values of the file': keysOf(configFileSchema()).filter(
-      (key) => !key.startsWith('pages.texts.'),
-    ),
-    'metrics, with their labels': cells('| metric and its labels | meaning |').map((cell) =>
-      cell.replaceAll('`', ''),
-    ),
+    'keys and values of the file': keysOf(configFileSchema()).filter((key) => !key.startsWith('pages.texts.')),
+    'metrics, with their labels': cells('| metric and its labels | meaning |').map((cell) => cell.replaceAll('`', '')),
     'parameters of a start': parametersOfStart(),
-    'parameters of bodies': found(
-      after('src/oauth/endpoint-parameters.ts', 'const names =', ']'),
-      /'(\w+)'/g,
-    ),
+    'parameters of bodies': found(after('src/oauth/endpoint-parameters.ts', 'const names =', ']'), /'(\w+)'/g),
     'subjects of check': globSync('src/check/*.ts', { cwd: root.pathname }).flatMap((file) =>
       found(textOf(file), /findingsOn\('([^']+)'\)/g),
     ),
     'the browser client': declarations(),
   };
-  return Object.fromEntries(
-    Object.entries(lists).map(([name, list]) => [name, [...new Set(list)].sort()]),
-  );
+  return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, [...new Set(list)].sort()]));
 }
 
 /** What differs between two copies, each as a line with the name of its list. */
 export function differences(promised: Lists, present: Lists) {
-  const lines = (lists: Lists) =>
-    Object.entries(lists).flatMap(([name, list]) => list.map((one) => `${name}: ${one}`));
+  const lines = (lists: Lists) => Object.entries(lists).flatMap(([name, list]) => list.map((one) => `${name}: ${one}`));
   const [before, now] = [new Set(lines(promised)), new Set(lines(present))];
   return { gone: [...before.difference(now)], added: [...now.difference(before)] };
 }
@@ -96,16 +83,11 @@ function endpoints(): string[] {
 
 /** What a start reads from its query, as its sources name it. */
 function parametersOfStart(): string[] {
-  const source = [
-    'oauth/start-parameters',
-    'oauth/scope',
-    'routes/start-login',
-    'front-ends/front-ends',
-  ]
+  const source = ['oauth/start-parameters', 'oauth/scope', 'routes/start-login', 'front-ends/front-ends']
     .map((name) => textOf(`src/${name}.ts`))
     .join('\n');
-  const taken = found(source, /\{ ([\w, :]+) \}(?:: Query| = query| = claimedQuery)/g).flatMap(
-    (names) => names.split(',').map((name) => name.split(':')[0]?.trim() ?? ''),
+  const taken = found(source, /\{ ([\w, :]+) \}(?:: Query| = query| = claimedQuery)/g).flatMap((names) =>
+    names.split(',').map((name) => name.split(':')[0]?.trim() ?? ''),
   );
   return [...taken, ...found(source, /(?:query|asked|claimedQuery\(ctx\))\['(\w+)'\]/g)];
 }

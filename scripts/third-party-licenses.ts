@@ -12,8 +12,7 @@ if (runtime === undefined) throw new Error('no package with the Node runtime is 
 
 const packages = new Map(productionPackages.map((one) => [`${one.name} ${one.version}`, one]));
 process.stdout.write(
-  section(`Node.js ${runtime.version}`, runtime) +
-    [...packages].map(([title, one]) => section(title, one)).join(''),
+  section(`Node.js ${runtime.version}`, runtime) + [...packages].map(([title, one]) => section(title, one)).join(''),
 );
 
 function section(title: string, locked: LockedPackage): string {
@@ -23,7 +22,6 @@ function section(title: string, locked: LockedPackage): string {
 function text({ path, license }: LockedPackage): string {
   const directory = join(root, path);
   const files = readdirSync(directory).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
-  if (files.length === 0)
-    return `The package declares the licence ${license} and holds no text of it.`;
+  if (files.length === 0) return `The package declares the licence ${license} and holds no text of it.`;
   return files.map((file) => readFileSync(join(directory, file), 'utf8').trim()).join('\n\n');
 }

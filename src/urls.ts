@@ -21,10 +21,7 @@ export function mayBeThisMachine({ hostname }: URL): boolean {
 export const httpUrl = v.pipe(
   v.string(),
   // URL parsers repair malformed input, and then mean something else than its author.
-  v.regex(
-    /^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/,
-    'must be a URL of ASCII characters, without spaces',
-  ),
+  v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be a URL of ASCII characters, without spaces'),
   v.regex(/^https?:\/\/[^/]/i, 'must be a URL that starts with https:// (or http://)'),
   // Checked before parsing: the parser drops an empty user name.
   v.regex(/^[^/]*\/\/[^/?@]*([/?]|$)/, 'must not hold a user name or password'),
@@ -62,9 +59,7 @@ const metadataHost = /^metadata\.google\.internal\.?$/;
 /** Whether a host is a link-local address, or one at which a cloud serves metadata and credentials of the machine. */
 function isLinkLocal({ hostname }: URL): boolean {
   if (metadataHost.test(hostname)) return true;
-  return hostname.startsWith('[')
-    ? linkLocal.check(hostname.slice(1, -1), 'ipv6')
-    : linkLocal.check(hostname);
+  return hostname.startsWith('[') ? linkLocal.check(hostname.slice(1, -1), 'ipv6') : linkLocal.check(hostname);
 }
 
 /** The URL of a provider's endpoint. Link-local addresses are refused: cloud metadata services use them. */

@@ -1,10 +1,4 @@
-import type {
-  ChangeReason,
-  Login,
-  LoginErrorCode,
-  LoginOptions,
-  LoginRequest,
-} from '../client.d.ts';
+import type { ChangeReason, Login, LoginErrorCode, LoginOptions, LoginRequest } from '../client.d.ts';
 import { keepCookie } from './cookie.ts';
 import { failAsBlocked, LoginError } from './errors.ts';
 import type { Known } from './keeper.ts';
@@ -26,8 +20,7 @@ interface Message {
 const minute = 60_000;
 
 /** @see RFC 6750 §3.1 */
-const saysInvalid = ({ headers }: Response) =>
-  headers.get('WWW-Authenticate')?.includes('invalid_token');
+const saysInvalid = ({ headers }: Response) => headers.get('WWW-Authenticate')?.includes('invalid_token');
 
 const nothing = async () => null;
 
@@ -78,8 +71,7 @@ export function createLogin(given: LoginOptions): Login {
   let over: string | undefined;
 
   /** One tab at a time. */
-  const alone = <T>(task: () => Promise<T>): Promise<T> =>
-    navigator.locks.request(name, task).catch(failAsBlocked);
+  const alone = <T>(task: () => Promise<T>): Promise<T> => navigator.locks.request(name, task).catch(failAsBlocked);
 
   /** @param isTold another tab has told it, or knows it */
   function change(next: Known | null, reason?: ChangeReason, isTold?: boolean): void {

@@ -26,10 +26,7 @@ export interface Keeper {
    * @param isRefused whether the session of the page is of no use any more
    * @returns null: there is none. Undefined: it has to be refreshed.
    */
-  restore(
-    session: Known | null | undefined,
-    isRefused?: boolean,
-  ): Promise<Known | null | undefined>;
+  restore(session: Known | null | undefined, isRefused?: boolean): Promise<Known | null | undefined>;
 
   /**
    * Gets a new token, or a new cookie.

@@ -6,17 +6,7 @@ import type { LoginOptions } from '../client.d.ts';
  * @throws {TypeError} that says which option is wrong, and why
  */
 export function checked(options: LoginOptions) {
-  const {
-    relay,
-    clientId,
-    apis = [],
-    mode,
-    resource,
-    redirectUri,
-    scope,
-    debug,
-    ...others
-  } = options;
+  const { relay, clientId, apis = [], mode, resource, redirectUri, scope, debug, ...others } = options;
   const check = (holds: unknown, option: string, must: string) => {
     const value = options[option as keyof LoginOptions];
     if (!holds) throw new TypeError(`createLogin: ${option} ${must}: ${value}`);

@@ -9,12 +9,10 @@ const base64url = (bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string =>
     .replace(/=/g, '');
 
 /** The `S256` challenge of a verifier. @see RFC 7636 §4.2 */
-export const challengeOf = async (verifier: string) =>
-  base64url(await crypto.subtle.digest('SHA-256', utf8(verifier)));
+export const challengeOf = async (verifier: string) => base64url(await crypto.subtle.digest('SHA-256', utf8(verifier)));
 
 /** A key whose private half no script can read. */
-export const newKey = () =>
-  crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']) as Promise<CryptoKeyPair>;
+export const newKey = () => crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']) as Promise<CryptoKeyPair>;
 
 /**
  * Proves the key to a POST request.
@@ -23,12 +21,7 @@ export const newKey = () =>
  * @param nonce the newest one of the relay
  * @see RFC 9449 §4.2
  */
-export async function prove(
-  key: CryptoKeyPair,
-  url: string,
-  at: number,
-  nonce: string | undefined,
-): Promise<string> {
+export async function prove(key: CryptoKeyPair, url: string, at: number, nonce: string | undefined): Promise<string> {
   const jwk = await crypto.subtle.exportKey('jwk', key.publicKey);
   const header = { typ: 'dpop+jwt', alg: 'ES256', jwk };
   const claims = { htm: 'POST', htu: url, iat: at, jti: crypto.randomUUID(), nonce };

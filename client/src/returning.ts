@@ -22,10 +22,7 @@ const wrongIssuer = {
  *
  * @returns undefined: none comes back
  */
-export function takePending(
-  { relay, mode, debug }: LoginOptions,
-  name: string,
-): Pending | Promise<never> | undefined {
+export function takePending({ relay, mode, debug }: LoginOptions, name: string): Pending | Promise<never> | undefined {
   const url = new URL(location.href);
   const response = Object.fromEntries(url.searchParams);
   const clean = () => history.replaceState(history.state, '', url);

@@ -90,14 +90,10 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
       const kept = await find(session);
       if (!kept?.refreshToken) {
         // There is nothing to refresh with, so the relay never refuses it. A lookup of the user would.
-        return kept?.session.identity && kept.session.until < Date.now()
-          ? forget()
-          : (session ?? null);
+        return kept?.session.identity && kept.session.until < Date.now() ? forget() : (session ?? null);
       }
       const parameters = { grant_type: 'refresh_token', refresh_token: kept.refreshToken };
-      return getTokens(kept.key, kept.session, parameters).catch(
-        on(/invalid_(grant|target)/, forget),
-      );
+      return getTokens(kept.key, kept.session, parameters).catch(on(/invalid_(grant|target)/, forget));
     },
 
     async note(session) {

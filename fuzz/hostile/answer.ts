@@ -22,13 +22,9 @@ export function readAnswers(bytes: string, ended = false): { answers: RawAnswer[
     const headers = lines
       .split('\r\n')
       .slice(0, -1)
-      .map(
-        (line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(': ') + 2)] as const,
-      );
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(': ') + 2)] as const);
     const after = rest.slice(all.length);
-    const announced = Number(
-      headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0,
-    );
+    const announced = Number(headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0);
     // Only the answer to HEAD announces a body without sending one. Another answer follows, or nothing.
     const isToHead = after.startsWith('HTTP/1.1 ') || (after === '' && ended);
     const length = isToHead ? 0 : announced;

@@ -75,9 +75,7 @@ function anyFraming(random: Random): string {
 
 function anyLineEndings(random: Random, request: string): string {
   return request.replaceAll('\r\n', () =>
-    random.pick([
-      ...['\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', '\r\n ', '\r\n\t', '\n\r', '\0\r\n'],
-    ]),
+    random.pick([...['\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', '\r\n ', '\r\n\t', '\n\r', '\0\r\n']]),
   );
 }
 

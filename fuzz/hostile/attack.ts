@@ -72,8 +72,7 @@ async function exchange(port: number, requests: readonly string[], random: Rando
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
     // Every request but the last is complete. So the connection stays open until they are answered.
-    if (manner > 1 && readAnswers(received, true).answers.length >= requests.length - 1)
-      socket.end();
+    if (manner > 1 && readAnswers(received, true).answers.length >= requests.length - 1) socket.end();
   });
   // The relay may close the connection of a refused request early.
   socket.on('error', () => {});

@@ -4,11 +4,7 @@ import { keysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { createSessionSeal } from '../../src/session/sessions.ts';
 import { request } from '../../test/harness/client/request.ts';
-import {
-  codeVerifier,
-  sealCode,
-  sealRefreshToken,
-} from '../../test/harness/login/sealed-grants.ts';
+import { codeVerifier, sealCode, sealRefreshToken } from '../../test/harness/login/sealed-grants.ts';
 import type { RawAnswer } from './answer.ts';
 import { apiPath, frontEnds, stateKey } from './front-ends.ts';
 import { faultOf, type Targets } from './rules.ts';
@@ -75,8 +71,7 @@ const kinds: readonly Kind[] = [
     ...{ name: 'revocation', path: '/auth/provider/revoke', ...ofEndpoint },
     form: (number, origin) => ({ token: refreshToken(number, origin) }),
     faultOf: (answer, targets) =>
-      faultOfEndpoint(answer, targets) ??
-      (answer.status === 200 && answer.body !== '{}' ? answer.body : undefined),
+      faultOfEndpoint(answer, targets) ?? (answer.status === 200 && answer.body !== '{}' ? answer.body : undefined),
   },
   {
     ...{ name: 'session refresh', path: '/auth/session/refresh', ...ofSession },
@@ -195,8 +190,7 @@ function faultOfApi({ status, headers }: RawAnswer): string | undefined {
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
     if (neverPassed.includes(lower)) return `header ${name}`;
-    const isForeignTarget =
-      lower === 'location' && !value.startsWith(`https://relay.example${apiPath}`);
+    const isForeignTarget = lower === 'location' && !value.startsWith(`https://relay.example${apiPath}`);
     if (isForeignTarget) return `redirect to ${value}`;
     if (lower === 'access-control-allow-origin' && value !== frontEnds.wiki.origin) return value;
   }

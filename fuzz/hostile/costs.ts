@@ -22,9 +22,7 @@ const gets = [
   ...['/auth/house/wiki', '/api/user', '/auth/session', '/healthz', '/client.js', '/none'],
   ...[`${apiPath}repos`, '/.well-known/oauth-authorization-server/auth/provider'],
 ];
-const posts = [
-  ...['/auth/provider/token', '/auth/provider/revoke', '/auth/session/refresh', '/auth/logout'],
-];
+const posts = [...['/auth/provider/token', '/auth/provider/revoke', '/auth/session/refresh', '/auth/logout']];
 
 const oauth = `response_type=code&client_id=app&redirect_uri=${frontEnds.app.pages[1]}`;
 const queries = [
@@ -97,9 +95,7 @@ export function doorCosts(): Costly[] {
     ...['', 'junk', sealed, sealed.slice(0, 6000), `${sealed}=`, 'a'.repeat(room)],
     ...parts.map((part) => filled(part, room)),
   ];
-  const values = tokens.flatMap((token) =>
-    ['Bearer ', 'bEaReR   ', 'Basic ', ''].map((scheme) => scheme + token),
-  );
+  const values = tokens.flatMap((token) => ['Bearer ', 'bEaReR   ', 'Basic ', ''].map((scheme) => scheme + token));
   const headers: [string, string][][] = [
     ...values.map((value): [string, string][] => [['Authorization', value]]),
     ...tokens.map((token) => [basic(token.slice(0, (room * 3) / 4))]),
@@ -110,16 +106,11 @@ export function doorCosts(): Costly[] {
   ];
   const secrets = ['wrong', doorSecret];
   const bodies = [
-    ...secrets.flatMap((secret) =>
-      tokens.map((token) => `client_id=notes&client_secret=${secret}&token=${token}`),
-    ),
+    ...secrets.flatMap((secret) => tokens.map((token) => `client_id=notes&client_secret=${secret}&token=${token}`)),
     ...tokens.map((token) => `client_id=notes&client_secret=${token}&token=a`),
   ].map((body) => body.slice(0, limits.requestBodySize));
   return [
-    ...headers.flatMap((more) => [
-      { path: '/auth/check/notes', headers: more },
-      introspection('token=a', more),
-    ]),
+    ...headers.flatMap((more) => [{ path: '/auth/check/notes', headers: more }, introspection('token=a', more)]),
     ...bodies.map((body) => introspection(body)),
   ].map((sending) => {
     const { path, headers: all, body = '' }: Sending = sending;

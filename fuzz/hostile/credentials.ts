@@ -75,12 +75,7 @@ export async function createCredentials(
   function hopelessRedemption(random: Random): TokenRequest {
     const verifier = verifierOf(random);
     const content = codeFor(verifier, forbidden);
-    const changes = random.pick([
-      { age: 125 },
-      { age: -125 },
-      { frontEnd: `other ${frontEnds.app.origin}` },
-      foreign,
-    ]);
+    const changes = random.pick([{ age: 125 }, { age: -125 }, { frontEnd: `other ${frontEnds.app.origin}` }, foreign]);
     return random.oneIn(5)
       ? redemption(issue(content), verifierOf(random))
       : redemption(issue({ ...content, ...changes }), verifier);

@@ -26,11 +26,7 @@ export function startTarget(random: Random): string {
 }
 
 /** A request to the token or the revocation endpoint, valid or not, with these and other headers. */
-export function endpointRequest(
-  random: Random,
-  credentials: Credentials,
-  headers: readonly Header[],
-): string {
+export function endpointRequest(random: Random, credentials: Credentials, headers: readonly Header[]): string {
   const isForeign = random.oneIn(5);
   const chosen = random.oneIn(3) ? credentials.hopeless : credentials.good;
   const pairs = pairsOf(random.pick(isForeign ? credentials.foreign : chosen), random);
@@ -67,9 +63,7 @@ function wrongRequest(random: Random, credentials: Credentials, pairs: readonly 
   const headers: Header[] = [
     ...(random.oneIn(16) ? [] : [['Content-Type', type] as const]),
     ...(random.oneIn(32) ? [['Content-Encoding', random.pick(['gzip', 'br', ''])] as const] : []),
-    ...random.some(random.oneIn(4) ? 0 : 1, random.oneIn(9) ? 3 : 2, () =>
-      dpop(random, credentials),
-    ),
+    ...random.some(random.oneIn(4) ? 0 : 1, random.oneIn(9) ? 3 : 2, () => dpop(random, credentials)),
   ];
   return { headers, body };
 }

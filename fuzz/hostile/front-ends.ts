@@ -89,9 +89,7 @@ export const allPages = [...frontEnds.app.pages, ...frontEnds.shop.pages] as con
 
 /** The front end that has a name. */
 export function frontEndOf(name: string | undefined): FrontEndUnderAttack | undefined {
-  return name !== undefined && Object.hasOwn(frontEnds, name)
-    ? frontEnds[name as keyof typeof frontEnds]
-    : undefined;
+  return name !== undefined && Object.hasOwn(frontEnds, name) ? frontEnds[name as keyof typeof frontEnds] : undefined;
 }
 
 /**
@@ -101,11 +99,7 @@ export function frontEndOf(name: string | undefined): FrontEndUnderAttack | unde
  * @param secretFile that of the resource
  * @param more additional settings of each front end
  */
-export function relayFile(
-  origin: string,
-  secretFile: string,
-  more: Readonly<Record<string, string>> = {},
-): string {
+export function relayFile(origin: string, secretFile: string, more: Readonly<Record<string, string>> = {}): string {
   const urls = {
     'authorize-url': `${origin}/authorize`,
     'token-url': `${origin}/token`,

@@ -28,9 +28,7 @@ const hang = 60_000;
  *
  * @returns the count of each outcome by endpoint
  */
-export async function takeHostileAnswers(
-  plan: Plan,
-): Promise<{ ends: Map<string, number>; faults: string[] }> {
+export async function takeHostileAnswers(plan: Plan): Promise<{ ends: Map<string, number>; faults: string[] }> {
   const ends = new Map<string, number>();
   const faults: string[] = [];
   const agent = new Agent({ keepAlive: true });
@@ -61,11 +59,7 @@ export async function takeHostileAnswers(
   return { ends, faults };
 }
 
-async function metadata(
-  origin: string,
-  number: number,
-  client: ReturnType<typeof createUpstreamClient>,
-) {
+async function metadata(origin: string, number: number, client: ReturnType<typeof createUpstreamClient>) {
   const issuer = `${origin}/${number}`;
   try {
     const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };

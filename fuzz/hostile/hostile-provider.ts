@@ -51,9 +51,7 @@ function endOfRequest(received: string): number | undefined {
 
 /** The client of a request, and the answer of a well-behaved provider. */
 function read(request: string, origin: string) {
-  const credential = /(?:[?&\n](?:code|refresh_token|token)=|authorization: Bearer )([\w-]+)/i.exec(
-    request,
-  )?.[1];
+  const credential = /(?:[?&\n](?:code|refresh_token|token)=|authorization: Bearer )([\w-]+)/i.exec(request)?.[1];
   const issuer = /^GET (\/\d+)\/\.well-known/.exec(request)?.[1];
   const number = Number(/\d+/.exec(issuer ?? credential ?? '')?.[0] ?? 0);
   const honest = request.startsWith('POST') ? grantOf(credential) : recordOf(credential);

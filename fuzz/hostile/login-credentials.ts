@@ -2,14 +2,7 @@ import { idAndVerifierOf } from '../../src/login/pkce.ts';
 import { createStates, type States } from '../../src/login/state.ts';
 import { keysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
-import {
-  allPages,
-  audienceOf,
-  baseUrl,
-  frontEnds,
-  type RegistrationName,
-  stateKey,
-} from './front-ends.ts';
+import { allPages, audienceOf, baseUrl, frontEnds, type RegistrationName, stateKey } from './front-ends.ts';
 import type { Random } from './random.ts';
 
 const returnTo = [
@@ -38,9 +31,7 @@ export function createLogins(states: Readonly<Record<RegistrationName, States>>)
     const issuedAt = Math.floor(Date.now() / 1000);
     const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
     const frontEnd = random.pick(random.oneIn(8) ? (['other', 'app', 'wiki'] as const) : own);
-    const state = random.oneIn(2)
-      ? undefined
-      : `${frontEnd} own&state=${random.below(1000)}\u{1f511}`;
+    const state = random.oneIn(2) ? undefined : `${frontEnd} own&state=${random.below(1000)}\u{1f511}`;
     // A foreign URI may have been registered when the login was started.
     const redirectUri = random.oneIn(8) ? 'https://evil.example/' : random.pick(allPages);
     const codeChallenge = random.bytes(32).toString('base64url');

@@ -203,11 +203,7 @@ function interim(random: Random, body: Buffer): HostileAnswer {
   return { steps: [many, ...last], ending: last.length > 0 ? 'keep' : 'end' };
 }
 
-function cutOff(
-  random: Random,
-  body: Buffer,
-  ...endings: readonly HostileAnswer['ending'][]
-): HostileAnswer {
+function cutOff(random: Random, body: Buffer, ...endings: readonly HostileAnswer['ending'][]): HostileAnswer {
   const bytes = bytesOf(ok, body);
   return send(bytes.subarray(0, random.below(bytes.length)), random.pick(endings));
 }

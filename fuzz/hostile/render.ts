@@ -2,12 +2,7 @@
 export type Header = readonly [name: string, value: string];
 
 /** Writes a request without a body. */
-export function render(
-  method: string,
-  target: string,
-  headers: readonly Header[],
-  version = 'HTTP/1.1',
-): string {
+export function render(method: string, target: string, headers: readonly Header[], version = 'HTTP/1.1'): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} ${version}\r\n${lines.join('')}\r\n`;
 }

@@ -80,8 +80,7 @@ function readableHeader(random: Random, cookie: string): Header {
   if (name === 'Cookie' && !random.oneIn(3)) {
     return [name, random.oneIn(2) ? cookie : fieldValue(spoilt(random, cookie))];
   }
-  if (name === 'Authorization' && random.oneIn(2))
-    return [name, `Bearer token-${random.below(99)}`];
+  if (name === 'Authorization' && random.oneIn(2)) return [name, `Bearer token-${random.below(99)}`];
   if (name === 'Origin' && random.oneIn(2)) return [name, 'https://app.example'];
   // "close" would end the connection before the next request is read.
   if (name === 'Connection') return [name, 'keep-alive'];

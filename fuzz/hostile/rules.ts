@@ -15,9 +15,7 @@ export interface Targets {
 }
 
 const failureStatuses: ReadonlySet<number> = new Set(
-  failureCodes
-    .filter((code) => code !== 'internal_error')
-    .map((code) => new RelayError(code).status),
+  failureCodes.filter((code) => code !== 'internal_error').map((code) => new RelayError(code).status),
 );
 
 const once = [
@@ -38,10 +36,7 @@ const permitted: ReadonlySet<string> = new Set(
 );
 
 /** The fault of an answer as text; undefined if it has none. */
-export function faultOf(
-  { status, headers, body }: RawAnswer,
-  targets: Targets,
-): string | undefined {
+export function faultOf({ status, headers, body }: RawAnswer, targets: Targets): string | undefined {
   const values = (name: string) =>
     headers.filter(([one]) => one.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
   for (const [name] of headers) {
@@ -54,8 +49,7 @@ export function faultOf(
   const text = `${headers.join('\n')}\n${body}`;
   if (text.includes(hidden)) return `a hidden credential in ${text}`;
   const [location] = values('Location');
-  if (status === 307)
-    return body === '' ? faultOfTarget(location, targets) : 'redirect with a body';
+  if (status === 307) return body === '' ? faultOfTarget(location, targets) : 'redirect with a body';
   if (location !== undefined) return `Location with a ${status}`;
   if (status === 204) return body === '' ? undefined : '204 with a body';
   if (status !== 200 && !failureStatuses.has(status)) return `status ${status}`;
@@ -78,11 +72,7 @@ function faultOfTarget(location: string | undefined, targets: Targets): string |
 
 const added = ['scope', 'state', 'code_challenge', 'code_challenge_method', 'nonce'];
 
-function isAuthorizationRequest(
-  query: URLSearchParams,
-  known: URLSearchParams,
-  { openState }: Targets,
-): boolean {
+function isAuthorizationRequest(query: URLSearchParams, known: URLSearchParams, { openState }: Targets): boolean {
   const names = [...known.keys(), ...added];
   const words = new Set(query.get('scope')?.split(' '));
   const login = openState(query.get('state') ?? '');
@@ -130,8 +120,7 @@ function faultOfSetCookies(status: number, cookies: readonly string[]): string |
     const [isOfSession, value, maxAge] = sessionCookie.exec(cookie) ?? [];
     if (isOfSession === undefined) return `cookie ${cookie}`;
     if ((value === '') !== (maxAge === '0')) return `cookie ${cookie}`;
-    if (status !== 200 && (status !== 307 || value === undefined))
-      return `${status} with ${cookie}`;
+    if (status !== 200 && (status !== 307 || value === undefined)) return `${status} with ${cookie}`;
   }
   return undefined;
 }

@@ -98,12 +98,7 @@ function query(random: Random): string {
   ]);
 }
 
-function withBody(
-  random: Random,
-  method: string,
-  target: string,
-  headers: readonly Header[],
-): string {
+function withBody(random: Random, method: string, target: string, headers: readonly Header[]): string {
   const body = method === 'GET' || method === 'HEAD' || random.oneIn(2) ? '' : hostileText(random);
   const framing: Header[] = body === '' ? [] : [['Content-Length', `${body.length}`]];
   return render(method, target, [...headers, ...framing]) + body;

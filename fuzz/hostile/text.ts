@@ -50,7 +50,5 @@ export function spoilt(random: Random, text: string): string {
 }
 
 function flipped(random: Random, text: string): string {
-  return Array.from(text, (one) =>
-    String.fromCharCode((one.charCodeAt(0) ^ (1 << random.below(8))) & 0xff),
-  ).join('');
+  return Array.from(text, (one) => String.fromCharCode((one.charCodeAt(0) ^ (1 << random.below(8))) & 0xff)).join('');
 }

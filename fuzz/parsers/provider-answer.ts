@@ -101,9 +101,7 @@ async function checkMetadata(client: UpstreamClient): Promise<void> {
   }
 }
 
-async function outcomeOf<Value>(
-  outcome: Promise<Value>,
-): Promise<Value | RelayError | DiscoveryError> {
+async function outcomeOf<Value>(outcome: Promise<Value>): Promise<Value | RelayError | DiscoveryError> {
   try {
     return await outcome;
   } catch (error) {

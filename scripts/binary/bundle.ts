@@ -35,10 +35,7 @@ export async function bundle(entryPoint: string): Promise<string> {
 
 // esbuild does not apply `charset` to tagged templates. V8 needs half the memory for a script that is all ASCII.
 function ascii(code: string): string {
-  return code.replace(
-    /[^\0-\x7F]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return code.replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The list of public suffixes takes an eighth of the time of `--version`. Few commands ask it. */
@@ -60,16 +57,12 @@ const embedFiles: Plugin = {
   name: 'embed files',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
-      const reading =
-        /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\)(?:,\s*('utf8'),?\s*)?\)/g;
-      const contents = readFileSync(path, 'utf8').replace(
-        reading,
-        (_, file: string, text?: string) => {
-          const content = readFileSync(join(dirname(path), file));
-          if (text) return JSON.stringify(content.toString());
-          return `Buffer.from('${content.toString('base64')}', 'base64')`;
-        },
-      );
+      const reading = /readFileSync\(\s*new URL\('([^']+)', import\.meta\.url\)(?:,\s*('utf8'),?\s*)?\)/g;
+      const contents = readFileSync(path, 'utf8').replace(reading, (_, file: string, text?: string) => {
+        const content = readFileSync(join(dirname(path), file));
+        if (text) return JSON.stringify(content.toString());
+        return `Buffer.from('${content.toString('base64')}', 'base64')`;
+      });
       return { contents, loader: 'ts' };
     });
   },

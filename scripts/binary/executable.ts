@@ -68,9 +68,7 @@ function seedPackerCache(runtime: string, { os, arch }: Platform, home: string):
   const cache = join(home, '.pkg-cache', 'sea');
   const release = join(cache, `node-v${runtimeVersion}-${os === 'win32' ? 'win' : os}-${arch}`);
   const [archive, executable] =
-    os === 'win32'
-      ? [`${release}.zip`, `${release}.exe`]
-      : [`${release}.tar.gz`, join(release, 'bin', 'node')];
+    os === 'win32' ? [`${release}.zip`, `${release}.exe`] : [`${release}.tar.gz`, join(release, 'bin', 'node')];
   mkdirSync(dirname(executable), { recursive: true });
   copyFileSync(runtime, executable);
   for (const path of [archive, `${archive}.ok`, `${executable}.ok`]) writeFileSync(path, '');

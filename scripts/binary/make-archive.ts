@@ -2,15 +2,7 @@
 // the same bytes.
 // Usage: node scripts/binary/make-archive.ts <executable> <platform>
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { createZipArchiveSync, ZipEntry } from 'node:zlib';
 import { version } from '../../src/version.ts';
@@ -48,10 +40,7 @@ function packTar(archive: string): void {
   );
   // With one thread, because the blocks of several would depend on their number.
   const options = ['--compress', '--stdout', '--threads=1'];
-  writeFileSync(
-    archive,
-    execFileSync('xz', options, { input: tar, maxBuffer: Number.POSITIVE_INFINITY }),
-  );
+  writeFileSync(archive, execFileSync('xz', options, { input: tar, maxBuffer: Number.POSITIVE_INFINITY }));
   holdSize('archive', archive, platform);
 }
 

@@ -15,9 +15,7 @@ import { isThisPlatform, type Platform, runtimeVersion } from './platforms.ts';
 export function prepareRuntime(platform: Platform, folder: string) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const source = isThisPlatform(platform)
-    ? `node_modules/${platform.runtimePackage}`
-    : fetchPackage(platform, folder);
+  const source = isThisPlatform(platform) ? `node_modules/${platform.runtimePackage}` : fetchPackage(platform, folder);
   const runtime = join(folder, 'node');
   copyFileSync(join(source, 'bin', platform.os === 'win32' ? 'node.exe' : 'node'), runtime);
   return { runtime, isStripped: platform.os !== 'linux' || strip(runtime, platform) };

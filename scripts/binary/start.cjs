@@ -4,9 +4,7 @@ const { Script } = require('node:vm');
 
 // Node reports no deprecations of code in node_modules. The program is not in one.
 process.noDeprecation = true;
-const compiled = getAssetKeys().includes('compiled')
-  ? Buffer.from(getRawAsset('compiled'))
-  : undefined;
+const compiled = getAssetKeys().includes('compiled') ? Buffer.from(getRawAsset('compiled')) : undefined;
 const program = new Script(getAsset('program', 'latin1'), {
   filename: 'login-relay',
   cachedData: compiled,

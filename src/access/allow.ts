@@ -1,10 +1,5 @@
 import { openidAccess } from '../providers/identity-servers.ts';
-import {
-  type AccessAnswer,
-  type AccessAnswers,
-  type AccessRule,
-  accessRules,
-} from '../providers/provider.ts';
+import { type AccessAnswer, type AccessAnswers, type AccessRule, accessRules } from '../providers/provider.ts';
 
 /** Who may log in: one match of any rule is enough. */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
@@ -80,9 +75,7 @@ export function neededScopes(allow: Allow, access: AccessAnswers | undefined): s
 
 /** The scopes that a provider needs for answers. Of `a|b c`, it needs `a` or `b`, and `c`: `[[a, b], [c]]`. */
 export function scopesOf(answers: readonly AccessAnswer[]): string[][] {
-  const needs = answers.flatMap((answer) =>
-    answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? []),
-  );
+  const needs = answers.flatMap((answer) => (answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? [])));
   return [...new Set(needs)].map((need) => need.split('|'));
 }
 

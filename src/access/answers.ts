@@ -79,12 +79,7 @@ async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<b
 }
 
 /** Asks whether a person is a member of an organization, or of a team: `organization/team`. */
-async function isMember(
-  name: string,
-  { ask: template, state }: Membership,
-  person: Item,
-  ask: Ask,
-): Promise<boolean> {
+async function isMember(name: string, { ask: template, state }: Membership, person: Item, ask: Ask): Promise<boolean> {
   const [organization = '', team = ''] = name.split('/');
   const parts = { organization, team, login: textIn(person, 'login') };
   const path = template.replaceAll(/:(organization|team|login)/g, (_, part: keyof typeof parts) =>
@@ -107,8 +102,7 @@ function segment(name: string | undefined): string {
 /** Whether a record has the value that a name means. */
 type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
 
-const hasText: Matcher = (name, { fields, ignoresCase }, item) =>
-  isSame(name, textOf(item, fields), ignoresCase);
+const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, textOf(item, fields), ignoresCase);
 
 /** Whether a name is this person's login name or id. */
 const isUser: Matcher = (name, values, item) => {
@@ -147,9 +141,7 @@ export async function valuesOf(values: PersonValues, person: Item, ask: Ask): Pr
   const [field = '', ...more] = fields;
   const found: string[] = [];
   for await (const item of itemsOf(values, person, ask)) {
-    const isMeant = [verified, primary].every(
-      (name) => name === undefined || isTrue(valueIn(item, name)),
-    );
+    const isMeant = [verified, primary].every((name) => name === undefined || isTrue(valueIn(item, name)));
     if (!isMeant) continue;
     const text = more.length > 0 ? textOf(item, fields) : undefined;
     if (more.length > 0 && text === undefined) throw unusable();
@@ -176,11 +168,9 @@ async function* itemsOf({ from, items, next }: PersonValues, person: Item, ask: 
     if (!found.every(isObject)) throw unusable();
     yield* found;
     const inBody = next !== undefined && isObject(answer) ? answer[next] : undefined;
-    const following =
-      inBody ?? /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(`${headers['link'] ?? ''}`)?.[1];
+    const following = inBody ?? /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(`${headers['link'] ?? ''}`)?.[1];
     // Only its query: what the provider answers never chooses the host that gets the token.
-    const query =
-      typeof following === 'string' ? URL.parse(following, 'https://provider.invalid') : undefined;
+    const query = typeof following === 'string' ? URL.parse(following, 'https://provider.invalid') : undefined;
     path = query ? from.replace(/\?.*$/s, '') + query.search : undefined;
     if (following !== undefined && path === undefined) throw unusable();
   }

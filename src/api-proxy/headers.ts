@@ -25,8 +25,7 @@ const keptBack =
 /** What names the caller, and what only browsers send. */
 const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
 /** By these, servers behind proxies know people, who must not write them themselves. */
-const keptFromResource =
-  /^x-request-id$|^x-(?:authentik|authenticated|user)|^(?:remote|x-auth|x-remote|x-webauth)-/;
+const keptFromResource = /^x-request-id$|^x-(?:authentik|authenticated|user)|^(?:remote|x-auth|x-remote|x-webauth)-/;
 
 /** Whether a request header passes these patterns. Servers take other characters of a name for hyphens. */
 const passes = (name: string, more: RegExp) => {
@@ -56,11 +55,7 @@ export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
  * @param more names in lower case that are passed, too
  * @param accessToken visible ASCII
  */
-export function apiRequestHeaders(
-  headers: IncomingHttpHeaders,
-  more: readonly string[],
-  accessToken: string,
-): Headers {
+export function apiRequestHeaders(headers: IncomingHttpHeaders, more: readonly string[], accessToken: string): Headers {
   return {
     ...selected(headers, (name) => passedToApi.has(name) || more.includes(name)),
     authorization: `Bearer ${accessToken}`,

@@ -37,12 +37,7 @@ export function proxiedUrl(target: string, prefix: string, base: URL): URL | und
  * @param mounted the public URL of the relay for `base`
  * @returns undefined if there is none. Then, the redirect gets no target: no response chooses another host for a page
  */
-export function relayedLocation(
-  location: string,
-  from: URL,
-  base: URL,
-  mounted: string,
-): string | undefined {
+export function relayedLocation(location: string, from: URL, base: URL, mounted: string): string | undefined {
   const target = URL.parse(location, from);
   if (target?.origin !== base.origin) return undefined;
   const rest = restBelow(target.pathname, base.pathname);

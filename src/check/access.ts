@@ -26,9 +26,7 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
       const given = 'known' in settings ? settings.known : settings.discovered.given;
       const way = { registration, frontEnd, provider: described.get(name) ?? given };
       const resources = resourcesAt(config, frontEnd, registration);
-      return resources.length > 0
-        ? resources.flatMap((resource) => checkRules({ ...way, resource }))
-        : checkRules(way);
+      return resources.length > 0 ? resources.flatMap((resource) => checkRules({ ...way, resource })) : checkRules(way);
     }),
   );
 }
@@ -92,8 +90,6 @@ function missingScopes(
   scope = '',
 ): readonly string[] {
   const given = scope.split(' ');
-  const missing = needed
-    .filter((words) => !words.some((word) => given.includes(word)))
-    .map(([word = '']) => word);
+  const missing = needed.filter((words) => !words.some((word) => given.includes(word))).map(([word = '']) => word);
   return [...new Set(missing)].filter((word) => scopesSupported?.includes(word) ?? true);
 }

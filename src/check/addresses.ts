@@ -71,9 +71,7 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
   const answer = await get(context, startUrl(context));
   if ('status' in answer) return judgeStart(context, answer);
   const { message, fix, byEveryone } = answer;
-  return byEveryone
-    ? base.problem(message, fix)
-    : base.notChecked(message, `${start}; otherwise ${fix}`);
+  return byEveryone ? base.problem(message, fix) : base.notChecked(message, `${start}; otherwise ${fix}`);
 }
 
 /** Where the relay should redirect to the provider, with what its front end must send. */

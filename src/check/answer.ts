@@ -1,19 +1,11 @@
 import { RelayError } from '../failures/relay-error.ts';
-import type {
-  ObserveCall,
-  UpstreamCall,
-  UpstreamRequest,
-  UpstreamResponse,
-} from '../upstream/messages.ts';
+import type { ObserveCall, UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding, Findings } from './finding.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
 /** Makes one call: its answer, or why there is none. */
-export function ask(
-  context: CheckContext,
-  request: UpstreamRequest,
-): Promise<UpstreamResponse | Unreached> {
+export function ask(context: CheckContext, request: UpstreamRequest): Promise<UpstreamResponse | Unreached> {
   return answerOf(context, request.url, (observe) => context.client.call(request, observe));
 }
 
@@ -48,18 +40,12 @@ export function isHtml({ headers }: UpstreamResponse): boolean {
 }
 
 /** Where the answer redirects to; null if it has no usable Location, undefined if it is no redirect. */
-export function redirectTarget(
-  { status, headers }: UpstreamResponse,
-  url: string,
-): URL | null | undefined {
+export function redirectTarget({ status, headers }: UpstreamResponse, url: string): URL | null | undefined {
   return status >= 300 && status < 400 ? URL.parse(headers.location ?? '', url) : undefined;
 }
 
 /** Says that the provider has a problem, and that the configuration is not the cause. */
-export function providerInTrouble(
-  { warning }: Findings,
-  { status }: UpstreamResponse,
-): Finding | undefined {
+export function providerInTrouble({ warning }: Findings, { status }: UpstreamResponse): Finding | undefined {
   if (status < 500 && status !== 429) return undefined;
   const fix = 'try again later, and look at the provider’s status page';
   return warning(`the provider has a problem (status ${status})`, fix);
@@ -70,11 +56,7 @@ export function providerInTrouble(
  *
  * @param fix what to change if the address is wrong
  */
-export function wrongKind(
-  findings: Findings,
-  answer: UpstreamResponse,
-  fix: string,
-): Finding | undefined {
+export function wrongKind(findings: Findings, answer: UpstreamResponse, fix: string): Finding | undefined {
   const trouble = providerInTrouble(findings, answer);
   if (trouble !== undefined) return trouble;
   const { status } = answer;

@@ -1,9 +1,5 @@
 import { codeChallenge } from '../login/pkce.ts';
-import {
-  authorizationRequest,
-  newNonce,
-  withLoginParameters,
-} from '../oauth/authorization-request.ts';
+import { authorizationRequest, newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
@@ -59,11 +55,7 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
 const longestCode = 100;
 
 /** Says what is wrong with an answer to the authorization request; undefined if nothing shows. */
-function faultOf(
-  answer: UpstreamResponse,
-  url: string,
-  context: ProviderContext,
-): Finding | undefined {
+function faultOf(answer: UpstreamResponse, url: string, context: ProviderContext): Finding | undefined {
   const { registration, describe } = context;
   const { callbackUri } = registration;
   const { status, body } = answer;

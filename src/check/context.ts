@@ -24,11 +24,7 @@ export interface ProviderContext extends CheckContext {
 }
 
 /** Names the settings of one login for people. With flags alone there is only one of each, which has no name in a file. */
-export function namingOf(
-  { relay, registrations, frontEnds }: Readings,
-  registration: string,
-  frontEnd: string,
-) {
+export function namingOf({ relay, registrations, frontEnds }: Readings, registration: string, frontEnd: string) {
   const owners = {
     relay,
     providers: registrations.find(({ name }) => name === registration) ?? registrations[0],

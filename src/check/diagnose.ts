@@ -132,10 +132,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 /** Checks the endpoints of a provider. The token request uses the callback URL that works at the authorization endpoint. */
 async function checkProvider(context: ProviderContext): Promise<Finding[]> {
   const { findings, registration } = await checkCallbacks(context);
-  const ofEndpoints = await Promise.all([
-    checkTokenEndpoint({ ...context, registration }),
-    checkUserEndpoint(context),
-  ]);
+  const ofEndpoints = await Promise.all([checkTokenEndpoint({ ...context, registration }), checkUserEndpoint(context)]);
   return [...checkScope(context), ...checkTokens(context), ...findings, ...ofEndpoints.flat()];
 }
 

@@ -61,8 +61,7 @@ function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Fin
   // What a provider names as its issuer is untrusted text: only a URL of usual length is shown.
   const isShown = v.is(options.issuer.schema, metadataIssuer) && metadataIssuer.length <= 200;
   // An explanation is a message, and a remedy after its first colon if there is one.
-  const [message = '', remedy = 'try again later: a relay that runs keeps trying'] =
-    explanation.split(/: (.*)/);
+  const [message = '', remedy = 'try again later: a relay that runs keeps trying'] = explanation.split(/: (.*)/);
   const fix = isShown
     ? `if that is your provider, set ${correct} to exactly ${metadataIssuer}`
     : remedy.replace('the issuer', correct);

@@ -11,10 +11,7 @@ import { checkUpstream } from './upstream.ts';
  * Asks for a resource without a token, and for its metadata, at its public address: proxies may let neither the
  * challenge nor the metadata arrive.
  */
-export async function checkResource(
-  context: CheckContext,
-  resource: ResourceConfig,
-): Promise<Finding[]> {
+export async function checkResource(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
   const { url, upstream } = resource;
   const [answer, metadata, ofUpstream] = await Promise.all([
     get(context, url),
@@ -28,9 +25,7 @@ export async function checkResource(
     return [warning(answer.message, fix), ...ofUpstream];
   }
   const ofMetadata =
-    'fix' in metadata
-      ? warning(metadata.message, metadata.fix)
-      : judgeMetadata(context, resource, metadata);
+    'fix' in metadata ? warning(metadata.message, metadata.fix) : judgeMetadata(context, resource, metadata);
   return [judgeChallenge(context, resource, answer), ofMetadata, ...ofUpstream];
 }
 

@@ -73,9 +73,7 @@ function readingOf(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const isBare401 = answer.status === 401 && providerError === undefined;
   if (code !== 'client_refused' && !isBare401) return 'unknown';
   // A text that is known names one credential; a code may mean either.
-  const [byText, byCode] = [error_description ?? message, error].map(
-    (said) => refusedCredentials[`${said}`],
-  );
+  const [byText, byCode] = [error_description ?? message, error].map((said) => refusedCredentials[`${said}`]);
   return byText ?? byCode ?? 'credentials';
 }
 
@@ -116,10 +114,7 @@ function causesOf(context: ProviderContext, forms: readonly ClientAuthentication
   const register = `register exactly ${registration.callbackUri} as callback URL`;
   const tried = `(tried: ${forms.join(', ')})`;
   return {
-    redirect_uri: [
-      'does not accept the redirect URI',
-      `${register}, or correct ${describe('baseUrl')}`,
-    ],
+    redirect_uri: ['does not accept the redirect URI', `${register}, or correct ${describe('baseUrl')}`],
     secret: ['does not accept the client secret', secret],
     identifier: ['does not know the client identifier', `correct ${identifier}`],
     /** Client identifier or secret. */

@@ -41,10 +41,7 @@ const reasons: Readonly<Record<string, readonly [message: string, fix: string]>>
     'the certificate has expired, if the clock of this machine is right',
     'check the clock; otherwise the certificate has to be renewed',
   ],
-  CERT_NOT_YET_VALID: [
-    'the certificate is not valid yet, if the clock of this machine is right',
-    'check the clock',
-  ],
+  CERT_NOT_YET_VALID: ['the certificate is not valid yet, if the clock of this machine is right', 'check the clock'],
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'the certificate is for another host name',
     'check the host name; somebody else may be answering for it',
@@ -88,5 +85,4 @@ export function explainCall(
   };
 }
 
-const reasonOf = (code = '') =>
-  Object.entries(reasons).find(([codes]) => codes.split(' ').includes(code))?.[1];
+const reasonOf = (code = '') => Object.entries(reasons).find(([codes]) => codes.split(' ').includes(code))?.[1];

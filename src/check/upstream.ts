@@ -34,10 +34,7 @@ const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize',
  * Asks a server behind the gateway itself, past the relay: whether it answers, and whether its events come before the
  * end of their stream. Only what answers in the words of MCP is sent a POST, which would act elsewhere.
  */
-export async function checkUpstream(
-  context: CheckContext,
-  { url }: { readonly url: string },
-): Promise<Finding[]> {
+export async function checkUpstream(context: CheckContext, { url }: { readonly url: string }): Promise<Finding[]> {
   const { ok, notChecked, warning } = findingsOn('upstream');
   const heard = await hear(context, { method: 'GET', url, headers: accepted });
   if ('fix' in heard) {
@@ -100,11 +97,7 @@ const accepted = { accept: 'application/json, text/event-stream' };
  * Listens to what may be event streams of an upstream: its first answer and, if that speaks MCP, the answer to
  * `initialize` and the stream of that session. Undefined: it is not known to have any.
  */
-async function hearStreams(
-  context: CheckContext,
-  url: string,
-  first: Heard,
-): Promise<readonly Heard[] | undefined> {
+async function hearStreams(context: CheckContext, url: string, first: Heard): Promise<readonly Heard[] | undefined> {
   if (first.isLive) return [first];
   const speaksMcp = parseJsonObject(Buffer.from(first.text, 'latin1'))?.['jsonrpc'] === '2.0';
   if (!speaksMcp) return first.isStream ? [first] : undefined;
@@ -143,10 +136,7 @@ function judgeStreams({ config }: CheckContext, streams: readonly Heard[]): Find
 }
 
 /** Makes one request, and listens to the answer for a moment. */
-async function hear(
-  context: CheckContext,
-  request: Omit<StreamedRequest, 'holder'>,
-): Promise<Heard | Unreached> {
+async function hear(context: CheckContext, request: Omit<StreamedRequest, 'holder'>): Promise<Heard | Unreached> {
   const enough = new AbortController();
   const { signal } = enough;
   const headers = { 'user-agent': userAgent, ...request.headers };

@@ -54,10 +54,7 @@ export const helpLayout: Partial<Help> = {
 };
 
 /** What `login-relay help options` prints: every option of the relay, with its variable and default. */
-export function optionsHelp(
-  program: Command,
-  width = program.configureOutput().getOutHelpWidth?.() ?? 80,
-): string {
+export function optionsHelp(program: Command, width = program.configureOutput().getOutHelpWidth?.() ?? 80): string {
   const help = program.createHelp();
   help.prepareContext({ helpWidth: width });
   return optionSections(help.visibleOptions(program).filter(isSetting), help).join('\n');

@@ -27,10 +27,7 @@ Examples:
  *
  * Each command loads its own modules, so that serving does not load the others.
  */
-export function createProgram(
-  environment: OptionSources['environment'],
-  setExitCode: (code: number) => void,
-): Command {
+export function createProgram(environment: OptionSources['environment'], setExitCode: (code: number) => void): Command {
   const program = new Command('login-relay')
     .description('Adds OAuth 2.0 login to a static front end.')
     .usage('[command] [options]')

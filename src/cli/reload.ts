@@ -96,11 +96,7 @@ export async function reload(
  *
  * @param hasSocket whether systemd passes the socket: port and host then have no effect at all
  */
-export function restartWarnings(
-  started: Config,
-  reloaded: Config,
-  hasSocket: boolean,
-): readonly string[] {
+export function restartWarnings(started: Config, reloaded: Config, hasSocket: boolean): readonly string[] {
   const settings = namesAt('relay');
   type Name = (typeof settings)[number];
   const hasChanged = (name: Name) => {

@@ -64,7 +64,5 @@ function describeStrayWord(word: string, command: Command | undefined, program: 
   const names = commands.map((one) => one.name());
   const known = suggestion(word, names);
   // A word that is close to a command is not a secret.
-  return known === undefined
-    ? 'unknown command or unexpected argument'
-    : `unknown command ${word}${didYouMean(known)}`;
+  return known === undefined ? 'unknown command or unexpected argument' : `unknown command ${word}${didYouMean(known)}`;
 }

@@ -10,11 +10,7 @@ const pollInterval = 1_000;
  * @param interval milliseconds between two checks; after a change, also the pause before the call
  * @returns stops watching
  */
-export function watchFiles(
-  paths: readonly string[],
-  onChange: () => void,
-  interval = pollInterval,
-): () => void {
+export function watchFiles(paths: readonly string[], onChange: () => void, interval = pollInterval): () => void {
   // fs.watchFile makes its first check later, and would miss a change until then.
   let reported = look(paths);
   let previous = reported;

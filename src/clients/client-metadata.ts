@@ -25,11 +25,7 @@ export function redirectUrisOf(given: unknown): readonly string[] | undefined {
   return uris.success ? uris.output : undefined;
 }
 
-const redirectUris = v.pipe(
-  v.array(nativeRedirectUri),
-  v.minLength(1),
-  v.maxLength(mostRedirectUris),
-);
+const redirectUris = v.pipe(v.array(nativeRedirectUri), v.minLength(1), v.maxLength(mostRedirectUris));
 
 /** Reads the name of a client, as one short line for people. */
 export function clientNameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {

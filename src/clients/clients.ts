@@ -29,8 +29,7 @@ export interface ClientRules {
 }
 
 /** What the clients of a registration share with others. */
-interface Surroundings
-  extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countFetch' | 'countRegistration'> {
+interface Surroundings extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
   readonly documents: Documents;
@@ -57,9 +56,7 @@ export function createClients(
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;
   const offlineIds = rules.flatMap(({ name, clientKeys }) =>
-    clientKeys === undefined
-      ? []
-      : [createClientIds(keysFromFile(clientKeys).client, name, offlineAudience, now)],
+    clientKeys === undefined ? [] : [createClientIds(keysFromFile(clientKeys).client, name, offlineAudience, now)],
   );
 
   /**
@@ -94,8 +91,7 @@ export function createClients(
     takesNewClients: ownIds !== undefined,
     heldBy,
     /** The front end that lets in the client of a document, if an identifier is its URL, and if the rules accept it. */
-    frontEndOfDocument: (id: string): string | undefined =>
-      documentAt(id) ? openFrontEnd?.name : undefined,
+    frontEndOfDocument: (id: string): string | undefined => (documentAt(id) ? openFrontEnd?.name : undefined),
     /**
      * The client of an identifier that holds it, or that is the URL of its document.
      *
@@ -104,11 +100,7 @@ export function createClients(
      * @throws {RelayError} `client_expired`, `client_document_unreachable`, `client_document_invalid`, `rate_limited` or
      *   `overloaded`
      */
-    async find(
-      id: string,
-      request: IncomingMessage,
-      expectQuestion: () => void,
-    ): Promise<FoundClient | undefined> {
+    async find(id: string, request: IncomingMessage, expectQuestion: () => void): Promise<FoundClient | undefined> {
       const held = heldBy(id);
       const url = held === undefined ? documentAt(id) : undefined;
       if (openFrontEnd === undefined || url === undefined) return held;

@@ -18,9 +18,7 @@ const concurrentFetches = 32;
 const concurrentFetchesOfKey = 4;
 
 /** Which documents are accepted: of `hosts`, with their ports, or at exact `urls`. */
-export type DocumentRule =
-  | 'any'
-  | { readonly hosts: readonly string[]; readonly urls: readonly string[] };
+export type DocumentRule = 'any' | { readonly hosts: readonly string[]; readonly urls: readonly string[] };
 
 /** The metadata documents of clients. */
 export type Documents = ReturnType<typeof createDocuments>;
@@ -92,8 +90,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     ): Promise<Client> {
       const kept = known.get(url.href);
       if (kept !== undefined) return kept;
-      if (!reachesPublicAddress(url, mayBeHere))
-        throw new RelayError('client_document_unreachable');
+      if (!reachesPublicAddress(url, mayBeHere)) throw new RelayError('client_document_unreachable');
       if (countKey === undefined) return await join(url.href, () => fetched(url));
       await count(countKey);
       return await join(url.href, () => fetchedFor(countKey, url));

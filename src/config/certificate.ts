@@ -29,16 +29,10 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   const privateKey = key && (attempt(() => createPrivateKey(key)) ?? fault('tlsKey', whyNoKey));
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
-    return fault(
-      'tlsKey',
-      `names a key that does not belong to the certificate of ${describe('tlsCert')}`,
-    );
+    return fault('tlsKey', `names a key that does not belong to the certificate of ${describe('tlsCert')}`);
   }
   if (attempt(() => createSecureContext({ cert: chain, key })) === undefined) {
-    return fault(
-      'tlsCert',
-      'names a certificate that TLS refuses, for example because its key is too short',
-    );
+    return fault('tlsCert', 'names a certificate that TLS refuses, for example because its key is too short');
   }
   warnOf(certificate, reading);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };

@@ -57,8 +57,7 @@ export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   faults.throwIfAny();
 
   const { path, secrets } = found.keyFile;
-  const keySecrets =
-    secrets ?? (path === undefined ? undefined : createKeyFile(readings.relay, path));
+  const keySecrets = secrets ?? (path === undefined ? undefined : createKeyFile(readings.relay, path));
   if (!keySecrets) warnOfMissingKey(readings);
   // The key file is created only if everything else is right. That can fail, too.
   faults.throwIfAny();
@@ -119,10 +118,7 @@ function pathsOf(
 }
 
 /** What the relay is made of. Call it only if no fault was reported. */
-function configOf(
-  { relay, registrations, resources, frontEnds }: Readings,
-  found: ReturnType<typeof check>,
-) {
+function configOf({ relay, registrations, resources, frontEnds }: Readings, found: ReturnType<typeof check>) {
   const { baseUrl } = relay;
   const callback = (word: string) => `${baseUrl}${registrationPath(word)}/callback`;
   const settings = completeValues(relay);

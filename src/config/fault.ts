@@ -91,9 +91,7 @@ export function placedTexts() {
   const places = new Map<string, Position>();
   /** The texts in the order of the file. */
   const inOrder = (): readonly string[] =>
-    [...places]
-      .sort(([, a], [, b]) => a.line - b.line || a.column - b.column)
-      .map(([text]) => text);
+    [...places].sort(([, a], [, b]) => a.line - b.line || a.column - b.column).map(([text]) => text);
   return {
     /** @param position the place in the file that the text is about. Without one, it comes first */
     add(text: string, position: Position = { line: 0, column: 0 }): undefined {

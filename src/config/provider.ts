@@ -40,15 +40,12 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
 
 /** The preset that a registration has: the one it names, or the one of its issuer, which then knows more of it. */
 export function presetOf({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
-  return presets.find((preset) =>
-    issuer === undefined ? preset.name === provider : preset.issuer === issuer,
-  );
+  return presets.find((preset) => (issuer === undefined ? preset.name === provider : preset.issuer === issuer));
 }
 
 type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | undefined>>>;
 
-const hostsOf = (given: Endpoints) =>
-  endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
+const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
 /** What a preset knows of the answers at its hosts, if one has an endpoint at one of the hosts of these endpoints. */
 function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhen'> {
@@ -68,8 +65,7 @@ function settingsOf(reading: RegistrationReading): ProviderSettings | undefined 
   }
   const preset = presetOf(values);
   if (preset === undefined) {
-    if (issuer)
-      return { discovered: { issuer, given, insecureHttp: relay.values.insecureHttp ?? false } };
+    if (issuer) return { discovered: { issuer, given, insecureHttp: relay.values.insecureHttp ?? false } };
     // A preset that is named but not known was reported.
     return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
   }

@@ -70,9 +70,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     fault: (name: Name, message: string) => report(name, message),
     /** Reports a fault of the entry as a whole: without a file, of its name. */
     faultOfEntry: (message: string) =>
-      isEntry(map)
-        ? faults.add(`${describeMap(map)} ${message}`, map.position)
-        : report('pathName', message),
+      isEntry(map) ? faults.add(`${describeMap(map)} ${message}`, map.position) : report('pathName', message),
     /** Reports each of these settings that is missing. */
     require(...required: Name[]): void {
       for (const name of required) if (!given[name]) report(name, 'is required');

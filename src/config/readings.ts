@@ -78,9 +78,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     const { allow, proxy = [], clients } = map.inside;
     const report = (message: string) => reading.fault('providers', message);
     const usable =
-      reading.values.providers?.map(
-        (name) => entryNamed(name, names, 'provider', report) ?? name,
-      ) ?? names;
+      reading.values.providers?.map((name) => entryNamed(name, names, 'provider', report) ?? name) ?? names;
     return {
       ...reading,
       relay,

@@ -44,9 +44,7 @@ export function resourcesAt(
   frontEnd: FrontEndConfig,
   { name }: RegistrationConfig,
 ): Config['resources'] {
-  return resources.filter(
-    (one) => one.registration === name && frontEnd.resources.includes(one.name),
-  );
+  return resources.filter((one) => one.registration === name && frontEnd.resources.includes(one.name));
 }
 
 /** The registrations that a front end may use. */

@@ -40,11 +40,7 @@ export const acceptedWords = (schema: v.GenericSchema<string, unknown>): readonl
 
 /** A text that matches a pattern. */
 export function text(pattern: RegExp, message: string) {
-  return v.pipe(
-    v.string(),
-    v.regex(pattern, message),
-    typed({ type: 'string', pattern: pattern.source }),
-  );
+  return v.pipe(v.string(), v.regex(pattern, message), typed({ type: 'string', pattern: pattern.source }));
 }
 
 /** A text that matches a pattern, and may look like a number to YAML without quotes: `client-id: 1234.5678`. */
@@ -127,10 +123,7 @@ export const onOrOff = v.pipe(
 
 /** Parameters as a query has them: `name=value` with `&` between them, decoded. */
 export const parameters = v.pipe(
-  text(
-    /^[^=&]+=[^&]*(&[^=&]+=[^&]*)*$/,
-    'must be name=value, with & between two of them, as in the query of a URL',
-  ),
+  text(/^[^=&]+=[^&]*(&[^=&]+=[^&]*)*$/, 'must be name=value, with & between two of them, as in the query of a URL'),
   v.regex(/^[\x21-\x7e]*$/, 'must have spaces and characters beyond ASCII percent-encoded'),
   v.check(isDecodable, 'must have % as %25, and UTF-8 percent-encoded'),
   v.transform((query) => [...new URLSearchParams(query)]),
@@ -147,10 +140,7 @@ export function isDecodable(query: string): boolean {
 }
 
 /** A non-empty string of printable ASCII. @see RFC 6749 appendix A.1 and A.2 (VSCHAR) */
-export const visibleCharacters = textOrNumber(
-  /^[\x20-\x7e]+$/,
-  'must be one line of printable ASCII characters',
-);
+export const visibleCharacters = textOrNumber(/^[\x20-\x7e]+$/, 'must be one line of printable ASCII characters');
 
 /** Scope tokens with single spaces between. @see RFC 6749 §3.3 */
 export const scope = textOrNumber(
@@ -163,10 +153,7 @@ const ofSegment = 'must be 1 to 64 letters, digits, hyphens or underscores';
 /** One segment of a path that needs no percent-encoding. */
 export const pathSegment = text(/^[A-Za-z0-9_-]{1,64}$/, ofSegment);
 
-export const listenHost = textOrNumber(
-  /^[A-Za-z0-9.:_-]{1,253}$/,
-  'must be a host name or an IP address',
-);
+export const listenHost = textOrNumber(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an IP address');
 
 /** IP addresses and networks, such as `10.0.0.0/8, ::1`, and `unix` for a Unix socket. */
 export const trustedProxies = v.pipe(

@@ -31,8 +31,7 @@ export function readClientSecret(reading: RegistrationReading): Secret | undefin
     return fault(name, `and ${describe('clientSecretFile')} are both given: give only one`);
   }
   if (source === 'flag') warn(name, 'is in the shell history; a secret file is safer');
-  const read = () =>
-    isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading);
+  const read = () => (isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading));
   const secret = source === undefined ? read() : values.clientSecret;
   if (secret === undefined) return undefined;
   if (typeof secret === 'object') return new UnseenSecret();
@@ -53,9 +52,7 @@ function inCredential(reading: RegistrationReading): FileText {
   }
   const asFault = `is required, or ${describe('clientSecret')}`;
   const fix = `give it, unless the service has the systemd credential ${name}`;
-  return entryName
-    ? unread('clientSecretFile', 'is not given', fix, asFault)
-    : fault('clientSecretFile', asFault);
+  return entryName ? unread('clientSecretFile', 'is not given', fix, asFault) : fault('clientSecretFile', asFault);
 }
 
 /** Reads a client secret from a file: one line that a request can carry. */

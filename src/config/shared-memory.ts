@@ -14,18 +14,12 @@ export function readSharedMemory(reading: RelayReading) {
     return undefined;
   }
   const { tls, nodes = [] } = parseAddress(address) ?? {};
-  const isNear = nodes.every(({ host }) =>
-    isLoopback(new URL(`http://${host.includes(':') ? `[${host}]` : host}`)),
-  );
+  const isNear = nodes.every(({ host }) => isLoopback(new URL(`http://${host.includes(':') ? `[${host}]` : host}`)));
   if (!tls && !isNear && !values.insecureHttp) {
-    fault(
-      'sharedMemory',
-      `must use TLS (rediss:) beyond this machine, unless ${describe('insecureHttp')} allows it`,
-    );
+    fault('sharedMemory', `must use TLS (rediss:) beyond this machine, unless ${describe('insecureHttp')} allows it`);
   }
   if (values.sharedMemoryCa && !tls) fault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
-  const passwordFile =
-    values.sharedMemoryPasswordFile ?? credentialPath(reading, 'shared-memory-password');
+  const passwordFile = values.sharedMemoryPasswordFile ?? credentialPath(reading, 'shared-memory-password');
   const password = readNamedFile(reading, 'sharedMemoryPasswordFile', passwordFile);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
   // Only the relay may read one of the files: with the rest alone, nothing can be asked of the server.

@@ -65,11 +65,7 @@ function isEmpty({ flags, environment }: OptionSources): boolean {
 const forbidden: readonly [name: string, value: RegExp, why: string][] = [
   ['NODE_TLS_REJECT_UNAUTHORIZED', /^0$/, 'must not be 0: anyone could pose as the provider'],
   ['NODE_DEBUG', /./s, 'must not be set: Node would write requests with their secrets'],
-  [
-    'NODE_OPTIONS',
-    /--(inspect|debug[-_]port)/,
-    'must not contain --inspect: a debugger can read every secret',
-  ],
+  ['NODE_OPTIONS', /--(inspect|debug[-_]port)/, 'must not contain --inspect: a debugger can read every secret'],
 ];
 
 /**
@@ -85,9 +81,7 @@ export function readEnvironment({ environment }: OptionSources, fault: (message:
     if (value) proxy[name] = value;
   }
   if (proxy['HTTPS_PROXY'] && !isProxyUrl(proxy['HTTPS_PROXY'])) {
-    fault(
-      'HTTPS_PROXY must be the URL of a proxy: http:// or https://, user and password percent-encoded',
-    );
+    fault('HTTPS_PROXY must be the URL of a proxy: http:// or https://, user and password percent-encoded');
   }
   for (const [name, value, why] of forbidden) {
     if (value.test(environment[name] ?? '')) fault(`${name} ${why}`);

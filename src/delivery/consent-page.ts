@@ -122,10 +122,7 @@ export function numberOf(token: string): string {
  * The page that asks once more, if the browser runs no scripts. A page of anybody can switch them off, by the sandbox of
  * a frame that opens this window. So presses alone do not answer.
  */
-export function confirmationPage(
-  pages: Pages,
-  question: Omit<Question, 'client' | 'provider'>,
-): string {
+export function confirmationPage(pages: Pages, question: Omit<Question, 'client' | 'provider'>): string {
   const { text } = pages;
   const { redirectUri, action, token } = question;
   const number = numberOf(token);

@@ -109,10 +109,7 @@ export function sessionDelivery(
 }
 
 /** Redirects failures with `error`, `error_description` and `request_id`. */
-export function failureRedirect(
-  target: Target,
-  errorOf: (failure: RelayError) => string,
-): AnswerFailure {
+export function failureRedirect(target: Target, errorOf: (failure: RelayError) => string): AnswerFailure {
   return (ctx, failure) => {
     const parameters = { error: errorOf(failure), error_description: failure.detail };
     redirect(ctx, addressAt(target, { ...parameters, request_id: ctx.state.requestId }));
@@ -123,8 +120,7 @@ export function failureRedirect(
 export function addressAt({ url, part, parameters }: Target, more: Parameters): string {
   const all = Object.entries({ ...more, ...parameters });
   const given = all.flatMap(([name, value]) => optional(name, value));
-  const address =
-    part === 'query' ? withParameters(url, given) : `${url}#${new URLSearchParams(given)}`;
+  const address = part === 'query' ? withParameters(url, given) : `${url}#${new URLSearchParams(given)}`;
   // Pages that decode with decodeURIComponent would read "+" as a plus sign.
   return url + address.slice(url.length).replaceAll('+', '%20');
 }

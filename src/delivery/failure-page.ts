@@ -101,11 +101,7 @@ export function isNavigation(ctx: Context): boolean {
  *
  * @returns undefined if no link can start the login again. An OAuth login needs a new challenge of the front end
  */
-function loginAgainUrl(
-  ctx: Context,
-  code: FailureCode,
-  { loginUrl, origin, states }: Targets,
-): string | undefined {
+function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, origin, states }: Targets): string | undefined {
   const { action } = ctx.state;
   // Without an action, the target may not even be a URL.
   if (action === undefined || loginUrl === undefined) return loginUrl;

@@ -9,8 +9,7 @@ import type { Steps } from './steps.ts';
 
 /** The files of the pages, by path. */
 const files = {
-  '/style.css':
-    commonStyle + readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
+  '/style.css': commonStyle + readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
   '/page.js': readFileSync(new URL('./front-end/page.js', import.meta.url), 'utf8'),
   '/with-client.js': readFileSync(new URL('./front-end/with-client.js', import.meta.url), 'utf8'),
   '/contract.js': readFileSync(new URL('./front-end/contract.js', import.meta.url), 'utf8'),
@@ -22,11 +21,7 @@ const files = {
  *
  * @param steps the requests to the relay, which the pages show
  */
-export function createFrontEnd(
-  relayUrl: string,
-  pages: readonly Delivery[],
-  steps: Steps,
-): RequestListener {
+export function createFrontEnd(relayUrl: string, pages: readonly Delivery[], steps: Steps): RequestListener {
   const relayOrigin = new URL(relayUrl).origin;
   const notes = createNotes(relayUrl);
   const pageFiles = pages.map((page) => [page.path, pageOf(page, pages, relayUrl)] as const);
@@ -65,8 +60,7 @@ function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): s
   // What page.js takes as `delivery`.
   const what = settings['resources'] ? 'resource' : settings['token-delivery'];
   const delivery = `${settings['kind'] ?? what ?? 'query'}`;
-  const [, source] =
-    /^\/\/ #region shown\n(.*?)\n\/\/ #endregion$/ms.exec(files[`/${script}`]) ?? [];
+  const [, source] = /^\/\/ #region shown\n(.*?)\n\/\/ #endregion$/ms.exec(files[`/${script}`]) ?? [];
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

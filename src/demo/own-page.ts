@@ -19,10 +19,7 @@ const schemas = {
     v.check(({ search }) => search === '', 'must have no query (?…): give only http://host:port'),
     v.transform((url) => url.origin),
   ),
-  tokenDelivery: v.picklist(
-    ['query', 'fragment', 'code', 'session'],
-    'must be one of: query, fragment, code, session',
-  ),
+  tokenDelivery: v.picklist(['query', 'fragment', 'code', 'session'], 'must be one of: query, fragment, code, session'),
 };
 
 const example = readFileSync(new URL('../../examples/plain/index.html', import.meta.url), 'utf8');

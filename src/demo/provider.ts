@@ -34,11 +34,7 @@ const cookie = 'demo_provider_login';
  * @param issuer its own address, without a path: `http://localhost:8002`
  * @param onError called with errors of the provider itself
  */
-export function createDemoProvider(
-  issuer: string,
-  client: Client,
-  onError: (error: Error) => void,
-): RequestListener {
+export function createDemoProvider(issuer: string, client: Client, onError: (error: Error) => void): RequestListener {
   const codes = createRecent<Login>(minute, mostLogins, Date.now);
   const accessTokens = createRecent<Login>(hour, mostLogins, Date.now);
   const refreshTokens = createRecent<Login>(day, mostLogins, Date.now);

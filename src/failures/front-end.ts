@@ -3,20 +3,15 @@ import { each, type Failures } from './failure.ts';
 /** Failures of a front end's OAuth requests to the relay. */
 export const frontEndFailures = {
   ...each('unauthorized_client', {
-    client_unknown:
-      'The client_id is missing or given more than once, or no front end of this relay has it.',
+    client_unknown: 'The client_id is missing or given more than once, or no front end of this relay has it.',
     client_unauthorized:
       'This front end does not log in with OAuth requests. If it has sessions, set mode: "session" in the browser client.',
     oauth_off: 'This relay does not take OAuth logins, because its state check is off.',
   }),
-  front_end_gone:
-    'The front end or the provider of this login is no longer configured here. Start the login again.',
-  page_unknown:
-    'The page that started this login is at another address than the front ends of this relay.',
-  redirect_uri_unknown:
-    'The redirect_uri is missing, given more than once, or not configured for this front end.',
-  request_invalid:
-    'The authorization request is not valid. The error_description at the redirect URI says why.',
+  front_end_gone: 'The front end or the provider of this login is no longer configured here. Start the login again.',
+  page_unknown: 'The page that started this login is at another address than the front ends of this relay.',
+  redirect_uri_unknown: 'The redirect_uri is missing, given more than once, or not configured for this front end.',
+  request_invalid: 'The authorization request is not valid. The error_description at the redirect URI says why.',
   cms_backend_wrong: 'The parameter provider does not name the backend of a CMS that logs in here.',
   ...each('unsupported_response_type', {
     response_type_unsupported: 'The response_type must be code.',
@@ -26,8 +21,7 @@ export const frontEndFailures = {
     consent_exceeded:
       'The provider grants more than the person has agreed to here, such as what it granted to another program before. The person can remove that grant at the provider, and log in again.',
   }),
-  pkce_required:
-    'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
+  pkce_required: 'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
   token_request_invalid:
     'The body must be a form or a JSON object in UTF-8. Each parameter must be text, and given only once.',
   content_type_unsupported: {
@@ -60,8 +54,7 @@ export const frontEndFailures = {
       'The redirect_uris must be a list of 1 to 20 addresses: https, http on 127.0.0.1, [::1] or localhost, or a scheme with a dot such as com.example.app:/callback.',
   }),
   ...each('invalid_target', {
-    resource_refused:
-      'The resource must be a URL without a fragment, given once: the one of the login.',
+    resource_refused: 'The resource must be a URL without a fragment, given once: the one of the login.',
   }),
   ...each('access_denied', {
     consent_denied: 'The login was cancelled before the provider was asked. Start it again.',
@@ -74,23 +67,19 @@ export const frontEndFailures = {
     grant_unsupported: 'This relay does not serve the grant_type.',
   }),
   ...each('invalid_grant', {
-    grant_invalid:
-      'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
+    grant_invalid: 'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
     code_redeemed: 'The code is already redeemed. Log in again.',
     verifier_wrong: 'The code_verifier does not belong to the code_challenge of this login.',
-    key_mismatch:
-      'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
+    key_mismatch: 'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
     refresh_reused:
       'The refresh token was replaced more than a minute ago. Somebody may have a copy, so the login has ended. Log in again.',
     refresh_refused: 'The provider does not renew this login. Log in again.',
   }),
   ...each('invalid_dpop_proof', {
     proof_missing: 'The refresh token is bound to a key. Send a DPoP proof of that key.',
-    proof_invalid:
-      'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
+    proof_invalid: 'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
   }),
   ...each('use_dpop_nonce', {
-    nonce_required:
-      'The DPoP proof must have the nonce of the header DPoP-Nonce. Send another proof with it.',
+    nonce_required: 'The DPoP proof must have the nonce of the header DPoP-Nonce. Send another proof with it.',
   }),
 } as const satisfies Failures;

@@ -6,10 +6,8 @@ const inASecond = { status: 503, headers: { 'Retry-After': '1' } };
 /** Failures of any request: limits, HTTP, the relay itself. */
 export const httpFailures = {
   ...each(tooManyRequests, {
-    rate_limited:
-      'Too many requests come from this address. Nothing is lost: try again after a minute at most.',
-    too_many_refusals:
-      'The provider refused too many logins or tokens from this address. Try again in ten minutes.',
+    rate_limited: 'Too many requests come from this address. Nothing is lost: try again after a minute at most.',
+    too_many_refusals: 'The provider refused too many logins or tokens from this address. Try again in ten minutes.',
   }),
   ...each(inASecond, {
     overloaded: 'Too many logins and lookups are in flight. Try again in a moment.',
@@ -22,8 +20,7 @@ export const httpFailures = {
   not_found: { status: 404, detail: 'There is nothing at this address.' },
   method_not_allowed: {
     status: 405,
-    detail:
-      'This address does not allow this method. The Allow header lists the methods that it allows.',
+    detail: 'This address does not allow this method. The Allow header lists the methods that it allows.',
   },
   host_unusable: 'The request must have exactly one Host header, which names a host.',
   parameters_too_many: 'The request has more than 100 parameters.',
@@ -35,8 +32,7 @@ export const httpFailures = {
   },
   internal_error: {
     status: 500,
-    detail:
-      'Something went wrong in the relay. Try again. If it happens again, report the X-Request-Id.',
+    detail: 'Something went wrong in the relay. Try again. If it happens again, report the X-Request-Id.',
     detailOnceSpent:
       'Something went wrong in the relay. Start the login again. If it happens again, report the X-Request-Id.',
     oauthError: 'server_error',

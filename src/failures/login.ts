@@ -4,22 +4,16 @@ import { each, type Failures } from './failure.ts';
 export const loginFailures = {
   code_missing: 'The callback was opened without an authorization code. Start the login again.',
   code_too_long: 'The authorization code is too long. Start the login again.',
-  code_malformed:
-    'The authorization code is not valid percent-encoded text. Start the login again.',
-  parameter_repeated:
-    'A parameter of the callback was given more than once. Start the login again.',
+  code_malformed: 'The authorization code is not valid percent-encoded text. Start the login again.',
+  parameter_repeated: 'A parameter of the callback was given more than once. Start the login again.',
   front_end_state_unusable:
     'The front end sent a state that is longer than 512 characters, not text, or given more than once.',
-  state_missing:
-    'The callback has no state, so this relay did not start the login. Start the login again.',
-  state_unknown:
-    'This browser did not start this login, or has forgotten it. Start the login again.',
+  state_missing: 'The callback has no state, so this relay did not start the login. Start the login again.',
+  state_unknown: 'This browser did not start this login, or has forgotten it. Start the login again.',
   state_finished: 'This login is already finished. Start a new one to log in again.',
   state_expired: 'This login took longer than ten minutes and has expired. Start the login again.',
-  state_premature:
-    'This login was started by a machine whose clock is ahead. Start the login again in a minute.',
-  state_altered:
-    'The state of this login was altered, or made by another relay. Start the login again.',
+  state_premature: 'This login was started by a machine whose clock is ahead. Start the login again in a minute.',
+  state_altered: 'The state of this login was altered, or made by another relay. Start the login again.',
   cookie_invalid: 'The cookie of this login is damaged, or was sent twice. Start the login again.',
   issuer_mismatch:
     'The response comes from another provider than the one that the login was sent to. Start the login again.',
@@ -27,8 +21,7 @@ export const loginFailures = {
   navigation_required: 'A person has to answer here. Open this address in a window of its own.',
   callback_framed: 'A login cannot be finished inside a frame. Open it in its own window.',
   ...each('access_denied', {
-    access_denied:
-      'The login was cancelled or denied at the provider (access_denied). Start it again.',
+    access_denied: 'The login was cancelled or denied at the provider (access_denied). Start it again.',
     authorization_refused: 'The provider did not authorize the login. Start the login again.',
   }),
   access_refused: {

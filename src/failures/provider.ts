@@ -3,18 +3,15 @@ import { each, type Failures, passing } from './failure.ts';
 /** Failures of a call to the provider. */
 export const providerFailures = {
   ...each('invalid_grant', {
-    code_refused:
-      'Token retrieval failed: the provider refused the authorization code. Start the login again.',
-    token_refused:
-      'Token retrieval failed: the provider refused the token request. Start the login again.',
+    code_refused: 'Token retrieval failed: the provider refused the authorization code. Start the login again.',
+    token_refused: 'Token retrieval failed: the provider refused the token request. Start the login again.',
   }),
   ...each('server_error', {
     client_refused:
       'Token retrieval failed: the provider refused the client identifier or secret of this relay. Only its operator can fix this.',
     redirect_uri_refused:
       'Token retrieval failed: the provider refused the callback URL of this relay. Only its operator can fix this.',
-    token_missing:
-      "The access token is empty: the provider's response has no usable token. Start the login again.",
+    token_missing: "The access token is empty: the provider's response has no usable token. Start the login again.",
   }),
   ...each('temporarily_unavailable', {
     token_endpoint_failed:
@@ -36,8 +33,7 @@ export const providerFailures = {
   },
   provider_unsupported: {
     status: 503,
-    detail:
-      'The provider requires something that this relay does not support. Only the operators can fix this.',
+    detail: 'The provider requires something that this relay does not support. Only the operators can fix this.',
     headers: { 'Retry-After': '60' },
     oauthError: 'server_error',
   },

@@ -13,17 +13,14 @@ const badGateway = { status: 502 };
 export const resourceFailures = {
   ...each(unauthorized, {
     resource_token_missing: 'Send an access token for this resource in the Authorization header.',
-    resource_token_invalid:
-      'The access token is not for this resource, or its login has ended. Log in again.',
+    resource_token_invalid: 'The access token is not for this resource, or its login has ended. Log in again.',
     resource_token_expired: 'The access token has expired. Refresh it.',
     upstream_refused_token:
       "The server of this resource does not accept the provider's token. Refresh the access token.",
   }),
   ...each(badGateway, {
-    upstream_unreachable:
-      'The server of this resource could not be reached. Try again in a moment.',
-    upstream_answer_unusable:
-      'The server of this resource sent a response that the relay cannot use.',
+    upstream_unreachable: 'The server of this resource could not be reached. Try again in a moment.',
+    upstream_answer_unusable: 'The server of this resource sent a response that the relay cannot use.',
     upstream_refused_relay:
       'The server of this resource asks for credentials of its own. Only its operator can fix this.',
   }),
@@ -41,8 +38,7 @@ export const resourceFailures = {
   },
   host_unknown: {
     status: 421,
-    detail:
-      'This host is neither that of the login nor that of a resource. Does a proxy change it?',
+    detail: 'This host is neither that of the login nor that of a resource. Does a proxy change it?',
   },
   resource_token_misplaced:
     'Send one access token, in one Authorization header, as "Bearer", a space, and the token. A query must not have it.',
@@ -59,8 +55,7 @@ export const resourceFailures = {
   identity_unknown: {
     status: 503,
     detail: 'The provider did not say who the person is. Nothing is lost: try again in a moment.',
-    detailOnceSpent:
-      'The provider did not say who the person is. Start the login again in a moment.',
+    detailOnceSpent: 'The provider did not say who the person is. Start the login again in a moment.',
     headers: { 'Retry-After': '5' },
   },
 } as const satisfies Failures;

@@ -16,16 +16,13 @@ const tokenInvalid = {
 export const userFailures = {
   ...each(unauthorized, {
     session_missing: 'There is no session, or it is over. Log in.',
-    credentials_missing:
-      'No credentials supplied: send the access token in the Authorization header.',
-    credentials_malformed:
-      'The Authorization header has no token: send it as "Bearer", a space, and the token.',
+    credentials_missing: 'No credentials supplied: send the access token in the Authorization header.',
+    credentials_malformed: 'The Authorization header has no token: send it as "Bearer", a space, and the token.',
   }),
   ...each(tokenInvalid, {
     session_token_expired: 'The access token of the session has expired. Refresh the session.',
     session_refused: 'The provider does not renew this session. Log in again.',
-    token_malformed:
-      'The access token contains characters that are not allowed in a token. Log in again.',
+    token_malformed: 'The access token contains characters that are not allowed in a token. Log in again.',
     token_invalid: 'The access token is invalid: the provider did not accept it. Log in again.',
   }),
   token_of_relay: {
@@ -41,8 +38,7 @@ export const userFailures = {
   }),
   lookup_postponed: {
     status: 503,
-    detail:
-      'The provider answers no more user lookups at the moment. The token may still be valid: try again later.',
+    detail: 'The provider answers no more user lookups at the moment. The token may still be valid: try again later.',
     headers: { 'Retry-After': '10' },
   },
   credentials_repeated: 'The Authorization header was sent more than once: send exactly one.',
@@ -51,19 +47,14 @@ export const userFailures = {
     'The return_to must be a page inside the origin of the front end: its URL or its absolute path, of at most 2048 characters, given once.',
   session_too_large: {
     status: 502,
-    detail:
-      "The provider's tokens are too long for the cookies of a session. Only the operators can fix this.",
+    detail: "The provider's tokens are too long for the cookies of a session. Only the operators can fix this.",
     oauthError: 'server_error',
   },
   ...each(forbidden, {
-    request_header_missing:
-      'The header X-Login-Relay: 1 is missing. A request with a session must have it.',
-    cross_site_refused:
-      'The request comes from a page of another site (Sec-Fetch-Site: cross-site).',
-    host_foreign:
-      "The Host of the request is not the host of the relay's public address. Does a proxy change it?",
-    api_of_other_provider:
-      'The user is logged in at another provider than the one that this API belongs to.',
+    request_header_missing: 'The header X-Login-Relay: 1 is missing. A request with a session must have it.',
+    cross_site_refused: 'The request comes from a page of another site (Sec-Fetch-Site: cross-site).',
+    host_foreign: "The Host of the request is not the host of the relay's public address. Does a proxy change it?",
+    api_of_other_provider: 'The user is logged in at another provider than the one that this API belongs to.',
   }),
   path_refused:
     'The path has an empty segment, a segment of dots, or a slash, backslash or percent sign in encoded form. Or the path or the query has characters that must be encoded.',

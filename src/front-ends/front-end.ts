@@ -71,11 +71,7 @@ const mostLogged = 20;
 const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
 /** What the codes, refresh tokens and sessions of a front end are bound to: also its origin, which others may get. */
-export function audienceOfFrontEnd({
-  name,
-  origin,
-  client,
-}: Pick<FrontEndSettings, 'name' | 'origin' | 'client'>) {
+export function audienceOfFrontEnd({ name, origin, client }: Pick<FrontEndSettings, 'name' | 'origin' | 'client'>) {
   return client === undefined ? `${name} ${origin ?? ''}` : `${name} client ${client}`;
 }
 
@@ -106,11 +102,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
   return create(settings);
 }
 
-function frontEndOf(
-  settings: FrontEndSettings,
-  context: FrontEndContext,
-  reportScope: ReturnType<typeof scopeReport>,
-) {
+function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, reportScope: ReturnType<typeof scopeReport>) {
   const { name, origin, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = settings;
   const { registration, issuer, states, pages } = context;
   const isCms = tokenDelivery === 'cms';
@@ -150,9 +142,7 @@ function frontEndOf(
     if (isCms || needsPkce || url === undefined) return inPlace('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;
-    const redirect = failureRedirect(target, ({ code, oauthError }) =>
-      code === 'access_refused' ? oauthError : code,
-    );
+    const redirect = failureRedirect(target, ({ code, oauthError }) => (code === 'access_refused' ? oauthError : code));
     const fail = { json: answerJson, page: answerInPlace, redirect }[errorDelivery];
     if (tokenDelivery !== 'session') return accessTokenDelivery(target, fail);
     const { sessions } = context;

@@ -96,10 +96,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
     firstCms,
     /** The grants that the token endpoint serves. */
-    grantTypes: [
-      'authorization_code',
-      ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
-    ],
+    grantTypes: ['authorization_code', ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : [])],
     isOnlyOne,
     origins,
     /** Whether requests with this `Origin` come from one of them. */
@@ -121,11 +118,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
      *   changed since
      * @throws {RelayError} `client_id_wrong` or `client_expired`
      */
-    ofClient(
-      id: string,
-      redirectUriOf: (frontEnd: FrontEnd) => string | undefined,
-      evenIfExpired = false,
-    ): FrontEnd {
+    ofClient(id: string, redirectUriOf: (frontEnd: FrontEnd) => string | undefined, evenIfExpired = false): FrontEnd {
       const known = byName.get(id) ?? ofFound(clients?.heldBy(id, evenIfExpired));
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');

@@ -57,11 +57,7 @@ export class RefreshChains {
   }
 
   /** The newest result that a refresh may have: an earlier one, or that of a call. @throws why the call failed */
-  async newest(
-    refresh: FrontEndRefresh,
-    call: CallProvider,
-    isGood: IsGood,
-  ): Promise<RefreshResult> {
+  async newest(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood): Promise<RefreshResult> {
     const { results } = this;
     // The key for which the other relays were asked last, and had nothing newer.
     let askedKey: string | undefined;
@@ -165,9 +161,7 @@ export class RefreshChains {
       // An outcome that is not final answers only the relays that waited for it, as requests in one process share a call.
       isAnswer(outcome, hasWaited) {
         const isSame = outcome.response !== undefined && outcome.scope === scope;
-        return (
-          isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame))
-        );
+        return isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame));
       },
       keep: (outcome) => ({
         lifetime: isFinal(outcome, refreshToken) ? resultTime : waitersTime,

@@ -97,8 +97,7 @@ export function firstRefreshToken(
   if (mode === 'bound' && thumbprint === undefined) return undefined;
   const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope } = granted;
   const loggedInAt = secondsOf(now);
-  const until = (seconds: number | undefined) =>
-    loggedInAt + Math.min(lifetime, seconds ?? lifetime);
+  const until = (seconds: number | undefined) => loggedInAt + Math.min(lifetime, seconds ?? lifetime);
   // A stolen bound token is of no use, so it needs no rotation.
   const isRotated = rotates && thumbprint === undefined;
   const common = {

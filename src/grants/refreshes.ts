@@ -38,12 +38,7 @@ export function createRefreshes(home: Home) {
    * @param wasUnchecked whether an earlier request got the result, but could not check it
    * @throws {RelayError} why the check failed
    */
-  async function settle(
-    refresh: FrontEndRefresh,
-    result: RefreshResult,
-    wasUnchecked: boolean,
-    check?: Check,
-  ) {
+  async function settle(refresh: FrontEndRefresh, result: RefreshResult, wasUnchecked: boolean, check?: Check) {
     const key = keyOfRefresh(refresh);
     // Before the check: it may take longer than a rotation is remembered.
     keepUnchecked(refresh, result);
@@ -106,8 +101,7 @@ export function createRefreshes(home: Home) {
       return aged(result, home.now());
     },
     /** Ends the chain of a refresh token that is to be revoked: see the method of {@link RefreshChains}. */
-    endAndTakeNewest: (token: RefreshTokenOwner): Promise<Refreshed | undefined> =>
-      chains.endAndTakeNewest(token),
+    endAndTakeNewest: (token: RefreshTokenOwner): Promise<Refreshed | undefined> => chains.endAndTakeNewest(token),
   };
 }
 

@@ -31,8 +31,7 @@ export async function readBody(
     return await Promise.race([body, late]);
   } catch (error) {
     if (error instanceof RelayError) throw error;
-    const isTooLarge =
-      error instanceof Error && 'type' in error && error.type === 'entity.too.large';
+    const isTooLarge = error instanceof Error && 'type' in error && error.type === 'entity.too.large';
     throw new RelayError(isTooLarge ? 'body_too_large' : 'client_gone');
   } finally {
     clearTimeout(timer);

@@ -76,9 +76,7 @@ export interface Route {
 
 /** One handler that runs several: composed once, not for each request. */
 export function inOrder(...handlers: readonly Handler[]): Handler {
-  return handlers.reduceRight(
-    (following, one) => (ctx, next) => one(ctx, () => following(ctx, next)),
-  );
+  return handlers.reduceRight((following, one) => (ctx, next) => one(ctx, () => following(ctx, next)));
 }
 
 /** The route of a request, as the log names it. @returns undefined if no route matches */

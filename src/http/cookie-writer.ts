@@ -17,11 +17,7 @@ const alreadyRead = new WeakMap<IncomingMessage, Cookies>();
  *
  * @param secure whether the relay's public address is https
  */
-export function cookieWriter(
-  kind: 'login' | 'session',
-  secure: boolean,
-  sameSite: 'lax' | 'strict',
-) {
+export function cookieWriter(kind: 'login' | 'session', secure: boolean, sameSite: 'lax' | 'strict') {
   const attributes = { path: '/', httpOnly: true, secure, sameSite } as const;
   return {
     /** What the name of each of these cookies begins with. */

@@ -38,8 +38,7 @@ export function cors(
 ): Handler {
   const credentials = (ctx: Context) => mayRead(ctx, ctx.get('Origin'));
   /** The origin that may read, as the library takes it: empty if none may. */
-  const allowed = (ctx: Context): string =>
-    credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '';
+  const allowed = (ctx: Context): string => (credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '');
   const allow = koaCors({
     origin: allowed,
     credentials,

@@ -31,10 +31,7 @@ class AnsweredError {
 }
 
 /** Says how the failures of some work are answered. An inner part of the work may say otherwise. */
-export async function answering<Result>(
-  answer: AnswerFailure,
-  work: () => Result | Promise<Result>,
-): Promise<Result> {
+export async function answering<Result>(answer: AnswerFailure, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -95,7 +92,6 @@ function answerPrograms(bodyOf: (failure: RelayError) => object): Handler {
     answerWith(ctx, failure, bodyOf(failure));
     const { oauthError } = failure;
     const isNotOfCaller = oauthError === 'server_error' || oauthError === 'temporarily_unavailable';
-    if (isNotOfCaller && ctx.status < 500 && ctx.status !== tooManyRequests)
-      ctx.status = badGateway;
+    if (isNotOfCaller && ctx.status < 500 && ctx.status !== tooManyRequests) ctx.status = badGateway;
   });
 }

@@ -20,11 +20,7 @@ export function createRequestCount(home: Home, what: Counted) {
 }
 
 /** Answers 429 to a subscriber who sends more than `perMinute` requests in a minute. */
-export function rateLimit(
-  perMinute: number,
-  trustedProxies: readonly string[],
-  home: Home,
-): Middleware {
+export function rateLimit(perMinute: number, trustedProxies: readonly string[], home: Home): Middleware {
   const { subscriberOf } = callersBehind(trustedProxies);
   const count = createRequestCount(home, counted.requests);
   return async (ctx, next) => {

@@ -9,8 +9,7 @@ const exchangesPerRefusal = 30;
 const tooManyExchanges =
   'Too many logins and refreshes come from this address. Nothing is lost: try again after ten minutes at most.';
 const tooManySecrets = 'Too many wrong secrets come from this address. A right one still works.';
-const tooManyNew =
-  'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';
+const tooManyNew = 'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';
 
 /** The limits of what one client address makes the relay do. Undefined addresses, which are not known, have none. */
 export type AddressLimits = ReturnType<typeof createAddressLimits>;
@@ -75,18 +74,14 @@ export function createAddressLimits(
 
   return {
     /** The address of a caller, if it is known to be its own, and if what is refused has a limit. */
-    addressOf: (request: IncomingMessage) =>
-      mostRefused === 0 ? undefined : ownSubscriberOf(request),
+    addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : ownSubscriberOf(request)),
     /**
      * Runs an exchange, unless its address has made too many, or the provider has refused too many of them.
      * Waits while exchanges in flight may still reach the limit of refused ones.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`
      */
-    limitExchange: <Result>(
-      address: string | undefined,
-      exchange: () => Promise<Result>,
-    ): Promise<Result> =>
+    limitExchange: <Result>(address: string | undefined, exchange: () => Promise<Result>): Promise<Result> =>
       limitRefusedExchange(address, async () => {
         await countExchange(address);
         return await exchange();

@@ -21,10 +21,7 @@ export function createExchanges(home: Home) {
      *   so that the callback can be retried.
      * @throws {RelayError} `state_finished` if the exchange is over
      */
-    once: (
-      login: string,
-      exchange: (spend: () => void) => Promise<TokenResponse>,
-    ): Promise<TokenResponse> =>
+    once: (login: string, exchange: (spend: () => void) => Promise<TokenResponse>): Promise<TokenResponse> =>
       join(login, async () => {
         if (begun.isBegunHere(login)) failAsFinished();
         const { outcome, how } = await lead(home, kinds.exchangeResults, login, {

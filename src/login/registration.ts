@@ -137,10 +137,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
     /** As the endpoint does, and remembers that the token is good. */
-    async requestToken(
-      grant: CodeGrant | RefreshGrant,
-      observe: ObserveCall,
-    ): Promise<TokenResponse> {
+    async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall): Promise<TokenResponse> {
       const token = await endpoints.requestToken(grant, observe);
       rememberGood(keyOfToken(token.accessToken));
       return token;

@@ -90,20 +90,13 @@ function listIn(reply: unknown): readonly number[] | undefined {
 }
 
 /** Does work once. @param again what happens instead if the work was begun before */
-export function createOnce<Again>(
-  home: Home,
-  kind: Kind & { readonly lifetime: number },
-  again: () => Again,
-) {
+export function createOnce<Again>(home: Home, kind: Kind & { readonly lifetime: number }, again: () => Again) {
   const begun = createMarks(home, kind);
   return {
     /** Whether this process has begun the work of a key. */
     isBegunHere: begun.isMarkedHere,
     /** @param work calls `spend` once it must not be tried again. If it fails earlier, it is forgotten. */
-    async run<Result>(
-      key: string,
-      work: (spend: () => void) => Promise<Result>,
-    ): Promise<Result | Again> {
+    async run<Result>(key: string, work: (spend: () => void) => Promise<Result>): Promise<Result | Again> {
       if (!(await begun.mark(key, kind.lifetime))) return again();
       let isSpent = false;
       try {
@@ -134,12 +127,7 @@ export function createJoint<Result>() {
  *
  * @throws {RelayError} `memory_away`, or why the call failed
  */
-export async function lead(
-  { shared }: Home,
-  { letter }: Kind,
-  key: string,
-  call: SharedCall,
-): Promise<Found> {
+export async function lead({ shared }: Home, { letter }: Kind, key: string, call: SharedCall): Promise<Found> {
   if (shared !== undefined) return await shared.lead(letter, key, call);
   return { outcome: await call.call(), age: 0, how: 'led' };
 }

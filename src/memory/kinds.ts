@@ -69,5 +69,4 @@ export function sharedName(letter: string, key: string): string {
 }
 
 /** The name of a counter at the server. */
-export const counterName = ({ name }: Counted, counter: string) =>
-  sharedName('n', `${name} ${counter}`);
+export const counterName = ({ name }: Counted, counter: string) => sharedName('n', `${name} ${counter}`);

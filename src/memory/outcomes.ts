@@ -58,9 +58,7 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
   let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
   /** What this relay has left for others. */
   const own = createLasting<string>(most, () => performance.now());
-  server.onReturn(() =>
-    own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]),
-  );
+  server.onReturn(() => own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]));
   return {
     setKeys(keys: KeyRing): void {
       seal = createSeal('shared memory', keys, sealedSchema, longestOutcome);

@@ -45,10 +45,8 @@ export function parseAddress(text: string): Address | undefined {
       ? []
       : [{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || ports[kind]) }];
   });
-  const isWhole =
-    nodes.length === list.split(',').length && (kind !== 'server' || nodes.length === 1);
-  const isNamed =
-    kind === 'sentinel' ? name !== '' : kind === 'cluster' ? name === '' : /^\d*$/.test(name);
+  const isWhole = nodes.length === list.split(',').length && (kind !== 'server' || nodes.length === 1);
+  const isNamed = kind === 'sentinel' ? name !== '' : kind === 'cluster' ? name === '' : /^\d*$/.test(name);
   if (!isWhole || !isNamed) return undefined;
   return { kind, tls: tls === 's', user, nodes, name };
 }

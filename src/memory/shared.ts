@@ -42,18 +42,12 @@ export type Leadership = Found['how'] | 'alone' | 'unclear';
 export type SharedMemory = ReturnType<typeof createSharedMemory>;
 
 /** @param observe called with each call that relays could have made twice */
-export function createSharedMemory(
-  server: WatchedServer,
-  observe: (how: Leadership) => void,
-  clock: Clock,
-) {
+export function createSharedMemory(server: WatchedServer, observe: (how: Leadership) => void, clock: Clock) {
   let lockTime = 15_000;
   let seed = '';
   /** The locks of this relay, by their names: a server that has lost them gets them again. */
   const held = new Map<string, string>();
-  server.onReturn(() =>
-    [...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]),
-  );
+  server.onReturn(() => [...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]));
   const foreign = createForeignLocks(mostRemembered, () => performance.now());
   const outcomes = createOutcomes(server, mostRemembered, clock);
 
@@ -70,11 +64,7 @@ export function createSharedMemory(
    * @returns undefined if this relay has to make the call
    * @throws {RelayError} as of `goAlone` if the server does not answer
    */
-  async function awaitTurn(
-    name: string,
-    lock: string,
-    { isAnswer }: SharedCall,
-  ): Promise<Found | undefined> {
+  async function awaitTurn(name: string, lock: string, { isAnswer }: SharedCall): Promise<Found | undefined> {
     // Gives what the name held before; null: nothing, and now the lock of this relay.
     const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
     for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {

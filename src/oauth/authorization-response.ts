@@ -12,10 +12,7 @@ import { type Query, single } from './query.ts';
  *   error, no code, or a code that cannot be passed on exactly
  * @see RFC 6749 §4.1.2, RFC 9207 §2.4
  */
-export function authorizationCode(
-  query: Query,
-  expected: Pick<Provider, 'issuer' | 'issRequired'>,
-): string {
+export function authorizationCode(query: Query, expected: Pick<Provider, 'issuer' | 'issRequired'>): string {
   const [code, error, iss] = [query['code'], query['error'], query['iss']].map(single);
   if (iss === undefined && expected.issRequired) throw new RelayError('issuer_missing');
   if (iss !== undefined && expected.issuer !== undefined && iss !== expected.issuer) {

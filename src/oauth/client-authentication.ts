@@ -23,11 +23,7 @@ export interface EndpointRequest {
  *
  * @see RFC 6749 §2.3.1
  */
-export function authenticatedForm(
-  client: RegisteredProvider,
-  url: string,
-  fields: ExtraParameters,
-): EndpointRequest {
+export function authenticatedForm(client: RegisteredProvider, url: string, fields: ExtraParameters): EndpointRequest {
   const { clientAuthentication: method } = client;
   if (method === 'query' || method === 'body') {
     return formRequest(client, url, [...clientParameters(client), ...fields]);

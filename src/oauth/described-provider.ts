@@ -11,11 +11,7 @@ import {
 import { protocolParameters } from './parameters.ts';
 
 /** What metadata says of the provider. @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used */
-export function providerOf(
-  metadata: Metadata,
-  kind: MetadataKind,
-  context: MetadataContext,
-): Provider {
+export function providerOf(metadata: Metadata, kind: MetadataKind, context: MetadataContext): Provider {
   const { given, issuer } = context;
   const scopes = metadata['scopes_supported'];
   expectSupported(metadata, given);
@@ -88,8 +84,7 @@ function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
       'a client that authenticates without a client secret, such as a public one, or one with private_key_jwt',
     !offers(metadata['response_types_supported'], 'code') && 'a response type other than code',
     !offers(metadata['response_modes_supported'], 'query') && 'a response mode other than query',
-    !offers(metadata['grant_types_supported'], 'authorization_code') &&
-      'a grant other than authorization_code',
+    !offers(metadata['grant_types_supported'], 'authorization_code') && 'a grant other than authorization_code',
   ].filter((requirement) => requirement !== false);
   if (requirements.length === 0) return;
   throw new DiscoveryError('unsupported', { detail: requirements.join(', and ') });

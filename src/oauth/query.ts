@@ -43,10 +43,7 @@ export function single(value: Query[string]): string | undefined {
 }
 
 /** Appends parameters to a URL. Its existing query stays unchanged. */
-export function withParameters(
-  url: string,
-  parameters: Readonly<Record<string, string>> | ExtraParameters,
-): string {
+export function withParameters(url: string, parameters: Readonly<Record<string, string>> | ExtraParameters): string {
   const separator = /[?&]$/.test(url) ? '' : url.includes('?') ? '&' : '?';
   return `${url}${separator}${new URLSearchParams(parameters)}`;
 }

@@ -32,10 +32,7 @@ const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'githu
  * @returns undefined if the provider revokes neither
  * @see RFC 7009 §2.1
  */
-export function revocationRequest(
-  endpoint: RegisteredProvider,
-  tokens: RevocableTokens,
-): EndpointRequest | undefined {
+export function revocationRequest(endpoint: RegisteredProvider, tokens: RevocableTokens): EndpointRequest | undefined {
   const { revocation } = endpoint;
   if (revocation === undefined) return undefined;
   const { url, request, takes } = revocation;
@@ -48,12 +45,7 @@ export function revocationRequest(
 }
 
 /** Builds a revocation in one dialect. @returns undefined if the provider cannot have given the token */
-type Build = (
-  client: RegisteredProvider,
-  url: string,
-  token: string,
-  kind: TokenKind,
-) => EndpointRequest | undefined;
+type Build = (client: RegisteredProvider, url: string, token: string, kind: TokenKind) => EndpointRequest | undefined;
 
 const requests: Readonly<Record<RevocationRequest, Build>> = {
   rfc7009: (client, url, token, kind) =>

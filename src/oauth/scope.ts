@@ -37,9 +37,7 @@ export function scopeForProvider(requested: readonly string[], whole: readonly s
 export function scopeBeyond(granted?: string, configured?: string): readonly string[] {
   if (granted === undefined || configured === undefined) return [];
   const asked = wordsOf(configured);
-  return wordsOf(granted).filter(
-    (word) => !ownWords.has(word) && !asked.some((one) => isSameScope(one, word)),
-  );
+  return wordsOf(granted).filter((word) => !ownWords.has(word) && !asked.some((one) => isSameScope(one, word)));
 }
 
 /** Entra and Google grant URLs for the short names that they were asked for. */

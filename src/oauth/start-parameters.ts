@@ -1,11 +1,6 @@
 import { beginningOf, type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import {
-  examplePage,
-  findRedirectUri,
-  originOf,
-  type RedirectUri,
-} from '../origins/redirect-uri.ts';
+import { examplePage, findRedirectUri, originOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import { isLoopback } from '../urls.ts';
 import type { Query } from './query.ts';
 
@@ -76,10 +71,7 @@ export function loginHintOf({ login_hint: hint }: Query): string | undefined {
  * @returns undefined if the start names no page
  * @throws {RelayError} `return_to_invalid`
  */
-export function pageToReturnTo(
-  { return_to }: Query,
-  origin: string | undefined,
-): string | undefined {
+export function pageToReturnTo({ return_to }: Query, origin: string | undefined): string | undefined {
   const given = textOf(return_to, 'return_to_invalid');
   if (given === undefined) return undefined;
   const href = (given.startsWith('/') ? URL.parse(given, origin) : URL.parse(given))?.href;
@@ -123,9 +115,7 @@ export function codeChallengeOf(query: Query): string {
  */
 export function resourceOf({ resource }: Query): string | undefined {
   const isUri = (text: string) =>
-    text.length <= limits.returnToLength &&
-    /^[\x21\x22\x24-\x7e]+$/.test(text) &&
-    URL.canParse(text);
+    text.length <= limits.returnToLength && /^[\x21\x22\x24-\x7e]+$/.test(text) && URL.canParse(text);
   return textOf(resource, 'resource_refused', isUri);
 }
 

@@ -27,19 +27,12 @@ export interface RefreshGrant {
  *
  * @see RFC 6749 §4.1.3 and §6
  */
-export function tokenRequest(
-  endpoint: RegisteredProvider,
-  grant: CodeGrant | RefreshGrant,
-): EndpointRequest {
+export function tokenRequest(endpoint: RegisteredProvider, grant: CodeGrant | RefreshGrant): EndpointRequest {
   const { tokenUrl, tokenParameters = [], requestHeaders: headers = {} } = endpoint;
   const isRefresh = 'refreshToken' in grant;
   const own: ExtraParameters = isRefresh
     ? [['refresh_token', grant.refreshToken], ...optional('scope', grant.scope)]
-    : [
-        ['code', grant.code],
-        ['redirect_uri', endpoint.callbackUri],
-        ...optional('code_verifier', grant.codeVerifier),
-      ];
+    : [['code', grant.code], ['redirect_uri', endpoint.callbackUri], ...optional('code_verifier', grant.codeVerifier)];
   const configured = tokenParameters.filter(([name]) => own.every(([taken]) => taken !== name));
   const fields = [...own, ...configured];
   if (endpoint.clientAuthentication === 'query' && !isRefresh) {

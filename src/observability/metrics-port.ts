@@ -28,11 +28,7 @@ export async function openMetricsPort(
 }
 
 /** Answers under its own address, `localhost` and the configured name only; any other `Host` gets 421. */
-export function metricsListener(
-  metrics: ServedMetrics,
-  where: Port,
-  logger: Pick<Logger, 'warn'>,
-): RequestListener {
+export function metricsListener(metrics: ServedMetrics, where: Port, logger: Pick<Logger, 'warn'>): RequestListener {
   const configured = addressHost(where.host);
   const isEveryAddress = configured === '0.0.0.0' || configured === '[::]';
   const warn = occasionalWarning(logger, 'metrics asked under another host name');
@@ -50,9 +46,7 @@ export function metricsListener(
       const logged = host.length <= 253 ? host : '';
       warn(logged, { host: logged });
       response.writeHead(421, { 'Content-Type': 'text/plain' });
-      response.end(
-        'Ask for the address of this port, for localhost, or for the name in --metrics-host.\n',
-      );
+      response.end('Ask for the address of this port, for localhost, or for the name in --metrics-host.\n');
       return;
     }
     if (request.method !== 'GET' || request.url !== '/metrics') {

@@ -33,12 +33,7 @@ export function makersOf(registry: Registry, situation: () => Situation) {
   });
   return {
     /** A counter. `starts` has values of its first label that begin at 0: a rate needs two values. */
-    counter(
-      name: string,
-      help: string,
-      labels: readonly string[] = [],
-      starts: readonly string[] = [],
-    ) {
+    counter(name: string, help: string, labels: readonly string[] = [], starts: readonly string[] = []) {
       const made = new Counter(common(name, help, labels));
       for (const value of starts) made.inc({ [`${labels[0]}`]: value }, 0);
       return made;
@@ -55,12 +50,7 @@ export function makersOf(registry: Registry, situation: () => Situation) {
     histogram: (name: string, help: string, labels: readonly string[]) =>
       new Histogram({ ...common(name, help, labels), buckets }),
     /** @param set sets the values of a scrape. Those of the scrape before are gone */
-    gauge(
-      name: string,
-      help: string,
-      labels: readonly string[],
-      set: (gauge: Gauge, now: Situation) => void,
-    ): void {
+    gauge(name: string, help: string, labels: readonly string[], set: (gauge: Gauge, now: Situation) => void): void {
       const collect = () => {
         made.reset();
         set(made, situation());
@@ -76,31 +66,27 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
   defineGauges(gauge);
   return {
     requests: counter('requests_total', 'Requests by route and status.', ['route', 'status']),
-    requestDuration: histogram(
-      'request_duration_seconds',
-      'Time from a request to the end of its response.',
-      ['route', 'status'],
-    ),
+    requestDuration: histogram('request_duration_seconds', 'Time from a request to the end of its response.', [
+      'route',
+      'status',
+    ]),
     // A provider's API may answer 500, too. The status does not tell whose error it is.
-    unexpectedErrors: counter(
-      'unexpected_errors_total',
-      'Requests that met an error of the relay itself.',
-    ),
+    unexpectedErrors: counter('unexpected_errors_total', 'Requests that met an error of the relay itself.'),
     calls: counter(
       'provider_calls_total',
       'Calls to the provider by endpoint, outcome, and class of the status if there was a response.',
       ['endpoint', 'outcome', 'status', 'registration'],
     ),
-    callDuration: histogram(
-      'provider_call_duration_seconds',
-      'Time that calls to the provider took, body included.',
-      ['endpoint', 'outcome', 'registration'],
-    ),
-    errors: counter(
-      'provider_errors_total',
-      'Error codes from the provider, by the endpoint they came from.',
-      ['endpoint', 'code', 'registration'],
-    ),
+    callDuration: histogram('provider_call_duration_seconds', 'Time that calls to the provider took, body included.', [
+      'endpoint',
+      'outcome',
+      'registration',
+    ]),
+    errors: counter('provider_errors_total', 'Error codes from the provider, by the endpoint they came from.', [
+      'endpoint',
+      'code',
+      'registration',
+    ]),
     started: loginCounter('logins_started_total', 'Browsers sent to the provider.'),
     finished: loginCounter(
       'logins_finished_total',
@@ -118,18 +104,9 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
       ['outcome', 'registration'],
       ['allowed'],
     ),
-    excusedCallbacks: counter(
-      'callbacks_excused_total',
-      'Callbacks that were excused from the state check.',
-    ),
-    redemptions: outcomes(
-      'redemptions_total',
-      'Codes that front ends redeemed, or tried to redeem, by outcome.',
-    ),
-    refreshes: outcomes(
-      'refreshes_total',
-      'Refresh requests of front ends, also of sessions, by outcome.',
-    ),
+    excusedCallbacks: counter('callbacks_excused_total', 'Callbacks that were excused from the state check.'),
+    redemptions: outcomes('redemptions_total', 'Codes that front ends redeemed, or tried to redeem, by outcome.'),
+    refreshes: outcomes('refreshes_total', 'Refresh requests of front ends, also of sessions, by outcome.'),
     revocations: outcomes('revocations_total', 'Revocation requests of front ends, by outcome.'),
     resourceRequests: counter(
       'resource_requests_total',
@@ -184,11 +161,9 @@ export function memoryMetrics({ counter, histogram, gauge }: Makers) {
   gauge('memory_up', '1 if the shared memory answers; 0 if not.', [], (up, { memoryIsUp }) =>
     up.set(memoryIsUp ? 1 : 0),
   );
-  const duration = histogram(
-    'memory_command_duration_seconds',
-    'Time until the shared memory answered a command.',
-    ['command'],
-  );
+  const duration = histogram('memory_command_duration_seconds', 'Time until the shared memory answered a command.', [
+    'command',
+  ]);
   const failures = counter(
     'memory_failures_total',
     'Commands that the shared memory did not carry out, and values that no relay can have left there.',

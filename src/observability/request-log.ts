@@ -10,13 +10,7 @@ import { hasFailed, isOfLogin } from './request-effect.ts';
 const clientClosedRequest = 499;
 
 /** What of a request's state no record has, or has under another name. */
-type Unshared =
-  | 'query'
-  | 'route'
-  | 'failure'
-  | 'providerCall'
-  | 'codeMayBeSpent'
-  | 'callbackMayBeRetried';
+type Unshared = 'query' | 'route' | 'failure' | 'providerCall' | 'codeMayBeSpent' | 'callbackMayBeRetried';
 
 /**
  * The record of a request. Log and metrics are made from it alone. Of a query, a header or a body it
@@ -122,10 +116,7 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
 }
 
 /** The contract answers them with 400, but only the operator can repair them. */
-const operatorsFaults: ReadonlySet<RequestRecord['outcome']> = new Set([
-  'client_refused',
-  'redirect_uri_refused',
-]);
+const operatorsFaults: ReadonlySet<RequestRecord['outcome']> = new Set(['client_refused', 'redirect_uri_refused']);
 
 function levelOf(record: RequestRecord) {
   const { action, status, outcome } = record;

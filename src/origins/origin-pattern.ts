@@ -16,10 +16,7 @@ const anyPort = ':*';
  * @param origin as browsers write it. @see RFC 6454 §6.2
  * @returns undefined if the pattern does not allow it
  */
-export function allowedOrigin(
-  pattern: OriginPattern | undefined,
-  origin: string,
-): string | undefined {
+export function allowedOrigin(pattern: OriginPattern | undefined, origin: string): string | undefined {
   if (pattern === undefined) return undefined;
   if (!hasStar(pattern)) return origin === pattern ? pattern : undefined;
   const [star, form] = pattern.endsWith(anyPort) ? [anyPort, port] : ['*', label];
@@ -42,8 +39,7 @@ export const hasStar = (pattern: OriginPattern): boolean => pattern.includes('*'
 export const isAnyPort = (pattern: OriginPattern): boolean => pattern.endsWith(anyPort);
 
 /** One of the origins that a pattern allows. */
-export const exampleOf = (pattern: OriginPattern): string =>
-  pattern.replace(anyPort, '').replace('*', 'example');
+export const exampleOf = (pattern: OriginPattern): string => pattern.replace(anyPort, '').replace('*', 'example');
 
 /** The only patterns that can allow an origin: itself, a `*` for its first label, a `*` for its port. */
 const candidates: readonly ((origin: string) => OriginPattern)[] = [

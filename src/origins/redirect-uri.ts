@@ -47,10 +47,7 @@ export function examplePage(redirectUri: RedirectUri): string {
  * @returns undefined if the address names none
  * @see RFC 9700 §4.1.3
  */
-export function findRedirectUri(
-  given: string,
-  registered: readonly RedirectUri[],
-): string | undefined {
+export function findRedirectUri(given: string, registered: readonly RedirectUri[]): string | undefined {
   const url = URL.parse(given);
   if (url === null) return undefined;
   for (const redirectUri of registered) {

@@ -2,13 +2,7 @@ import * as v from 'valibot';
 import { httpUrl, whyTaken } from '../urls.ts';
 import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
-import {
-  examplePage,
-  isOnThisMachine,
-  originOf,
-  type RedirectUri,
-  withAnyPort,
-} from './redirect-uri.ts';
+import { examplePage, isOnThisMachine, originOf, type RedirectUri, withAnyPort } from './redirect-uri.ts';
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.
 

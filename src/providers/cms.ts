@@ -15,9 +15,10 @@ export interface CmsBackend {
  * @param registrations those with a CMS, in order, and its `backend.name`
  * @param backend the parameter `provider`
  */
-export function registrationOfCms<
-  Registration extends { readonly name: string; readonly backend: string | undefined },
->(registrations: readonly Registration[], backend: unknown): Registration | undefined {
+export function registrationOfCms<Registration extends { readonly name: string; readonly backend: string | undefined }>(
+  registrations: readonly Registration[],
+  backend: unknown,
+): Registration | undefined {
   const asked = registrations.filter((registration) => registration.backend === backend);
   const sameName = asked.find(({ name }) => name === backend);
   return sameName ?? asked[0] ?? registrations[0];

@@ -41,8 +41,7 @@ export const onlineServices: readonly Preset[] = [
   {
     name: 'entra',
     title: 'Microsoft Entra ID',
-    documentation:
-      'https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow',
+    documentation: 'https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow',
     tenant: { meaning: 'ID or domain of your tenant, or common, organizations or consumers' },
     authorizeUrl: 'https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize',
     tokenUrl: 'https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token',

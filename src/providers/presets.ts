@@ -4,8 +4,4 @@ import type { Preset } from './provider.ts';
 import { sourceCodeHosts } from './source-code-hosts.ts';
 
 /** Every preset that `--provider` can name, in the order in which they are listed. */
-export const presets: readonly Preset[] = [
-  ...sourceCodeHosts,
-  ...onlineServices,
-  ...identityServers,
-];
+export const presets: readonly Preset[] = [...sourceCodeHosts, ...onlineServices, ...identityServers];

@@ -44,14 +44,7 @@ export type RevocationRequest =
   /** GitHub's: a DELETE with the credentials in the Authorization header, and the token in JSON */
   | 'github';
 
-export const accessRules = [
-  'users',
-  'organizations',
-  'teams',
-  'emails',
-  'emailDomains',
-  'groups',
-] as const;
+export const accessRules = ['users', 'organizations', 'teams', 'emails', 'emailDomains', 'groups'] as const;
 
 export type AccessRule = (typeof accessRules)[number];
 
@@ -92,10 +85,7 @@ export interface PersonValues extends AccessSource {
   readonly ignoresCase?: true;
 }
 
-export type AccessAnswer =
-  | Membership
-  | PersonValues
-  | { readonly kind: 'cannot'; readonly why: string };
+export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'; readonly why: string };
 
 /** What a provider can say of who may log in. */
 export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
@@ -140,9 +130,7 @@ export interface Provider {
   /** Headers that its endpoints require, with lower-case names. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** A field by which its user lookup refuses a token with status 200. */
-  readonly userRejectedWhen?:
-    | { readonly field: string; readonly equals: string | boolean }
-    | undefined;
+  readonly userRejectedWhen?: { readonly field: string; readonly equals: string | boolean } | undefined;
   /** What it says of who may log in (default: the claims of OpenID Connect). */
   readonly access?: AccessAnswers | undefined;
   /** The `prompt` that lets people choose another account. @see OpenID Connect Core 1.0 §3.1.2.1 */

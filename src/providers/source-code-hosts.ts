@@ -49,8 +49,7 @@ const githubEverywhere = {
 export const github: Preset = {
   name: 'github',
   title: 'GitHub',
-  documentation:
-    'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+  documentation: 'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
   authorizeUrl: 'https://github.com/login/oauth/authorize',
   tokenUrl: 'https://github.com/login/oauth/access_token',
   userUrl: 'https://api.github.com/user',

@@ -2,25 +2,14 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import { closeIfUnread } from '../http/body.ts';
-import {
-  type Action,
-  type Context,
-  claimedQuery,
-  type Handler,
-  inOrder,
-  type RequestState,
-} from '../http/context.ts';
+import { type Action, type Context, claimedQuery, type Handler, inOrder, type RequestState } from '../http/context.ts';
 import { cors } from '../http/cors.ts';
 import { answering, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { checkHeaders, toOriginForm } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import { loggedAddresses } from '../observability/logged-address.ts';
-import {
-  warnOfForeignOrigins,
-  warnOfForeignPages,
-  warnOfOtherHosts,
-} from '../observability/occasional-warnings.ts';
+import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { namesInPath, paths } from '../paths.ts';
 import { createApiPaths } from './api-paths.ts';
@@ -40,8 +29,7 @@ interface Dependencies extends CommonDependencies {
 export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { config, logger, memory, served, observers, readiness, sessionRequests } = dependencies;
   const { frontEnds, registrationsAreNamed, rateLimit: perMinute } = config;
-  const rateLimits =
-    perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
+  const rateLimits = perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
   const logins = createLoginRoutes(served, {
     baseUrl: config.baseUrl,
     rateLimits,
@@ -75,13 +63,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const app = new Koa<RequestState>({ env: 'production' });
   // Otherwise Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
-  app.use(
-    recordRequests(
-      observers,
-      loggedAddresses(config.logClientAddress, config.trustedProxies).of,
-      loggedNames,
-    ),
-  );
+  app.use(recordRequests(observers, loggedAddresses(config.logClientAddress, config.trustedProxies).of, loggedNames));
   app.use(closeIfUnread);
   app.use(responseHeaders(readiness));
   app.use(errorResponder(served[0].frontEnds.first.answerFailure));
@@ -162,11 +144,7 @@ function createReaders(
   };
 }
 
-const ofSessions: ReadonlySet<Action | undefined> = new Set([
-  'session',
-  'session-refresh',
-  'logout',
-]);
+const ofSessions: ReadonlySet<Action | undefined> = new Set(['session', 'session-refresh', 'logout']);
 /** Metadata lead clients on any page to the login. */
 const ofAllPages: ReadonlySet<Action | undefined> = new Set(['metadata', 'resource-metadata']);
 /** The endpoints that clients call themselves. */

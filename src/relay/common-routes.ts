@@ -43,18 +43,12 @@ export function commonRoutes(
     ? registrationsOfLookups(served, new URL(config.baseUrl))
     : () => served[0].registration;
   return {
-    [paths.user]: reading(
-      'user',
-      ...rateLimits,
-      currentUser(findRegistration, requests, isForeign),
-    ),
+    [paths.user]: reading('user', ...rateLimits, currentUser(findRegistration, requests, isForeign)),
     // People who know only the host look here.
     '/': reading('home', home(pages, readiness, second ? undefined : onlyPage)),
     [paths.alive]: reading('probe', alive),
     [paths.ready]: reading('probe', ready(readiness)),
-    ...Object.fromEntries(
-      Object.entries(clientFiles).map(([path, file]) => [path, reading('client', file)]),
-    ),
+    ...Object.fromEntries(Object.entries(clientFiles).map(([path, file]) => [path, reading('client', file)])),
     // A page that asks for sessions in vain learns why.
     ...(requests === undefined &&
       Object.fromEntries(
@@ -65,19 +59,14 @@ export function commonRoutes(
       )),
     ...(requests && {
       [paths.session]: ofSession('session', methods('GET', 'HEAD'), describeSession(requests)),
-      [paths.sessionRefresh]: ofSession(
-        'session-refresh',
-        methods('POST'),
-        refreshSession(requests, grants),
-      ),
+      [paths.sessionRefresh]: ofSession('session-refresh', methods('POST'), refreshSession(requests, grants)),
       [paths.logout]: ofSession('logout', methods('POST'), logout(requests, grants)),
     }),
   };
 }
 
 /** Tells whether an origin is one of any front end. */
-export const originsOfFrontEnds = (frontEnds: Config['frontEnds']) =>
-  matchesAny(frontEnds.flatMap(originsOf));
+export const originsOfFrontEnds = (frontEnds: Config['frontEnds']) => matchesAny(frontEnds.flatMap(originsOf));
 
 /** Tells whether a request is of a page that is neither a front end's nor the relay's own. Programs have no page. */
 function foreignPages({ baseUrl, frontEnds }: Config): (ctx: Context) => boolean {
@@ -94,9 +83,7 @@ function foreignPages({ baseUrl, frontEnds }: Config): (ctx: Context) => boolean
  * first one. It does not guess among several: a token of one provider must not reach another one.
  */
 function registrationsOfLookups(served: CommonDependencies['served'], base: URL): FindRegistration {
-  const byName = new Map(
-    served.flatMap((one) => wordsOf(one).map((word) => [word, one.registration])),
-  );
+  const byName = new Map(served.flatMap((one) => wordsOf(one).map((word) => [word, one.registration])));
   const uses = served.flatMap(({ registration, frontEnds: { origins } }) =>
     [...origins].map((pattern) => ({ pattern, registration })),
   );
@@ -116,5 +103,4 @@ function registrationsOfLookups(served: CommonDependencies['served'], base: URL)
   };
 }
 
-const ambiguous =
-  'The pages of this origin may use several providers: name one by the parameter provider.';
+const ambiguous = 'The pages of this origin may use several providers: name one by the parameter provider.';

@@ -39,16 +39,12 @@ export function createGateways(
   if (all.length === 0) return undefined;
   const login = new URL(baseUrl);
   const areByHost = all.some(({ host }) => host !== login.host);
-  const known = new Set([
-    login.hostname,
-    ...doors.map(({ resource }) => new URL(resource.url).hostname),
-  ]);
+  const known = new Set([login.hostname, ...doors.map(({ resource }) => new URL(resource.url).hostname)]);
   const forMetadata = new Set(doors.flatMap((door) => [...resourceMetadataPaths(door.resource)]));
   const byHost = findersBy(all, ({ host }) => host);
   // Proxies remove a port, or add a needless one, so a gate is also found without its port. Not if its port alone tells
   // its host from the login's: it would get requests that are for the login.
-  const needsNoPort = ({ host, hostname }: Gate) =>
-    hostname !== login.hostname || host === login.host;
+  const needsNoPort = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
   const byHostname = findersBy(all.filter(needsNoPort), ({ hostname }) => hostname);
   // Probes ask by an address, whatever the names are.
   const isProbe = (path: string) => path === paths.alive || path === paths.ready;
@@ -66,8 +62,7 @@ export function createGateways(
       // A gate at the root of its host would hide its own metadata.
       if (forMetadata.has(path)) return next();
       const find =
-        byHost.get(host.toLowerCase()) ??
-        (host === login.host ? undefined : byHostname.get(hostname.toLowerCase()));
+        byHost.get(host.toLowerCase()) ?? (host === login.host ? undefined : byHostname.get(hostname.toLowerCase()));
       const found = find?.(path);
       if (found === undefined) return next();
       ctx.state.route = 'gateway';

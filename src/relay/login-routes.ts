@@ -1,13 +1,6 @@
 import type { Next } from 'koa';
 import { createFrontEnds, type FrontEnds } from '../front-ends/front-ends.ts';
-import {
-  type Action,
-  type Context,
-  claimedQuery,
-  type Handler,
-  inOrder,
-  type Route,
-} from '../http/context.ts';
+import { type Action, type Context, claimedQuery, type Handler, inOrder, type Route } from '../http/context.ts';
 import { answering, answerOAuthErrors } from '../http/error-responder.ts';
 import { methods, refusePrefetch } from '../http/request-guards.ts';
 import { namesInPath, registrationPath } from '../paths.ts';
@@ -37,14 +30,9 @@ export type LoginRoutes = ReturnType<typeof createLoginRoutes>;
  * Creates the routes of all registrations. The time to find one does not grow with their number. A registration may have
  * several paths; CMSes that start at `/auth` use its first.
  */
-export function createLoginRoutes(
-  registrations: readonly ServedRegistration[],
-  dependencies: LoginDependencies,
-) {
+export function createLoginRoutes(registrations: readonly ServedRegistration[], dependencies: LoginDependencies) {
   const atFirstPaths = registrations.map((served) => routesOf(served, dependencies));
-  const atOtherPaths = registrations.flatMap((one) =>
-    one.others.map((served) => routesOf(served, dependencies)),
-  );
+  const atOtherPaths = registrations.flatMap((one) => one.others.map((served) => routesOf(served, dependencies)));
   const all = [...atFirstPaths, ...atOtherPaths];
   const byWord = new Map(all.map((one) => [one.served.word, one]));
   const byPath = new Map(
@@ -85,8 +73,7 @@ export function createLoginRoutes(
       });
     },
     /** Where CMSes start unless their configuration says otherwise. */
-    startOfCms:
-      cmsStarts.length > 0 ? ({ action: 'start', handle: startCms } satisfies Route) : undefined,
+    startOfCms: cmsStarts.length > 0 ? ({ action: 'start', handle: startCms } satisfies Route) : undefined,
   };
 }
 
@@ -136,11 +123,7 @@ function routesOf(served: ServedPath, dependencies: LoginDependencies) {
 }
 
 /** Where logins of these front ends start. A CMS also refreshes there. */
-function startOf(
-  served: ServedPath,
-  frontEnds: FrontEnds,
-  { watchStarts, rateLimits }: LoginDependencies,
-): Route {
+function startOf(served: ServedPath, frontEnds: FrontEnds, { watchStarts, rateLimits }: LoginDependencies): Route {
   const start = inOrder(
     methods('GET'),
     refusePrefetch,
@@ -161,11 +144,7 @@ function startOf(
 type Routes = Readonly<Record<string, Route>>;
 
 /** The endpoints of the relay as an authorization server, besides the start of a login. */
-function oauthEndpoints(
-  served: ServedPath,
-  path: string,
-  { baseUrl, rateLimits }: LoginDependencies,
-): Routes {
+function oauthEndpoints(served: ServedPath, path: string, { baseUrl, rateLimits }: LoginDependencies): Routes {
   const { clients } = served.frontEnds;
   const ofPrograms = (action: Action, endpoint: Handler): Route => ({
     action,

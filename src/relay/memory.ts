@@ -53,9 +53,6 @@ export async function openSharedMemory(
 }
 
 /** Gives the shared memory the keys and the time limit of a configuration. */
-export function configureSharedMemory(
-  shared: SharedMemory | undefined,
-  { keySecrets, providerTimeout }: Config,
-): void {
+export function configureSharedMemory(shared: SharedMemory | undefined, { keySecrets, providerTimeout }: Config): void {
   if (keySecrets !== undefined) shared?.configure(keysFromFile(keySecrets).memory, providerTimeout);
 }

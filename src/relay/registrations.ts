@@ -4,18 +4,9 @@ import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { mapped } from '../config/readings.ts';
-import {
-  audienceOfRegistration,
-  frontEndsOf,
-  refreshPolicyOf,
-  resourcesOf,
-} from '../config/registration-config.ts';
+import { audienceOfRegistration, frontEndsOf, refreshPolicyOf, resourcesOf } from '../config/registration-config.ts';
 import type { Pages } from '../delivery/pages.ts';
-import {
-  audienceOfFrontEnd,
-  createFrontEnd,
-  type FrontEndContext,
-} from '../front-ends/front-end.ts';
+import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { createGrants, type Grants } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
@@ -32,12 +23,7 @@ import { type Keys, keysOf } from '../sealing/keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
-import {
-  derivedFrom,
-  discoveredProvider,
-  knownProvider,
-  type ProviderSource,
-} from '../upstream/provider-source.ts';
+import { derivedFrom, discoveredProvider, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import type { Memory } from './memory.ts';
 
 /** A registration with all that its routes need. */
@@ -109,10 +95,7 @@ interface PathContext extends ServingContext {
  * Serves a registration at one of its paths. A login stays at the path where it began: the provider compares the
  * redirect URI, and front ends compare the issuer.
  */
-function servePath(
-  { word, callbackUri }: RegistrationConfig['paths'][number],
-  context: PathContext,
-) {
+function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], context: PathContext) {
   const { config, logger, now, memory, sessions, documents, pages } = context;
   const { registered, upstream, keys, source } = context;
   const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);

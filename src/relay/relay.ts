@@ -30,11 +30,7 @@ export interface RelaySurroundings {
 }
 
 /** Creates a relay that can answer requests but does not listen: its registrations, its front ends, its application. */
-export async function createRelay(
-  config: Config,
-  logger: Logger,
-  surroundings: RelaySurroundings = {},
-) {
+export async function createRelay(config: Config, logger: Logger, surroundings: RelaySurroundings = {}) {
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
   const { now = Date.now, memory = createMemory(now), observers = [], resolve } = surroundings;
   const { documentsHere = isLoopback(new URL(baseUrl)) } = surroundings;
@@ -71,8 +67,7 @@ export async function createRelay(
     readiness,
     /** Takes over the streams of the relay before a reload. Ends those whose resource has changed. */
     takeOver: (): void => memory.streams.follow(served.flatMap(({ doors }) => doors)),
-    callsInFlight: (): number =>
-      served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
+    callsInFlight: (): number => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close(): void {
       for (const { close } of served) close();
       documents.close();

@@ -48,10 +48,7 @@ interface Metadata {
 function metadataRoute(found: readonly Metadata[]): Route {
   return {
     action: 'resource-metadata',
-    handle: inOrder(
-      methods('GET', 'HEAD'),
-      (ctx, next) => metadataOfHost(ctx, found)?.handle(ctx, next) ?? next(),
-    ),
+    handle: inOrder(methods('GET', 'HEAD'), (ctx, next) => metadataOfHost(ctx, found)?.handle(ctx, next) ?? next()),
   };
 }
 

@@ -41,7 +41,6 @@ export function createAccessTokens(keys: KeyRing) {
       return token;
     },
     /** @returns undefined if the token is altered, or not for this resource. It may have ended */
-    open: (token: string, { audience }: Pick<Resource, 'audience'>) =>
-      seal.open(token, ...audience),
+    open: (token: string, { audience }: Pick<Resource, 'audience'>) => seal.open(token, ...audience),
   };
 }

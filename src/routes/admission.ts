@@ -36,11 +36,7 @@ function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Con
   const isOpenToAll = allows.every((allow) => allow === undefined);
   if (question === undefined && isOpenToAll) return undefined;
   // Whose rule each of `allows` is.
-  const owners = [
-    `providers.${registration.name}`,
-    `front-ends.${frontEnd.name}`,
-    `resources.${resource?.name}`,
-  ];
+  const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
   const observe: ObserveCall = (call) => {
     // The log has room for one call of the request: an earlier one, unless one of these fails.
     const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
@@ -80,11 +76,7 @@ function failUnknown(error: unknown): never {
  *
  * @returns who the person is, if the login is for a resource
  */
-export async function admit(
-  place: Destination,
-  ctx: Context,
-  tokens: Tokens,
-): Promise<Identity | undefined> {
+export async function admit(place: Destination, ctx: Context, tokens: Tokens): Promise<Identity | undefined> {
   try {
     return await admissionTo(place, ctx)?.(tokens);
   } catch (error) {
@@ -111,9 +103,7 @@ interface Renewal {
  * @returns no tokens if there is nothing to renew; who the person is, if the login is for a resource
  * @throws {RelayError} `access_ended`, `refresh_refused`, `access_unchecked`, or why the refresh failed
  */
-export async function renewTokens(
-  renewal: Renewal,
-): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
+export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
   const { place, ctx, refreshes, refresh, address } = renewal;
   const { registration } = place;
   const { refreshToken, accessToken = '' } = renewal.tokens;

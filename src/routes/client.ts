@@ -42,9 +42,7 @@ function clientFile(
     for (const header of ctx.res.getHeaderNames()) {
       if (header.startsWith('access-control-')) ctx.remove(header);
     }
-    const encoding = Object.keys(encodings).find(
-      (one) => ctx.acceptsEncodings(one, 'identity') === one,
-    );
+    const encoding = Object.keys(encodings).find((one) => ctx.acceptsEncodings(one, 'identity') === one);
     ctx.set({
       'Access-Control-Allow-Origin': '*',
       'Cross-Origin-Resource-Policy': 'cross-origin',

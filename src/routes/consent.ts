@@ -1,10 +1,5 @@
 import type { Client } from '../clients/client-metadata.ts';
-import {
-  confirmationPage,
-  consentPage,
-  consentPolicy,
-  numberOf,
-} from '../delivery/consent-page.ts';
+import { confirmationPage, consentPage, consentPolicy, numberOf } from '../delivery/consent-page.ts';
 import type { Pages } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';

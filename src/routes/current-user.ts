@@ -8,10 +8,7 @@ import { looksSealed } from '../sealing/sealed.ts';
 import type { SessionRequests } from './session-requests.ts';
 
 /** Gives the registration that `provider` names, or else that of the page's origin. Throws `provider_unknown`. */
-export type FindRegistration = (
-  provider: Query[string],
-  headers: IncomingHttpHeaders,
-) => RegistrationSource;
+export type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => RegistrationSource;
 
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
@@ -40,12 +37,7 @@ export function currentUser(
 }
 
 /** The record of a token's user. Limited, because anybody can send tokens that the provider does not know. */
-async function recordOfToken(
-  ctx: Context,
-  accessToken: string,
-  find: FindRegistration,
-  isForeign: boolean,
-) {
+async function recordOfToken(ctx: Context, accessToken: string, find: FindRegistration, isForeign: boolean) {
   if (looksSealed(accessToken)) throw new RelayError('token_of_relay');
   const source = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = source.name;
@@ -59,15 +51,13 @@ async function recordOfToken(
   const address = registration.addressOf(ctx.req);
   // Lookups of any other page must not use up those that the person's own pages need.
   const group = isForeign ? 'foreign' : undefined;
-  return await registration
-    .limitLookup(address, accessToken, lookUp, group)
-    .catch((error: unknown) => {
-      const isOfLookup = isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed');
-      if (!isOfLookup) throw error;
-      // The contract answers 401. Without `error`, because the token may be valid. @see RFC 6750 §3.1
-      const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
-      throw new RelayError(error.code, { status: 401, headers });
-    });
+  return await registration.limitLookup(address, accessToken, lookUp, group).catch((error: unknown) => {
+    const isOfLookup = isFailure(error, 'lookup_forbidden', 'lookup_postponed', 'lookup_failed');
+    if (!isOfLookup) throw error;
+    // The contract answers 401. Without `error`, because the token may be valid. @see RFC 6750 §3.1
+    const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
+    throw new RelayError(error.code, { status: 401, headers });
+  });
 }
 
 /** The record of a session's user. A `provider` that the request names has to be that of the session. */

@@ -37,11 +37,7 @@ export function frontEndEndpoint(
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { client_id: id } = parameters;
     if (id === undefined) throw new RelayError('client_id_wrong');
-    const frontEnd = frontEnds.ofClient(
-      id,
-      (one) => grants.redirectUriOf(parameters, one),
-      mayBeOver,
-    );
+    const frontEnd = frontEnds.ofClient(id, (one) => grants.redirectUriOf(parameters, one), mayBeOver);
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only the front end that is named may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));
@@ -124,10 +120,7 @@ export function expectConsent(
  * @throws {RelayError} `proof_invalid`, `nonce_required`
  * @see RFC 9449 §4.3
  */
-export async function proofOf(
-  { ctx, grants, issuer }: EndpointRequest,
-  grant: 'code' | 'refresh token',
-) {
+export async function proofOf({ ctx, grants, issuer }: EndpointRequest, grant: 'code' | 'refresh token') {
   const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
   if (others.length > 0) throw new RelayError('proof_invalid');
   if (proof === undefined) return undefined;

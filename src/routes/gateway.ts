@@ -56,8 +56,7 @@ export function gateway(
 
   /** Where a redirect leads, by the address of the server or by that of the resource. */
   const locationOf = (location: string, url: URL) =>
-    relayedLocation(location, url, way.url, resource.url) ??
-    relayedLocation(location, url, place, resource.url);
+    relayedLocation(location, url, way.url, resource.url) ?? relayedLocation(location, url, place, resource.url);
 
   function refusalOf(status: number): RelayError | undefined {
     const { givesToken } = upstream;
@@ -143,9 +142,7 @@ function callOf(
 
 /** What the server learns of the person: a header that is unknown is left out. */
 function identityOf(opened: AccessTokenContent): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(identityHeaders(opened)).filter(([, value]) => value !== ''),
-  );
+  return Object.fromEntries(Object.entries(identityHeaders(opened)).filter(([, value]) => value !== ''));
 }
 
 /** @throws {RelayError} `resource_token_expired` if the resource did not give the provider's token when it was issued */

@@ -1,12 +1,7 @@
 import type { Identity } from '../access/identity.ts';
 import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
-import {
-  firstRefreshToken,
-  newLoginId,
-  type Owner,
-  type RefreshTokenContent,
-} from '../grants/refresh-tokens.ts';
+import { firstRefreshToken, newLoginId, type Owner, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { longestLifetime, type Resource } from '../resources/resource.ts';
 
@@ -45,8 +40,7 @@ export function withRefreshToken(
   if (resource === undefined && frontEnd.resources.length > 0) throw new Error('no resource');
   const granted = resource === undefined ? token : tokenFor(resource, grantee, token, content);
   const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
-  const refreshToken =
-    content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(grantee)) : undefined;
+  const refreshToken = content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(grantee)) : undefined;
   const refreshExpiresIn = refreshToken === undefined ? undefined : left;
   return { ...granted, refreshToken, refreshExpiresIn };
 }
@@ -91,10 +85,7 @@ export function firstGrant(
   grantee: Grantee,
   token: TokenResponse,
   thumbprint?: string,
-  terms: Pick<
-    RefreshTokenContent,
-    'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'
-  > = {},
+  terms: Pick<RefreshTokenContent, 'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'> = {},
 ): Granted {
   const policy = refreshPolicyAt(grantee);
   const content = policy && firstRefreshToken(policy, token, thumbprint, grantee.now);

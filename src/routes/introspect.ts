@@ -42,9 +42,7 @@ function doorOf(
   const { name = client_id, secrets = ofBody } = parseBasicCredentials(header) ?? {};
   const found = doors.find(({ resource }) => resource.name === name);
   const expected = found?.resource.secrets ?? [];
-  const isRight = secrets.some((given) =>
-    expected.some((one) => timingSafeEqual(digest(given), digest(one.reveal()))),
-  );
+  const isRight = secrets.some((given) => expected.some((one) => timingSafeEqual(digest(given), digest(one.reveal()))));
   return isRight ? found : undefined;
 }
 
@@ -54,8 +52,7 @@ const digest = (secret: string) => Buffer.from(keyOf(secret));
 /** The answer about a token. It does not say why a token is not good. @see RFC 7662 §2.2 */
 async function described(ctx: Context, { resource, open }: Door, token: string, issuer: string) {
   try {
-    const { frontEnd, client, sub, preferred_username, email, groups, iat, exp } =
-      await open(token);
+    const { frontEnd, client, sub, preferred_username, email, groups, iat, exp } = await open(token);
     ctx.state.person = sub;
     return {
       active: true,

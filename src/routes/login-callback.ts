@@ -1,13 +1,7 @@
 import type { Delivery } from '../delivery/delivery.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Place, Served } from '../front-ends/front-ends.ts';
-import {
-  type Context,
-  claimedQuery,
-  type Handler,
-  readQuery,
-  recordCall,
-} from '../http/context.ts';
+import { type Context, claimedQuery, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { answerFailures, answering } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
 import type { Login } from '../login/state.ts';

@@ -17,9 +17,7 @@ export interface Way {
 
 /** A request that may pass, and what its response means. */
 export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'headers'> {
-  call(
-    request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body'>,
-  ): Promise<StreamedResponse>;
+  call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body'>): Promise<StreamedResponse>;
   /** Why a response with this status does not pass, if it does not. */
   refusalOf(status: number): RelayError | undefined;
   /** Those of the response's headers that pass. */
@@ -42,10 +40,7 @@ export function targetOf(ctx: Context, { path, url }: Way): URL {
 }
 
 /** Passes a request to another server, and its response to the client: both bodies while they arrive. */
-export async function passOn(
-  ctx: Context,
-  { method, url, headers, call, refusalOf, passed }: Passage,
-): Promise<void> {
+export async function passOn(ctx: Context, { method, url, headers, call, refusalOf, passed }: Passage): Promise<void> {
   const response = await call({ method, url, headers, body: await uploadOf(ctx) });
   const refusal = refusalOf(response.status);
   if (refusal === undefined) return answer(ctx, response, passed(response.headers));
@@ -80,11 +75,7 @@ async function uploadOf(ctx: Context): Promise<StreamedRequest['body']> {
   return { content: ctx.req, length };
 }
 
-function answer(
-  ctx: Context,
-  { status, body }: StreamedResponse,
-  passed: Readonly<Record<string, string>>,
-): void {
+function answer(ctx: Context, { status, body }: StreamedResponse, passed: Readonly<Record<string, string>>): void {
   // The streams, Koa and the relay wait for the end of the response, each with listeners of its own.
   ctx.res.setMaxListeners(mostListeners);
   // Otherwise, the head would wait for the first byte of the body.

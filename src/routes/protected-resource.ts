@@ -28,10 +28,7 @@ export function resourceMetadataUrl({ url }: Pick<Resource, 'url'>): string {
  * @param authorizationServer the issuer of its registration
  * @see RFC 9728 §3.2
  */
-export function resourceMetadata(
-  { name, url, scope }: Resource,
-  authorizationServer: string,
-): Middleware {
+export function resourceMetadata({ name, url, scope }: Resource, authorizationServer: string): Middleware {
   const metadata = {
     resource: url,
     authorization_servers: [authorizationServer],

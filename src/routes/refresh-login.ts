@@ -21,14 +21,7 @@ import {
   proofOf,
   required,
 } from './front-end-endpoint.ts';
-import {
-  endAtDoors,
-  type Granted,
-  type Grantee,
-  ownerOf,
-  refreshPolicyAt,
-  withRefreshToken,
-} from './granted-token.ts';
+import { endAtDoors, type Granted, type Grantee, ownerOf, refreshPolicyAt, withRefreshToken } from './granted-token.ts';
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,
@@ -156,10 +149,7 @@ export async function endRefreshes(
 }
 
 /** The access token that the front end has got already, with the seconds that it has left. */
-function grantedToken(
-  { accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'],
-  now: Clock,
-) {
+function grantedToken({ accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'], now: Clock) {
   const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
   // The end may be between the opening of the refresh token and this moment.
   const expiresIn = left && Math.max(left, 0);

@@ -10,10 +10,7 @@ import { originsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 
 /** `POST /auth/<registration>/register`: registers a client, and stores nothing. @see RFC 7591 §3 */
-export function clientRegistrationEndpoint(
-  clients: Clients,
-  { frontEnds: { grantTypes } }: Served,
-): Handler {
+export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { grantTypes } }: Served): Handler {
   return async (ctx: Context) => {
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
     const metadata = parseJsonObject(await readBody(ctx));

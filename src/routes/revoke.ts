@@ -19,8 +19,7 @@ export function revocationEndpoint(served: Served): Handler {
   const revoke = async (request: EndpointRequest) => {
     const { ctx, frontEnd, parameters, registration, now } = request;
     const token = required(parameters, 'token');
-    const atProvider = (tokens: RevocableTokens) =>
-      registration.revokeToken(tokens, recordCall(ctx));
+    const atProvider = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
     const onceAtProvider = (tokens: RevocableTokens) =>
       revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
     const content = refreshTokens.openExpired(token, ownerOf(request));
@@ -46,9 +45,7 @@ export function revocationEndpoint(served: Served): Handler {
       const address = registration.addressOf(ctx.req);
       // Any page can send revocations of an open client: they must not use up those of its visitors' programs.
       const by = ctx.req.headers.origin === undefined ? 'programs' : 'pages';
-      await registration
-        .limitRevocation(address, asked, frontEnd.client && by)
-        .catch(unlessUnknown);
+      await registration.limitRevocation(address, asked, frontEnd.client && by).catch(unlessUnknown);
     }
     ctx.body = {};
   };

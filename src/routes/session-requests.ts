@@ -26,8 +26,7 @@ export interface OpenSession {
 /** Seconds without an answer of the provider whether the person may still log in. */
 const longestWithoutAnswer = 3600;
 
-const ambiguous =
-  'This relay has several front ends with sessions: name one by the parameter client_id.';
+const ambiguous = 'This relay has several front ends with sessions: name one by the parameter client_id.';
 
 const sessionless =
   'No front end of this name has sessions. Without them, leave out mode: "session" in the browser client.';

@@ -67,10 +67,7 @@ function description({ secondsLeft }: SessionRequests, open: OpenSession) {
  *
  * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
  */
-export function logout(
-  { sessions, frontEndOf, registrationOf }: SessionRequests,
-  memory: Memory,
-): Handler {
+export function logout({ sessions, frontEndOf, registrationOf }: SessionRequests, memory: Memory): Handler {
   return async (ctx: Context) => {
     const frontEnd = frontEndOf(ctx);
     sessions.clear(ctx, frontEnd.name);
@@ -101,8 +98,7 @@ async function revokeNewest(
   const { refreshToken, id: login, audience, frontEnd } = session;
   const owner = [audience, frontEnd] as const;
   const newer = refreshToken && (await refreshes.endAndTakeNewest({ owner, login, refreshToken }));
-  const revoke = (token: RevocableTokens) =>
-    registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
+  const revoke = (token: RevocableTokens) => registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
   const tokens = eachAlone(newer || session);
   await Promise.all(tokens.map((token) => revocations.once(token, () => revoke(token))));
 }

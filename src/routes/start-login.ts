@@ -135,8 +135,7 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   // The provider does not know the words of a resource's scope.
   const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
   // An open client gets the part of the scope that it may have. A configured one is refused for more.
-  const narrow = (whole?: string) =>
-    isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole);
+  const narrow = (whole?: string) => (isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole));
   const { scope, ...account } = atProvider(query, place, narrow, own);
   // If the login is for a resource, the provider's token stays here, and what it may do is not compared with what the
   // person saw.
@@ -160,5 +159,4 @@ function atProvider(
   return { scope, otherAccount, loginHint: loginHintOf(query) };
 }
 
-const unknownClient = ({ client_id: asked }: Query) =>
-  new RelayError('client_unknown', { asked: beginningOf(asked) });
+const unknownClient = ({ client_id: asked }: Query) => new RelayError('client_unknown', { asked: beginningOf(asked) });

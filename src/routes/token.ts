@@ -29,9 +29,7 @@ export function tokenEndpoint(served: Served): Handler {
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = type;
-    const granted = await grants[type](request).catch(
-      frontEnd.resources.length > 0 ? failTemporarily : undefined,
-    );
+    const granted = await grants[type](request).catch(frontEnd.resources.length > 0 ? failTemporarily : undefined);
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
     answerWithToken(ctx, granted);
   });
@@ -43,9 +41,7 @@ function failTemporarily(error: unknown): never {
     throw new RelayError('token_endpoint_failed', { status: 503, detail: error.detail });
   }
   const isPassing =
-    error instanceof RelayError &&
-    error.oauthError === 'temporarily_unavailable' &&
-    error.status !== 429;
+    error instanceof RelayError && error.oauthError === 'temporarily_unavailable' && error.status !== 429;
   throw isPassing ? new RelayError(error.code, { ...error, status: 503 }) : error;
 }
 

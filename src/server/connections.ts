@@ -93,9 +93,7 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       });
     },
     /** The responses in flight on this connection, in the order in which they are sent. */
-    responsesOn: (socket: Socket): readonly ServerResponse[] => [
-      ...(connections.get(socket)?.responses ?? []),
-    ],
+    responsesOn: (socket: Socket): readonly ServerResponse[] => [...(connections.get(socket)?.responses ?? [])],
   };
 }
 

@@ -77,9 +77,7 @@ export async function listen(
   const server = secureServer ?? createServer(options, listener);
   // Node drops further headers. With one more than may be, `checkHeaders` sees that there are too many.
   server.maxHeadersCount = limits.headers + 1;
-  const connections = limitConnections(server, most.connections, () =>
-    observer.limitHit('connections'),
-  );
+  const connections = limitConnections(server, most.connections, () => observer.limitHit('connections'));
   // Node would send `100 Continue`, and would answer unknown expectations itself, without a body.
   // @see RFC 9110 §10.1.1
   server.on('checkContinue', listener);
@@ -120,8 +118,7 @@ function addressOf(server: Server | SecureServer): string {
 
 /** Why a port cannot be opened, or a passed socket cannot be listened on. */
 function listenError(error: Error, where: Port | PassedSocket): Error {
-  if ('fd' in where)
-    return new ConfigError(['the passed socket is not a stream socket that listens']);
+  if ('fd' in where) return new ConfigError(['the passed socket is not a stream socket that listens']);
   const { host, port } = where;
   const code = 'code' in error ? error.code : undefined;
   const notHere = `${host} is not an address of this machine: there is nothing to listen on`;
@@ -171,11 +168,7 @@ function closeIfSlow(socket: Socket, connections: Connections, observer: ServerO
 }
 
 /** Answers the requests that Node does not pass to the listener. */
-function refuseUnreadableRequests(
-  server: Server,
-  connections: Connections,
-  observer: ServerObserver,
-): void {
+function refuseUnreadableRequests(server: Server, connections: Connections, observer: ServerObserver): void {
   const refuse = (reason: string, socket: Socket) => {
     const { remoteAddress } = socket;
     observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);

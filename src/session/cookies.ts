@@ -9,8 +9,7 @@ const endings = ['', '.1', '.2'];
 /** The cookies of sessions. A long text is cut into pieces: `<name>`, `<name>.1` and `<name>.2`. */
 export function createSessionCookies(secure: boolean) {
   const { prefix, set } = cookieWriter('session', secure, 'strict');
-  const namesOf = (frontEnd: string): string[] =>
-    endings.map((ending) => prefix + frontEnd + ending);
+  const namesOf = (frontEnd: string): string[] => endings.map((ending) => prefix + frontEnd + ending);
 
   return {
     /**

@@ -51,19 +51,11 @@ interface SessionSettings {
   /** Whether to refuse sessions while the shared memory cannot say if they ended at another relay. */
   readonly isStrict?: boolean;
   /** The names of the front ends, each with its audience and the names of the registrations that it may use. */
-  readonly frontEnds: ReadonlyMap<
-    string,
-    { readonly audience: string; readonly registrations: ReadonlySet<string> }
-  >;
+  readonly frontEnds: ReadonlyMap<string, { readonly audience: string; readonly registrations: ReadonlySet<string> }>;
 }
 
 /** @param logouts the ids of sessions that have ended: copies of their cookies open nothing @see RFC 10017 §6.1 */
-export function createSessions(
-  settings: SessionSettings,
-  keys: KeyRing,
-  logouts: Marks,
-  now: Clock,
-) {
+export function createSessions(settings: SessionSettings, keys: KeyRing, logouts: Marks, now: Clock) {
   const { lifetime, idle } = settings;
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);

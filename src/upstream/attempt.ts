@@ -152,8 +152,7 @@ export class Attempt {
 
   // got's error holds the whole request, secret, code and token included. Don't pass it on.
   #onError({ code }: RequestError): void {
-    if (this.#sent && this.#pool.diedWhileIdle(this.#sent, code, this.#bytesBefore))
-      this.#leaveToNextAttempt();
+    if (this.#sent && this.#pool.diedWhileIdle(this.#sent, code, this.#bytesBefore)) this.#leaveToNextAttempt();
     else this.#fail('provider_unreachable', code);
   }
 
@@ -216,9 +215,7 @@ const mayHaveBody = (method: Method) => method !== 'GET' && method !== 'HEAD';
 function framing({ method, body = '' }: Call['request']): Record<string, string> {
   if (!mayHaveBody(method)) return {};
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-  return length === undefined
-    ? { 'transfer-encoding': 'chunked' }
-    : { 'content-length': String(length) };
+  return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) };
 }
 
 /** Whether a response has no body, whatever its headers say. @see RFC 9112 §6.3 */

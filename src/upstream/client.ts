@@ -7,13 +7,7 @@ import { limits } from '../limits.ts';
 import { userAgent } from '../version.ts';
 import { Attempt, type Call } from './attempt.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
-import type {
-  ObserveCall,
-  StreamedRequest,
-  StreamedResponse,
-  UpstreamRequest,
-  UpstreamResponse,
-} from './messages.ts';
+import type { ObserveCall, StreamedRequest, StreamedResponse, UpstreamRequest, UpstreamResponse } from './messages.ts';
 import { type TransferPatience, waitForHead, waitUntil, waitWithin } from './patience.ts';
 import { createRoom, type Endpoint, shares } from './room.ts';
 
@@ -119,10 +113,7 @@ export function createUpstreamClient(settings: {
      *
      * @throws {RelayError} as `call` does, or `upload_too_large`. After that, the body fails with such an error
      */
-    async stream(
-      { holder, ...request }: StreamedRequest,
-      observe: ObserveCall,
-    ): Promise<StreamedResponse> {
+    async stream({ holder, ...request }: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
       // Both are of the attempt, which starts after room is taken.
       let patience: TransferPatience | undefined;
       let giveWay = () => {};
@@ -155,11 +146,7 @@ export function createUpstreamClient(settings: {
 }
 
 /** Starts the record of a call. @param leave gives the room of the call back */
-function startCall(
-  endpoint: Endpoint,
-  leave: () => void,
-  observe: ObserveCall,
-): Pick<Call, 'onSending' | 'end'> {
+function startCall(endpoint: Endpoint, leave: () => void, observe: ObserveCall): Pick<Call, 'onSending' | 'end'> {
   const start = performance.now();
   let isSent = false;
   let isOver = false;

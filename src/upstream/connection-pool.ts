@@ -20,11 +20,7 @@ export type ConnectionPool = ReturnType<typeof createConnectionPool>;
  * @param size the most connections to each of the provider's hosts
  * @param lookup resolves the names of hosts, which get no keep-alive connections
  */
-export function createConnectionPool(
-  size: number,
-  proxy: ProxyEnvironment,
-  lookup?: LookupFunction,
-) {
+export function createConnectionPool(size: number, proxy: ProxyEnvironment, lookup?: LookupFunction) {
   const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
   const common = { proxyEnv, ...(lookup && { lookup }) };
   const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...common };
@@ -60,9 +56,7 @@ export function createConnectionPool(
      * unsolicited bytes. A busy event loop would reuse it first and take the bytes for the response.
      */
     async settled(): Promise<void> {
-      const idle = all.some(({ http, https }) =>
-        [http, https].some((agent) => Object.keys(agent.freeSockets).length),
-      );
+      const idle = all.some(({ http, https }) => [http, https].some((agent) => Object.keys(agent.freeSockets).length));
       if (!idle) return;
       // The first runs after the current events, the second after one more poll for new ones.
       await setImmediate();
@@ -82,10 +76,7 @@ export function createConnectionPool(
  * Opens a request for got with only the options that the relay sets. Left to itself, got passes forty
  * options, and Node copies and compares each of them several times a call.
  */
-export function openRequest(
-  url: URL,
-  { method, headers, agent, maxHeaderSize }: RequestOptions,
-): ClientRequest {
+export function openRequest(url: URL, { method, headers, agent, maxHeaderSize }: RequestOptions): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;
   return request({ ...urlToHttpOptions(url), method, headers, agent, maxHeaderSize });
 }

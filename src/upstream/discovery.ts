@@ -23,10 +23,7 @@ const ofIssuer: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout
  * @throws {DiscoveryError}
  * @see OpenID Connect Discovery 1.0 §4, RFC 8414 §3
  */
-export async function discoverProvider(
-  client: UpstreamClient,
-  context: MetadataContext,
-): Promise<Provider> {
+export async function discoverProvider(client: UpstreamClient, context: MetadataContext): Promise<Provider> {
   const failures: DiscoveryError[] = [];
   for (const { kind, url } of metadataUrls(context.issuer)) {
     let metadata: Metadata;
@@ -70,9 +67,7 @@ async function get(client: UpstreamClient, url: string): Promise<UpstreamRespons
       code = error;
     });
   } catch (error) {
-    throw error instanceof RelayError
-      ? new DiscoveryError(transportReason(error), { code })
-      : error;
+    throw error instanceof RelayError ? new DiscoveryError(transportReason(error), { code }) : error;
   }
 }
 

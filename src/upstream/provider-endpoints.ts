@@ -1,21 +1,12 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { RegisteredProvider } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
-import {
-  parseRevocationResponse,
-  type RevocableTokens,
-  revocationRequest,
-} from '../oauth/revocation.ts';
+import { parseRevocationResponse, type RevocableTokens, revocationRequest } from '../oauth/revocation.ts';
 import { type CodeGrant, type RefreshGrant, tokenRequest } from '../oauth/token-request.ts';
 import { parseTokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
-import type {
-  ObserveCall,
-  StreamedRequest,
-  UpstreamRequest,
-  UpstreamResponse,
-} from './messages.ts';
+import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } from './messages.ts';
 
 export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
 
@@ -97,9 +88,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       const { status, headers } = answer;
       if (status === 200 || status === 204 || status === 404) return answer;
       // A 401 here may refuse this request, and not the token.
-      throw status === 401
-        ? new RelayError('lookup_failed')
-        : lookupFailure(status, headers['retry-after']);
+      throw status === 401 ? new RelayError('lookup_failed') : lookupFailure(status, headers['retry-after']);
     },
     /** Passes a request on to the provider's API. */
     async callApi(request: StreamedRequest, observe: ObserveCall) {

@@ -90,10 +90,7 @@ export async function discoveredProvider(
 }
 
 /** Caches a value that is computed from the provider, until discovery returns another provider. */
-export function derivedFrom<Value>(
-  source: ProviderSource,
-  derive: (provider: Provider) => Value,
-): () => Value {
+export function derivedFrom<Value>(source: ProviderSource, derive: (provider: Provider) => Value): () => Value {
   let cached: { readonly provider: Provider; readonly value: Value } | undefined;
   return () => {
     const provider = source.current();

@@ -29,8 +29,7 @@ export function isPublicAddress(address: string): boolean {
 
 /** Undefined: the text is no IP address. An IPv4 address that is mapped into IPv6 is that IPv4 address. */
 function parsedAddress(address: string) {
-  const text =
-    isIP(address) === 6 ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : address;
+  const text = isIP(address) === 6 ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : address;
   return text !== undefined && isIP(text) > 0 ? ipaddr.process(text) : undefined;
 }
 
@@ -63,9 +62,7 @@ export function publicLookup(
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
       const addresses = Array.isArray(found) ? found : [];
-      const isAllowed = addresses.every(
-        ({ address }) => isPublicAddress(address) || (mayBeHere && isHere(address)),
-      );
+      const isAllowed = addresses.every(({ address }) => isPublicAddress(address) || (mayBeHere && isHere(address)));
       const [first] = addresses;
       if (error || first === undefined || !isAllowed) {
         callback(error ?? new Error('the address is not public'), '', 0);

@@ -5,15 +5,7 @@ import { limits } from '../limits.ts';
  * What a call is for: an endpoint of the provider, or a server behind the gateway. `access` says who may log in; `api` is
  * the provider's API, which pages use through the relay.
  */
-export type Endpoint =
-  | 'authorize'
-  | 'token'
-  | 'user'
-  | 'access'
-  | 'metadata'
-  | 'revocation'
-  | 'api'
-  | 'resource';
+export type Endpoint = 'authorize' | 'token' | 'user' | 'access' | 'metadata' | 'revocation' | 'api' | 'resource';
 
 /** Who a transfer belongs to. */
 export interface Holder {
@@ -60,8 +52,7 @@ type Share = (typeof shares)[keyof typeof shares];
 /** The room for calls. @param most calls in flight; further ones are refused. @param share what a transfer may have */
 export function createRoom(most: number, share: Share = shares.api) {
   const counted = parts.map((part) => ({ ...part, most: Math.ceil(most * part.fraction), now: 0 }));
-  const countersOf = (endpoint: Endpoint) =>
-    counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
+  const countersOf = (endpoint: Endpoint) => counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
   const transfers = new Set<Transfer>();
   /** From this number on, transfers give way: it is half of what calls to an API may have. */
   const crowd = (counted.at(-1)?.most ?? most) / 2;
@@ -145,8 +136,7 @@ function loserTo(
     return [kind, Map.groupBy(known, (one) => one[kind])] as const;
   });
   /** The number of transfers that a holder has. */
-  const heldBy = (holder: Holder) =>
-    Math.max(...groups.map(([kind, group]) => group.get(holder[kind])?.length ?? 0));
+  const heldBy = (holder: Holder) => Math.max(...groups.map(([kind, group]) => group.get(holder[kind])?.length ?? 0));
   const own = heldBy(newcomer);
   const isSlow = (one: Transfer) => one.pace() < limits.apiOrdinaryPace;
   const larger = transfers.filter((one) => heldBy(one) > own);

@@ -75,10 +75,7 @@ describe('allow', () => {
     ['{ email-domains: [example] }', '.email-domains must be domains'],
     ['{ email-domains: [exämple.com] }', '.email-domains must be domains'],
     ['{ groups-claim: roles, users: [a] }', '.groups-claim has no effect'],
-    [
-      '{ groups: [staff] }',
-      '.groups cannot be asked at the provider p: GitHub has organizations and teams',
-    ],
+    ['{ groups: [staff] }', '.groups cannot be asked at the provider p: GitHub has organizations and teams'],
   ] as const) {
     it(`never lets everybody in by mistake: ${allow || 'nothing'}`, () => {
       const fault = faultOf(github(allow));
@@ -134,13 +131,11 @@ describe('allow', () => {
       expect(known.access, name).to.equal(access);
       expect(known.userRejectedWhen, name).to.equal(userRejectedWhen);
     }
-    const byHand =
-      'authorize-url: https://accounts.google.com/a, token-url: https://oauth2.googleapis.com/t';
+    const byHand = 'authorize-url: https://accounts.google.com/a, token-url: https://oauth2.googleapis.com/t';
     const elsewhere = `${byHand}, user-url: https://www.googleapis.com/oauth2/v3/userinfo`;
     const google = presets.find(({ name }) => name === 'google');
     expect(providerOf(elsewhere).known.access).to.equal(google?.access);
-    const moved =
-      'issuer: https://accounts.google.com, authorize-url: https://accounts.google.com/x';
+    const moved = 'issuer: https://accounts.google.com, authorize-url: https://accounts.google.com/x';
     expect(providerOf(moved).known.issuer).to.equal('https://accounts.google.com');
     const cms = file('issuer: https://github.com/login/oauth', 'token-delivery: cms, scope: repo');
     const { warnings } = readFileConfig(`${cms}  other: { origin: https://other.example.com }\n`);
@@ -149,17 +144,10 @@ describe('allow', () => {
 
   describe('of a front end with several providers', () => {
     const google = '  google: { provider: google, client-id: a, client-secret: b }\n';
-    const several = (allow: string, more = '') =>
-      file('provider: github', `allow: ${allow}${more}`, google);
-    const used =
-      'must have no colon, except after the name of a provider that may be used here: p or google';
+    const several = (allow: string, more = '') => file('provider: github', `allow: ${allow}${more}`, google);
+    const used = 'must have no colon, except after the name of a provider that may be used here: p or google';
 
-    for (const rule of [
-      'users: [ada]',
-      'users: [583231]',
-      'organizations: [example]',
-      'teams: [a/b]',
-    ]) {
+    for (const rule of ['users: [ada]', 'users: [583231]', 'organizations: [example]', 'teams: [a/b]']) {
       it(`names the provider of ${rule}`, () => {
         const [key = ''] = rule.split(':');
         const fault = `front-ends.app.allow.${key} must say at which provider, as p:… or google:…`;
@@ -197,9 +185,7 @@ describe('allow', () => {
         expect(faultOf(github(`{ ${rule} }`)), rule).to.contain(used.replace(' or google', ''));
       }
       for (const name of ['githup:ada', 'p:', ':ada', 'P:ada', 'p: ada']) {
-        expect(faultOf(several(`{ users: ["${name}"] }`)), name).to.contain(
-          'must say at which provider',
-        );
+        expect(faultOf(several(`{ users: ["${name}"] }`)), name).to.contain('must say at which provider');
       }
     });
   });

@@ -18,14 +18,8 @@ function twoPages(path: string, first: readonly object[], second: readonly objec
 const address = (email: string, verified: boolean, primary: boolean) => ({
   ...{ email, verified, primary },
 });
-const addresses = [
-  address('second@example.com', true, false),
-  address('first@example.com', true, true),
-];
-const unverified = [
-  address('ada@example.com', false, true),
-  address('second@example.com', true, false),
-];
+const addresses = [address('second@example.com', true, false), address('first@example.com', true, true)];
+const unverified = [address('ada@example.com', false, true), address('second@example.com', true, false)];
 const gitHub = { 'GET /user': json({ login: 'Ada', id: 7, email: 'shown@example.com' }) };
 const gitea = { 'GET /api/v1/user': json({ login: 'ada', id: 7, email: 'shown@example.com' }) };
 const gitLab = { 'GET /api/v4/user': json({ username: 'ada', id: 7, email: 'x@example.com' }) };
@@ -150,9 +144,7 @@ describe('who a person is', () => {
     expect(await asking().identify('entra', { claims: ['groups'] })).to.deep.equal({
       ...{ sub: 'oid-1', preferred_username: undefined, email: undefined, groups: ['group-1'] },
     });
-    expect(await asking().identify('entra', { claims: ['email'] })).to.equal(
-      'access_unchecked 502',
-    );
+    expect(await asking().identify('entra', { claims: ['email'] })).to.equal('access_unchecked 502');
   });
 
   it('asks only for what is to be told', async () => {

@@ -1,11 +1,7 @@
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
-import {
-  type CertifiedProvider,
-  signIn,
-  startCertifiedProvider,
-} from '../harness/provider/certified-provider.ts';
+import { type CertifiedProvider, signIn, startCertifiedProvider } from '../harness/provider/certified-provider.ts';
 import type { Relay } from '../harness/relay/relay.ts';
 import { baseUrl, secretFile, startRelayWith } from '../harness/relay/relay-under-test.ts';
 

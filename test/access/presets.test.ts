@@ -33,8 +33,7 @@ const user = (answers?: Pages) =>
   record('/api/v4/user', { username: 'ada', id: 42, email: 'made@up.example' }, answers);
 const userInfo = (fields: object) => user(record('/oauth/userinfo', fields));
 const google = (fields: object) => claims('/v1/userinfo', { email: 'ada@example.com', ...fields });
-const graph = (answers: Pages) =>
-  record('/oidc/userinfo', { sub: 'pairwise', email: 'ada@example.com' }, answers);
+const graph = (answers: Pages) => record('/oidc/userinfo', { sub: 'pairwise', email: 'ada@example.com' }, answers);
 const slack = (fields: object) =>
   record('/api/openid.connect.userInfo', {
     ok: true,
@@ -124,8 +123,7 @@ function meetingsOfGitHub(path: string, directory: string): Meeting[] {
 }
 
 function meetingsOfGitea(): Meeting[] {
-  const ada = (answers?: Pages) =>
-    record('/api/v1/user', { login: 'ada', id: 7, email: 'made@up.example' }, answers);
+  const ada = (answers?: Pages) => record('/api/v1/user', { login: 'ada', id: 7, email: 'made@up.example' }, answers);
   const member = 'GET /api/v1/orgs/example/members/ada';
   const teams = 'GET /api/v1/user/teams';
   const emails = 'GET /api/v1/user/emails';
@@ -181,10 +179,7 @@ function meetingsOfClaims(path: string): Meeting[] {
     },
     {
       allow: { groups: ['editor'], groupsClaim: 'realm_access.roles' },
-      yes: [
-        given({ realm_access: { roles: ['editor'] } }),
-        given({ 'realm_access.roles': ['editor'] }),
-      ],
+      yes: [given({ realm_access: { roles: ['editor'] } }), given({ 'realm_access.roles': ['editor'] })],
       no: [given({ groups: ['editor'] }), given({ realm_access: 'editor' })],
     },
     {
@@ -227,20 +222,13 @@ const meetings: Readonly<Record<string, readonly Meeting[]>> = {
       allow: { groups: ['Example/Staff'] },
       question: 'GET /oauth/userinfo',
       yes: [userInfo({ groups: ['x', 'example/staff'] })],
-      no: [
-        userInfo({ groups: ['example', 'staff', 'example/staff/sub'] }),
-        userInfo({}),
-        userInfo({ groups: null }),
-      ],
+      no: [userInfo({ groups: ['example', 'staff', 'example/staff/sub'] }), userInfo({}), userInfo({ groups: null })],
     },
     {
       allow: { emails: ['ada@example.com'] },
       question: 'GET /oauth/userinfo',
       yes: [userInfo({ email: 'ada@example.com', email_verified: true })],
-      no: [
-        userInfo({ email: 'ada@example.com', email_verified: false }),
-        userInfo({ email: 'ada@example.com' }),
-      ],
+      no: [userInfo({ email: 'ada@example.com', email_verified: false }), userInfo({ email: 'ada@example.com' })],
     },
     {
       allow: { users: ['ada'] },
@@ -277,8 +265,7 @@ const meetings: Readonly<Record<string, readonly Meeting[]>> = {
                 ? { value: [{ id: '11111111-aaaa-4444-8888-222222222222' }] }
                 : {
                     value: Array.from({ length: 100 }, (_, id) => ({ id: `${id}` })),
-                    '@odata.nextLink':
-                      'https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=2',
+                    '@odata.nextLink': 'https://graph.microsoft.com/v1.0/me/transitiveMemberOf?$skiptoken=2',
                   },
             )(response),
         }),
@@ -335,9 +322,7 @@ const meetings: Readonly<Record<string, readonly Meeting[]>> = {
 describe('the rules of who may log in', () => {
   const asking = asksProvider();
 
-  const all = Object.entries(meetings).flatMap(([preset, some]) =>
-    some.map((meeting) => ({ preset, ...meeting })),
-  );
+  const all = Object.entries(meetings).flatMap(([preset, some]) => some.map((meeting) => ({ preset, ...meeting })));
   for (const { preset, allow, yes, no, question } of all) {
     const rule = JSON.stringify(allow);
 

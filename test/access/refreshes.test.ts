@@ -11,11 +11,7 @@ import {
   redemption,
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
-import {
-  expectSessionFailure,
-  type SessionPage,
-  sessionOf,
-} from '../harness/login/session-page.ts';
+import { expectSessionFailure, type SessionPage, sessionOf } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { givesAway, guardedOrigin, guardedRelay } from './support/guarded-relay.ts';
@@ -76,8 +72,7 @@ describe('who may log in, at a refresh', () => {
     return { ...answer, json: JSON.parse(`${answer.body}`) };
   }
 
-  const refresh = (token: string) =>
-    ask({ grant_type: 'refresh_token', client_id: 'app', refresh_token: token });
+  const refresh = (token: string) => ask({ grant_type: 'refresh_token', client_id: 'app', refresh_token: token });
 
   /** Logs in as an OAuth page. Returns its refresh token. */
   async function oauthLogin(): Promise<string> {

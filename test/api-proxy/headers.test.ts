@@ -1,9 +1,5 @@
 import { expect } from 'chai';
-import {
-  apiRequestHeaders,
-  mayReachApi,
-  pageResponseHeaders,
-} from '../../src/api-proxy/headers.ts';
+import { apiRequestHeaders, mayReachApi, pageResponseHeaders } from '../../src/api-proxy/headers.ts';
 
 const request = (headers: Record<string, string | string[]>, more: readonly string[] = []) =>
   apiRequestHeaders(headers, more, 'token');
@@ -123,9 +119,7 @@ describe('the headers of a response to the page', () => {
       ...['x-lighttpd-send-file', 'x-reproxy-url', 'x-sendfile'],
     ],
     'what caches obey': ['age', 'cache-control', 'expires', 'pragma', 'vary'],
-    'the headers of the connection': [
-      ...['connection', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade'],
-    ],
+    'the headers of the connection': [...['connection', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']],
     'what the relay itself says': ['date', 'server', 'via', 'x-login-relay', 'x-request-id'],
   };
   for (const [what, names] of Object.entries(dropped)) {

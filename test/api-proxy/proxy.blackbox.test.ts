@@ -1,10 +1,6 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import {
-  expectSessionFailure,
-  type SessionPage,
-  sessionOrigin,
-} from '../harness/login/session-page.ts';
+import { expectSessionFailure, type SessionPage, sessionOrigin } from '../harness/login/session-page.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
 import { apiPath, useRelayedApi } from './support/relayed-api.ts';
 
@@ -64,9 +60,7 @@ describe("the provider's API through the relay", () => {
     expect(setCookies(answer)).to.deep.equal([]);
     expect(headers['content-type']).to.equal('text/html');
     expect(headers['x-content-type-options']).to.equal('nosniff');
-    expect(headers['content-security-policy']).to.equal(
-      "default-src 'none'; frame-ancestors 'none'; sandbox",
-    );
+    expect(headers['content-security-policy']).to.equal("default-src 'none'; frame-ancestors 'none'; sandbox");
     expect(headers['cache-control']).to.equal('no-store');
     expect(headers['access-control-allow-origin']).to.equal(sessionOrigin);
     expect(headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
@@ -114,8 +108,7 @@ describe("the provider's API through the relay", () => {
   });
 
   it('is guarded like everything else that the cookie authorizes', async () => {
-    const send = (request: Parameters<SessionPage['send']>[2]) =>
-      api.page.send(`${apiPath}a`, 'GET', request);
+    const send = (request: Parameters<SessionPage['send']>[2]) => api.page.send(`${apiPath}a`, 'GET', request);
     expectSessionFailure(await send({ header: undefined }), 'request_header_missing');
     expectSessionFailure(await send({ site: 'cross-site' }), 'cross_site_refused');
     expectSessionFailure(await send({ host: 'evil.example' }), 'host_foreign');
@@ -259,9 +252,7 @@ describe("the provider's API in logs and metrics", () => {
     const metrics = await api.relay.metrics();
     expect(metrics).to.contain('login_relay_requests_total{route="proxy",status="500"} 1');
     expect(metrics).to.contain('login_relay_unexpected_errors_total 0\n');
-    expect(metrics).to.match(
-      /provider_calls_total\{endpoint="api",outcome="answered",status="5xx"\} 1/,
-    );
+    expect(metrics).to.match(/provider_calls_total\{endpoint="api",outcome="answered",status="5xx"\} 1/);
     expect(metrics).not.to.contain('made-up');
     expect(await api.lineOf('ok')).to.include({ level: 'info', status: 500 });
   });

@@ -22,8 +22,7 @@ describe('bodies between a page and the API', () => {
   const api = useRelayedApi();
 
   /** The response to a request of the page, or of the one with this cookie. */
-  const response = (cookie = api.page.cookie) =>
-    responseTo(api.open('a', 'GET', { Cookie: cookie }).end());
+  const response = (cookie = api.page.cookie) => responseTo(api.open('a', 'GET', { Cookie: cookie }).end());
 
   /** Lets the API answer every request without an end. */
   function holdAnswers(): readonly ServerResponse[] {
@@ -123,10 +122,7 @@ describe('bodies between a page and the API', () => {
       expect(raw.status).to.equal(200);
       expect(`${raw.body}`).to.include(inner);
     }
-    expect(api.requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal([
-      'DELETE /v3/a',
-      'DELETE /v3/a',
-    ]);
+    expect(api.requests.map(({ method, url }) => `${method} ${url}`)).to.deep.equal(['DELETE /v3/a', 'DELETE /v3/a']);
   });
 
   it('end in the API if the client goes away during the answer', async () => {
@@ -189,9 +185,7 @@ describe('bodies between a page and the API', () => {
         return page;
       }),
     );
-    const open = await Promise.all(
-      pages.flatMap(({ cookie }) => Array.from({ length: 32 }, () => response(cookie))),
-    );
+    const open = await Promise.all(pages.flatMap(({ cookie }) => Array.from({ length: 32 }, () => response(cookie))));
     for (const page of pages) {
       expectSessionFailure(await page.send(`${apiPath}a`), 'overloaded');
     }
@@ -200,8 +194,7 @@ describe('bodies between a page and the API', () => {
     expect(honest.statusCode).to.equal(200);
     expect(await Promise.race(ends)).to.equal(false);
     await api.relay.process.logLine(
-      ({ outcome, status, level }) =>
-        outcome === 'overloaded' && status === 200 && level === 'warn',
+      ({ outcome, status, level }) => outcome === 'overloaded' && status === 200 && level === 'warn',
     );
     expect((await api.page.lookUp()).status).to.equal(200);
     for (const answer of [...open, honest]) answer.destroy();

@@ -4,12 +4,7 @@ import { github } from '../../src/providers/source-code-hosts.ts';
 import { readFileConfig } from '../config/support/read.ts';
 
 /** What `check` says of a configuration. */
-function said(
-  provider: string,
-  frontEnd = '',
-  clientId = 'a',
-  scopesSupported?: readonly string[],
-): readonly string[] {
+function said(provider: string, frontEnd = '', clientId = 'a', scopesSupported?: readonly string[]): readonly string[] {
   const { config } = readFileConfig(`base-url: https://login.example.com
 key-file: ./key
 providers:
@@ -18,8 +13,8 @@ front-ends:
   app: { origin: https://app.example.com, ${frontEnd} }
 `);
   const described = { ...github, access: undefined, scopesSupported };
-  return checkAccess(config, new Map(scopesSupported && [['p', described]])).map(
-    ({ verdict, message, fix }) => [verdict, message, fix].join(' | '),
+  return checkAccess(config, new Map(scopesSupported && [['p', described]])).map(({ verdict, message, fix }) =>
+    [verdict, message, fix].join(' | '),
   );
 }
 
@@ -29,24 +24,21 @@ describe('login-relay check says who may log in', () => {
     expect(said(`provider: github, scope: read:org, ${allow}`)).to.deep.equal([
       'ok | the users octocat, 583231, or the organization example | ',
     ]);
-    expect(
-      said('provider: github, allow: { users: [ada] }', 'allow: { users: ["p:ada", eve] }'),
-    ).to.deep.equal(['ok | the user ada; besides, the users ada, eve | ']);
+    expect(said('provider: github, allow: { users: [ada] }', 'allow: { users: ["p:ada", eve] }')).to.deep.equal([
+      'ok | the user ada; besides, the users ada, eve | ',
+    ]);
   });
 
   it('and which scope is missing, also in the scope of the front end', () => {
     const allow = 'allow: { teams: [example/editors], email-domains: [example.com] }';
-    const missing =
-      /^problem \| the scope has no read:org, and no user:email, .*add read:org and user:email to scope$/;
+    const missing = /^problem \| the scope has no read:org, and no user:email, .*add read:org and user:email to scope$/;
     expect(said(`provider: github, ${allow}`)[1]).to.match(missing);
     expect(said(`provider: github, scope: read:org user:email, ${allow}`)).to.have.length(1);
     expect(said(`provider: github, scope: admin:org user, ${allow}`)).to.have.length(1);
-    expect(
-      said(`provider: github, scope: read:org user:email, ${allow}`, 'scope: repo')[1],
-    ).to.match(missing);
-    expect(
-      said(`issuer: https://id.example.com, ${allow.replace('teams: [example/editors], ', '')}`)[1],
-    ).to.match(/^warning .* add email to scope$/);
+    expect(said(`provider: github, scope: read:org user:email, ${allow}`, 'scope: repo')[1]).to.match(missing);
+    expect(said(`issuer: https://id.example.com, ${allow.replace('teams: [example/editors], ', '')}`)[1]).to.match(
+      /^warning .* add email to scope$/,
+    );
   });
 
   it('and that groups need a scope, unless the issuer does not list it', () => {
@@ -64,8 +56,7 @@ describe('login-relay check says who may log in', () => {
   });
 
   it('and warns if everybody may use proxy', () => {
-    const session =
-      'token-delivery: session, proxy: [{ path: /api/github/, url: https://api.github.com/ }]';
+    const session = 'token-delivery: session, proxy: [{ path: /api/github/, url: https://api.github.com/ }]';
     expect(said('provider: github', session)).to.deep.equal([
       'warning | everybody with an account there may use proxy | say who may log in: set allow',
     ]);

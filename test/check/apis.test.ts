@@ -24,10 +24,7 @@ async function findingsOnApis() {
   });
   const origin = `http://127.0.0.1:${server.port}`;
   const nowhere = `127.0.0.1:${await freePort()}`;
-  const urls = [
-    ...Object.keys(answers).map((path) => [path, origin + path]),
-    ['/gone/', `http://${nowhere}/`],
-  ];
+  const urls = [...Object.keys(answers).map((path) => [path, origin + path]), ['/gone/', `http://${nowhere}/`]];
   const text = `
 base-url: http://127.0.0.1:${await freePort()}
 providers:

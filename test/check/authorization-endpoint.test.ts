@@ -7,8 +7,7 @@ import { itFinds, withProvider } from './support/provider.ts';
 const subject = 'authorization endpoint';
 const answers = /^answers, but providers often show only in a browser/;
 const refused = /refuses the authorization request/;
-const status = (code: number) =>
-  new RegExp(`refuses the authorization request \\(status ${code}\\)`);
+const status = (code: number) => new RegExp(`refuses the authorization request \\(status ${code}\\)`);
 const noPage = /^there is no login page/;
 const openIt = new RegExp(
   `^open it in a browser: http://127.*/authorize\\?.*redirect_uri=${encodeURIComponent(redirectUri)}&`,
@@ -22,32 +21,24 @@ const correctIt = /^correct --authorize-url \(PROVIDER_AUTHORIZE_URL\)/;
 const html200 = (text: string) => answer(200, text, { 'Content-Type': 'text/html' });
 
 describe('login-relay check, about the authorization endpoint', () => {
-  itFinds(
-    'authorize',
-    [subject, 'not_checked', openIt],
-    'reports it as not checked if the provider …',
-    {
-      'redirects to a login page': [redirect('/login?client_id=client-1'), answers],
-      'redirects to another host': [redirect('https://accounts.example/login', 303), answers],
-      'shows a login page': [html(200, '<h1>Log in</h1>'), answers],
-      'shows a login page with scripts and fields that mention errors': [
-        html(
-          200,
-          `<script>const texts = { a: 'redirect_uri is invalid', b: 'unknown client' }</script>
+  itFinds('authorize', [subject, 'not_checked', openIt], 'reports it as not checked if the provider …', {
+    'redirects to a login page': [redirect('/login?client_id=client-1'), answers],
+    'redirects to another host': [redirect('https://accounts.example/login', 303), answers],
+    'shows a login page': [html(200, '<h1>Log in</h1>'), answers],
+    'shows a login page with scripts and fields that mention errors': [
+      html(
+        200,
+        `<script>const texts = { a: 'redirect_uri is invalid', b: 'unknown client' }</script>
        <form><input type="hidden" name="redirect_uri" value="not valid"></form><p>Log in</p>`,
-        ),
-        answers,
-      ],
-    },
-  );
+      ),
+      answers,
+    ],
+  });
 
   itFinds('authorize', [subject, 'problem', openLast], 'names a refusal …', {
     'with an error page': [html(400, '<p>Invalid parameter: redirect_uri</p>'), status(400)],
     'with another error page': [html(403, 'No.'), status(403)],
-    'of an unknown client in a redirect': [
-      redirect('/e?error=unauthorized_client'),
-      /request \(unauthorized_client\)/,
-    ],
+    'of an unknown client in a redirect': [redirect('/e?error=unauthorized_client'), /request \(unauthorized_client\)/],
     'with an error code of its own': [
       redirect(`/e?error=${encodeURIComponent('\u001b[31mfree text')}`),
       /request \(other\)/,
@@ -59,10 +50,7 @@ describe('login-relay check, about the authorization endpoint', () => {
       status(401),
       /; otherwise correct --authorize-url \(PROVIDER_AUTHORIZE_URL\);/,
     ],
-    'in a page that is only an error code': [
-      html200('invalid_request'),
-      /request \(invalid_request\)/,
-    ],
+    'in a page that is only an error code': [html200('invalid_request'), /request \(invalid_request\)/],
   });
 
   itFinds('authorize', [subject, 'problem'], 'names only the cause that the provider names: …', {
@@ -76,12 +64,11 @@ describe('login-relay check, about the authorization endpoint', () => {
       refused,
       /^correct --client-id \(PROVIDER_CLIENT_ID\)$/,
     ],
-    'another error, in a redirect to the relay, which shows that client and callback URL are right':
-      [
-        redirect(`${redirectUri}?error=invalid_request`),
-        refused,
-        /^to see what the provider says, open http:\S+$/,
-      ],
+    'another error, in a redirect to the relay, which shows that client and callback URL are right': [
+      redirect(`${redirectUri}?error=invalid_request`),
+      refused,
+      /^to see what the provider says, open http:\S+$/,
+    ],
   });
 
   itFinds('authorize', [subject, 'problem', correctIt], 'reports a wrong address if it finds …', {

@@ -51,18 +51,14 @@ describe('login-relay check, about CMSes', () => {
         '  auth_endpoint: auth/gitlab/docs',
         '  api_root: https://git.example.com/api/v4',
       ],
-      'shop at team': [
-        ...gitHub,
-        '  auth_endpoint: auth/team/shop',
-        '  api_root: https://git.example.com/api/v3',
-      ],
+      'shop at team': [...gitHub, '  auth_endpoint: auth/team/shop', '  api_root: https://git.example.com/api/v3'],
     });
   });
 
   it('knows the lines of docs/cms.md for the relay of docs/cms.md', () => {
     const manual = readFileSync(new URL('../../docs/cms.md', import.meta.url), 'utf8');
-    const [relay = '', cms = ''] = [...manual.matchAll(/^ *```yaml\n(.*?)^ *```$/gms)].map(
-      ([, lines = '']) => lines.replaceAll(/^ {3}/gm, ''),
+    const [relay = '', cms = ''] = [...manual.matchAll(/^ *```yaml\n(.*?)^ *```$/gms)].map(([, lines = '']) =>
+      lines.replaceAll(/^ {3}/gm, ''),
     );
     const lines = configsOf(relay)['blog at github'];
     const own = lines?.map((line) => line.replace('owner/repository', 'owner/blog')) ?? [];
@@ -90,9 +86,7 @@ config.yml of the CMS app, for a login at provider:
     auth_endpoint: login/auth/github/app
     api_root: ${api?.replace(/\/user$/, '')}
 `);
-      expect(stdout).to.match(
-        /^ {2}warning {6}CMS: the base URL has a path: a CMS with this path/m,
-      );
+      expect(stdout).to.match(/^ {2}warning {6}CMS: the base URL has a path: a CMS with this path/m);
     });
   });
 

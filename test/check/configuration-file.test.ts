@@ -26,9 +26,7 @@ front-ends:
 `;
     try {
       const { report, code } = await diagnoseFile(text);
-      const verdicts = Object.fromEntries(
-        report.findings.map(({ subject, verdict }) => [subject, verdict]),
-      );
+      const verdicts = Object.fromEntries(report.findings.map(({ subject, verdict }) => [subject, verdict]));
       expect(verdicts).to.include({
         'discovery (one)': 'problem',
         'discovery (two)': 'problem',
@@ -59,9 +57,7 @@ front-ends:
     );
     expect(await messages({}, 'ENOENT')).to.match(/^--client-id .* is required/);
     expect(await messages({ PORT: '1' }, 'EACCES')).to.match(/^--client-id .* is required/);
-    expect(await messages({ LOGIN_RELAY_CONFIG: '' }, 'EACCES')).to.match(
-      /^--client-id .* is required/,
-    );
+    expect(await messages({ LOGIN_RELAY_CONFIG: '' }, 'EACCES')).to.match(/^--client-id .* is required/);
   });
 
   it('names the settings of the file in its advice: those that it has with their place', async () => {
@@ -110,9 +106,7 @@ front-ends:
     });
     const origin = `http://127.0.0.1:${server.port}`;
     const names = pages.map((page) => page.slice(1));
-    const entries = names.map(
-      (name) => `  ${name}: { origin: ${origin}, frontend-url: ${origin}/${name} }\n`,
-    );
+    const entries = names.map((name) => `  ${name}: { origin: ${origin}, frontend-url: ${origin}/${name} }\n`);
     try {
       const { report, about } = await diagnoseFile(`base-url: http://127.0.0.1:${await freePort()}
 provider-timeout: 5

@@ -104,12 +104,8 @@ describe('login-relay check, by a user who cannot read everything', () => {
 
   it('goes on without the key file', async () => {
     const { findings, tokenRequests } = await check({ files: { [keyFile]: unreadable } });
-    expect(findings[0]?.message).to.equal(
-      `${config}:2:1 key-file names a file that this user may not read`,
-    );
-    expect(findings.find(({ subject }) => subject === 'token endpoint (one)')?.verdict).to.equal(
-      'ok',
-    );
+    expect(findings[0]?.message).to.equal(`${config}:2:1 key-file names a file that this user may not read`);
+    expect(findings.find(({ subject }) => subject === 'token endpoint (one)')?.verdict).to.equal('ok');
     expect(tokenRequests).to.be.above(0);
   });
 

@@ -140,12 +140,9 @@ describe('login-relay check, about the front end', () => {
     expectFinding(found, 'warning', /^nothing listens at the address/, fix);
   });
 
-  const moved =
-    /^redirects to another origin, https:\/\/www\.app\.example: requests from there are refused$/;
+  const moved = /^redirects to another origin, https:\/\/www\.app\.example: requests from there are refused$/;
   const missing = /--frontend-url \(FRONTEND_URL\).*--redirect-uri/;
-  for (const [name, [reply, verdict, message, fix]] of Object.entries<
-    [Reply, Finding['verdict'], RegExp, RegExp?]
-  >({
+  for (const [name, [reply, verdict, message, fix]] of Object.entries<[Reply, Finding['verdict'], RegExp, RegExp?]>({
     'a page': [answer(200), 'ok', /^answers$/],
     'a redirect inside its origin': [redirectTo('/home'), 'ok', /^answers$/],
     'a redirect to another origin': [redirectTo('https://www.app.example/in'), 'warning', moved],

@@ -19,10 +19,7 @@ describe('the report of login-relay check', () => {
 
   it('never tells people that everything is right', async () => {
     await withProvider({}, async (flags) => {
-      const { code, stdout, stderr } = await checkAsText(
-        { flags, env: { LOG_LEVEL: 'warn' } },
-        '--verbose',
-      );
+      const { code, stdout, stderr } = await checkAsText({ flags, env: { LOG_LEVEL: 'warn' } }, '--verbose');
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       expect(stdout).to.match(/^Checks\n/);
       expect(stdout).to.match(/\nConfiguration\n {2}port: 8000 # default\n/);

@@ -66,21 +66,11 @@ describe('login-relay check asks for each resource without a token', () => {
 
   const table: readonly (readonly [what: string, page: string, reply: Page, said: RegExp])[] = [
     ['without a challenge', '/mcp', answer(401), /^problem .*not say where to log in .*WWW-Auth/],
-    [
-      'open',
-      '/mcp',
-      answer(200),
-      /^warning .*without a token \(status 200\) .*\/auth\/check\/notes/,
-    ],
+    ['open', '/mcp', answer(200), /^warning .*without a token \(status 200\) .*\/auth\/check\/notes/],
     ['elsewhere', '/mcp', redirect('/'), /^warning .*without a token \(status 302\)/],
     ['in trouble', '/mcp', answer(503), /^warning .*does not work now \(status 503\)/],
     ['away', '/mcp', reset, /^warning .*cut before an answer .*start it/],
-    [
-      'nowhere',
-      metadataPath,
-      answer(404),
-      /^problem .*\(status 404\) .*let its proxy pass \/.well-/,
-    ],
+    ['nowhere', metadataPath, answer(404), /^problem .*\(status 404\) .*let its proxy pass \/.well-/],
     ['a page', metadataPath, answer(200, '<!doctype html>'), /^problem .*no metadata arrive/],
     ['of another one', metadataPath, json({ resource: 'x' }), /^problem .*of another resource/],
   ];
@@ -112,17 +102,13 @@ resources: { notes: { url: https://notes.example.com/mcp, ${resource} } }
 front-ends:
   app: { origin: https://app.example.com, token-delivery: code, resources: [notes], ${frontEnd} }
 `);
-    return checkAccess(config, new Map()).map((one) => [
-      one.subject,
-      [one.verdict, one.message, one.fix].join(' | '),
-    ]);
+    return checkAccess(config, new Map()).map((one) => [one.subject, [one.verdict, one.message, one.fix].join(' | ')]);
   };
   const subject = 'who may use notes (app at github)';
   const nothing = { provider: '', resource: '', frontEnd: '' };
 
   it('and warns if nothing says it', () => {
-    const open =
-      'warning | everybody with an account there may use notes | say who may log in: set allow';
+    const open = 'warning | everybody with an account there may use notes | say who may log in: set allow';
     expect(said(nothing)).to.deep.equal([[subject, open]]);
     for (const place of Object.keys(nothing)) {
       const allow = { ...nothing, [place]: 'allow: { users: [ada] }' };

@@ -28,10 +28,8 @@ function asGitHub(error: string): Page {
 
 const asSlack = (error: string) => json({ ok: false, error });
 const asTwitch = (status: number, message: string) => json({ status, message }, status);
-const asGitea = (why: string) =>
-  json({ error: 'unauthorized_client', error_description: why }, 400);
-const clientInvalid = (why?: string) =>
-  json({ error: 'invalid_client', error_description: why }, 401);
+const asGitea = (why: string) => json({ error: 'unauthorized_client', error_description: why }, 400);
+const clientInvalid = (why?: string) => json({ error: 'invalid_client', error_description: why }, 401);
 const codeRefused = json({ error: 'invalid_grant' }, 400);
 
 /** A secret that form-encoding changes. */
@@ -44,8 +42,7 @@ function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Page {
     const credentials = Buffer.from(authorization?.split(' ')[1] ?? '', 'base64').toString();
     const basic = credentials.endsWith(awkwardSecret) ? 'basic-raw' : 'basic';
     const form = authorization ? basic : arrival.url.search ? 'query' : 'body';
-    const answer =
-      form === wanted ? knowingTheClient(codeRefused) : json({ error: 'invalid_client' }, 401);
+    const answer = form === wanted ? knowingTheClient(codeRefused) : json({ error: 'invalid_client' }, 401);
     answer(response, arrival);
   };
 }
@@ -130,12 +127,8 @@ describe('login-relay check, about the token endpoint', () => {
       it(`reports no problem after its advice is followed: ${wanted}, not ${configured}`, async () => {
         const { code, message, fix } = await findingWith(configured, takesOnly(wanted));
         expect(code).to.equal(1);
-        expect(message).to.equal(
-          `the provider does not accept the token request in the form "${configured}"`,
-        );
-        const advice = /^set --token-request \(PROVIDER_TOKEN_REQUEST\) to (\S+)$/.exec(
-          fix ?? '',
-        )?.[1];
+        expect(message).to.equal(`the provider does not accept the token request in the form "${configured}"`);
+        const advice = /^set --token-request \(PROVIDER_TOKEN_REQUEST\) to (\S+)$/.exec(fix ?? '')?.[1];
         expect(advice).to.equal(wanted);
         expect(await findingWith(wanted, takesOnly(wanted))).to.include({
           verdict: 'ok',
@@ -175,10 +168,7 @@ describe('login-relay check, about the token endpoint', () => {
       await diagnoseHere({ flags });
       const calls = arrivals.filter(({ url }) => url.pathname === '/token');
       expect(calls.map(({ url }) => url.search)).to.deep.equal(['', '']);
-      expect(calls.map(({ headers }) => headers.authorization?.split(' ')[0])).to.deep.equal([
-        undefined,
-        'Basic',
-      ]);
+      expect(calls.map(({ headers }) => headers.authorization?.split(' ')[0])).to.deep.equal([undefined, 'Basic']);
     });
   });
 

@@ -12,8 +12,7 @@ function findings(flags: Given['flags'], changes: Partial<Provider> = {}): strin
   const provider = { ...registration.provider.known, ...changes };
   const naming = namingOf(readings, registration.name, frontEnd.name);
   return checkTokens({ ...naming, config, registration, frontEnd, provider }).map(
-    ({ verdict, subject, message, fix }) =>
-      `${verdict} ${subject}: ${message}${fix === null ? '' : ` → ${fix}`}`,
+    ({ verdict, subject, message, fix }) => `${verdict} ${subject}: ${message}${fix === null ? '' : ` → ${fix}`}`,
   );
 }
 
@@ -34,9 +33,7 @@ describe('login-relay check, about tokens', () => {
 
   it('says what a page gets from a provider that gives none, or only to some applications', () => {
     expect(about('refresh', {}, { refreshTokens: 'never' })).to.match(/^ok .* can get its access/);
-    expect(about('refresh', { provider: 'github' })).to.match(
-      /^not_checked .* is set up for it; .* → look at/,
-    );
+    expect(about('refresh', { provider: 'github' })).to.match(/^not_checked .* is set up for it; .* → look at/);
     const okta = { provider: 'okta', providerHost: 'example.okta.com' };
     expect(about('refresh', okta)).to.include('with scope offline_access; without one,');
   });
@@ -54,16 +51,12 @@ describe('login-relay check, about tokens', () => {
   });
 
   it('says where tokens are revoked, and which kinds', () => {
-    expect(about('revocation', {})).to.equal(
-      'ok revocation: tokens are revoked, at https://gitlab.com/oauth/revoke',
-    );
+    expect(about('revocation', {})).to.equal('ok revocation: tokens are revoked, at https://gitlab.com/oauth/revoke');
     expect(about('revocation', { provider: 'github' })).to.equal(
       'ok revocation: only access tokens are revoked, at https://api.github.com/applications/client/token',
     );
     const auth0 = { provider: 'auth0', providerHost: 'example.auth0.com' };
-    expect(about('revocation', auth0)).to.include(
-      'only refresh tokens are revoked, at https://example',
-    );
+    expect(about('revocation', auth0)).to.include('only refresh tokens are revoked, at https://example');
     expect(about('revocation', { provider: 'bitbucket' })).to.match(
       /^ok .* tokens stay valid until they end: .* --revocation-url \(PROVIDER_REVOCATION_URL\) can/,
     );

@@ -26,10 +26,7 @@ front-ends:
 `);
     const said = report.findings
       .filter(({ subject }) => /^(upstream|event stream) \(notes\)$/.test(subject))
-      .map(
-        ({ subject, verdict, message }) =>
-          `${subject.replace(' (notes)', '')}: ${verdict}: ${message}`,
-      );
+      .map(({ subject, verdict, message }) => `${subject.replace(' (notes)', '')}: ${verdict}: ${message}`);
     return { said, methods };
   } finally {
     await server.close();
@@ -58,9 +55,7 @@ describe('login-relay check asks the upstream of a resource itself', () => {
 
   it('and says what keeps it from being used', async () => {
     const about = async (answer: Answer) => (await diagnosed(answer)).said.join();
-    expect(await about((_, response) => response.destroy())).to.match(
-      /^upstream: warning: .*was cut/,
-    );
+    expect(await about((_, response) => response.destroy())).to.match(/^upstream: warning: .*was cut/);
     expect(await about((_, response) => response.writeHead(503).end())).to.match(
       /^upstream: warning: does not work now \(status 503\)$/,
     );
@@ -104,9 +99,7 @@ describe('login-relay check asks the upstream of a resource itself', () => {
       `event stream: not_checked: the upstream sent a stream, but no event before its end: ${unseen}`,
     ]);
     const silent: Answer = (_, response) => response.writeHead(200, stream).flushHeaders();
-    expect((await diagnosed(silent)).said.join()).to.match(
-      /not_checked: the upstream sent a stream/,
-    );
+    expect((await diagnosed(silent)).said.join()).to.match(/not_checked: the upstream sent a stream/);
     const json = mcp((_, response) => response.end(refusal));
     expect((await diagnosed(json)).said).to.include(
       `event stream: not_checked: the upstream sent no event stream: ${unseen}`,

@@ -79,8 +79,7 @@ front-ends:
       const { code, stdout, stderr } = await runRelay({ words, flags: { config: file } });
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
       const comments = (entry: string) => {
-        const [, lines = ''] =
-          new RegExp(`^  ${entry}:\\n((?: {4}.*\\n)*)`, 'm').exec(stdout) ?? [];
+        const [, lines = ''] = new RegExp(`^  ${entry}:\\n((?: {4}.*\\n)*)`, 'm').exec(stdout) ?? [];
         return lines.split('\n').flatMap((line) => /^ {4}# (.*)/.exec(line)?.[1] ?? []);
       };
       expect(comments('github')).to.deep.equal([
@@ -195,9 +194,7 @@ describe('the schema of the file', () => {
       Object.keys(properties).map((key) => `${level} ${key}`),
     );
     expect(keys).to.have.members([
-      ...Object.entries(fileSettings).flatMap(([level, settings]) =>
-        settings.map(({ key }) => `${level} ${key}`),
-      ),
+      ...Object.entries(fileSettings).flatMap(([level, settings]) => settings.map(({ key }) => `${level} ${key}`)),
       'relay providers',
       'relay resources',
       'relay front-ends',
@@ -217,9 +214,7 @@ describe('the schema of the file', () => {
   });
 
   it('has every option of the command line but those that make no sense in a file', () => {
-    const names = Object.values(fileSettings).flatMap((settings) =>
-      settings.map(({ name }) => name),
-    );
+    const names = Object.values(fileSettings).flatMap((settings) => settings.map(({ name }) => name));
     const missing = Object.keys(options).filter((name) => !names.some((one) => one === name));
     expect(missing.filter((name) => name !== 'config')).to.deep.equal(['pathName']);
   });

@@ -9,8 +9,7 @@ const provider = `providers:
 function warnings(before: string, after: string, hasSocket = false): readonly string[] {
   const [started, reloaded] = [before, after].map((more) => {
     const frontEnds = more.includes('front-ends:') ? '' : frontEndWith('code');
-    return readFileConfig(`base-url: http://localhost:8000\n${provider}${frontEnds}${more}\n`)
-      .config;
+    return readFileConfig(`base-url: http://localhost:8000\n${provider}${frontEnds}${more}\n`).config;
   });
   if (started === undefined || reloaded === undefined) throw new Error('two configurations');
   return restartWarnings(started, reloaded, hasSocket);
@@ -32,9 +31,7 @@ describe('the warnings of a reload', () => {
     ['log-format: json', '--log-format (LOG_FORMAT)'],
   ] as const) {
     it(`name ${flag} if it has changed`, () => {
-      expect(warnings('', setting)).to.deep.equal([
-        `${flag} has changed: restart the relay to use it`,
-      ]);
+      expect(warnings('', setting)).to.deep.equal([`${flag} has changed: restart the relay to use it`]);
       expect(warnings(setting, setting)).to.deep.equal([]);
     });
   }

@@ -33,8 +33,7 @@ describe('a mistyped command line', () => {
     '--prot 8001': 'unknown option --prot: did you mean --port?',
     'health --prot=1': 'unknown option --prot: did you mean --port?',
     'check --jsn': 'unknown option --jsn: did you mean --json?',
-    '--client-secret-path a':
-      'unknown option --client-secret-path: did you mean --client-secret-file?',
+    '--client-secret-path a': 'unknown option --client-secret-path: did you mean --client-secret-file?',
     '--client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
     '--client-secrt hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
     'serve --client-secrt=hunter2': 'unknown option --client-secrt: did you mean --client-secret?',
@@ -97,12 +96,8 @@ describe('the command line', () => {
       runRelay({ words: ['help', 'environment'] }),
       runRelay({ words: ['help', 'exit-codes'] }),
     ]);
-    expect(environment.stdout).to.match(
-      /^NODE_EXTRA_CA_CERTS\n {6}A file (?:.*\n)*^ {2}PORT +--port$/m,
-    );
-    expect(exitCodes.stdout).to.match(
-      /^2\n {6}The command line or the configuration has faults\.$/m,
-    );
+    expect(environment.stdout).to.match(/^NODE_EXTRA_CA_CERTS\n {6}A file (?:.*\n)*^ {2}PORT +--port$/m);
+    expect(exitCodes.stdout).to.match(/^2\n {6}The command line or the configuration has faults\.$/m);
   });
 
   it('reports that its output cannot be written', () => {

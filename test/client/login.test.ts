@@ -7,8 +7,7 @@ import { invalidToken, relay } from './support/fake-relay.ts';
 for (const [name, mode] of Object.entries(modes)) {
   describe(`a login with ${name}`, () => {
     const client = useClient(mode);
-    const refreshes = () =>
-      client().server.grants.filter((grant) => grant === 'refresh_token').length;
+    const refreshes = () => client().server.grants.filter((grant) => grant === 'refresh_token').length;
     const refresh = mode ? '/auth/session/refresh' : '/auth/provider/token';
 
     it('finishes a login that comes back, and takes it off the address', async () => {
@@ -78,9 +77,7 @@ for (const [name, mode] of Object.entries(modes)) {
       const other = client().open();
       await other.ready;
       const told = [login, other].map((tab) => {
-        return new Promise((resolve) =>
-          tab.onChange((_, reason) => reason === 'user' && resolve(0)),
-        );
+        return new Promise((resolve) => tab.onChange((_, reason) => reason === 'user' && resolve(0)));
       });
       client().server.next['/api/user'] = [{ body: { login: 'ada king' } }];
       expect(await login.user()).to.deep.equal({ login: 'ada' });
@@ -204,9 +201,7 @@ for (const [name, mode] of Object.entries(modes)) {
 
     it('passes on that a request was aborted', async () => {
       const login = await client().logIn();
-      const error = await login
-        .fetch(userUrl, { signal: AbortSignal.abort() })
-        .catch(({ name }: Error) => name);
+      const error = await login.fetch(userUrl, { signal: AbortSignal.abort() }).catch(({ name }: Error) => name);
       expect(error).to.equal('AbortError');
     });
 

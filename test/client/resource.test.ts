@@ -18,9 +18,7 @@ describe('the client with a login for a resource', () => {
     for (const login of [client().load(), client().open()]) {
       expect(await login.user<Identity>()).to.deep.equal(ada);
     }
-    expect(client().server.requests.map(({ line }) => line)).to.deep.equal([
-      'POST /auth/provider/token',
-    ]);
+    expect(client().server.requests.map(({ line }) => line)).to.deep.equal(['POST /auth/provider/token']);
   });
 
   it('has the identity of the newest token, in all tabs', async () => {
@@ -74,9 +72,7 @@ describe('the client with a login for a resource', () => {
   it('ends if the relay gives the page no token for the resource any more', async () => {
     client().server.expiresIn = -1;
     const login = await client().logIn();
-    client().server.next['/auth/provider/token'] = [
-      { status: 400, body: { error: 'invalid_target' } },
-    ];
+    client().server.next['/auth/provider/token'] = [{ status: 400, body: { error: 'invalid_target' } }];
     expect(await login.token()).to.equal(null);
     expect(login.session).to.equal(null);
   });

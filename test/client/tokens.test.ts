@@ -48,11 +48,7 @@ describe('the client with tokens', () => {
   }
 
   it('ignores answers that this tab has not asked for, and takes them off the address', async () => {
-    for (const forged of [
-      'code=code&state=forged',
-      'error=access_denied&state=forged',
-      'code=code',
-    ]) {
+    for (const forged of ['code=code&state=forged', 'error=access_denied&state=forged', 'code=code']) {
       const login = client().load(`${home}?${forged}&iss=${encodeURIComponent(relay)}`);
       expect(await login.ready).to.equal(null);
       expect(client().page.href).to.equal(home);
@@ -94,10 +90,7 @@ describe('the client with tokens', () => {
     expect(await failureOf(login.token())).to.include({ code: 'network' });
     client().server.isOffline = false;
     client().server.expiresIn = 3600;
-    expect(await Promise.all([login.token(), login.token()])).to.deep.equal([
-      'access-2',
-      'access-2',
-    ]);
+    expect(await Promise.all([login.token(), login.token()])).to.deep.equal(['access-2', 'access-2']);
     await login.logout();
     expect(await login.token()).to.equal(null);
   });

@@ -33,8 +33,7 @@ function expectNoToken({ status, body }: Answer): void {
   expect(`${body}`).not.to.contain('access_token');
 }
 
-const revocations = () =>
-  relay().provider.calls.filter(({ endpoint }) => endpoint === 'revocation');
+const revocations = () => relay().provider.calls.filter(({ endpoint }) => endpoint === 'revocation');
 
 describe('the scope that a person has agreed to', () => {
   afterEach(() => relay().restart(settingsWith('scope: read write')));

@@ -100,11 +100,7 @@ describe('login-relay client-id', () => {
     for (const uri of ['https://other.example.dev/', redirectUri]) {
       expect(await start(client_id, uri)).to.equal(400);
     }
-    for (const id of [
-      client_id.replace('previews', 'app'),
-      ofApp,
-      ofApp.replace('app', 'previews'),
-    ]) {
+    for (const id of [client_id.replace('previews', 'app'), ofApp, ofApp.replace('app', 'previews')]) {
       expect(await start(id)).to.equal(400);
     }
     writeFileSync(keyFile, 'another key of 32 characters or more');

@@ -90,8 +90,7 @@ describe('a client that publishes a metadata document', () => {
     };
   }
 
-  const start = (client_id: string, changes: Parameters = {}) =>
-    relay.ask({ client_id, ...changes });
+  const start = (client_id: string, changes: Parameters = {}) => relay.ask({ client_id, ...changes });
 
   const restartWith = (documents: string, more: object = {}) =>
     relay.restart({ frontEnds: frontEnds(documents), surroundings, ...more });
@@ -199,10 +198,8 @@ describe('a client that publishes a metadata document', () => {
 
   for (const [what, listener] of Object.entries<RequestListener>({
     'a redirect': (_, response) => response.writeHead(302, { Location: '/clients/1.json' }).end(),
-    'a status other than 200': (request, response) =>
-      documentWith({}, { status: 203 })(request, response),
-    HTML: (request, response) =>
-      documentWith({}, { headers: { 'Content-Type': 'text/html' } })(request, response),
+    'a status other than 200': (request, response) => documentWith({}, { status: 203 })(request, response),
+    HTML: (request, response) => documentWith({}, { headers: { 'Content-Type': 'text/html' } })(request, response),
     'a truncated body': (_, response) => {
       response.writeHead(200, json).end('{"client_id":');
     },
@@ -336,10 +333,7 @@ describe('a client that publishes a metadata document', () => {
       return `/auth/provider?${encoded(parameters)}`;
     };
     const from = async (address: string, site = 'cross-site') => {
-      const headers: [string, string][] = [
-        ...navigationWith('Sec-Fetch-Site', site),
-        ['X-Forwarded-For', address],
-      ];
+      const headers: [string, string][] = [...navigationWith('Sec-Fetch-Site', site), ['X-Forwarded-For', address]];
       return (await relay.send({ path: path(), headers })).status;
     };
     for (let fetched = 0; fetched < 60; fetched += 1) {

@@ -13,10 +13,7 @@ const relay = clientsRelay(() => ({
 }));
 
 const ofProgram = (address: string): [string, string][] => [['X-Forwarded-For', address]];
-const from = (address: string, origin = evil): [string, string][] => [
-  ...ofProgram(address),
-  ['Origin', origin],
-];
+const from = (address: string, origin = evil): [string, string][] => [...ofProgram(address), ['Origin', origin]];
 
 /** @param origin undefined: a program registers */
 async function clientOf(origin: string | undefined, redirect_uri: string, address: string) {
@@ -47,11 +44,7 @@ describe('a page of anybody that sends requests from the browser of a visitor', 
     for (const { start, code } of codes) {
       answers.push(await relay().redeem(start, code, {}, from('198.51.100.7')));
     }
-    expect(answers.map(({ status }) => status)).to.deep.equal([
-      ...Array.from({ length: 10 }, () => 400),
-      429,
-      429,
-    ]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([...Array.from({ length: 10 }, () => 400), 429, 429]);
     relay().provider.onToken = onToken;
     const { start, code } = await relay().logIn({
       client_id: 'app',

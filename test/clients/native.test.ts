@@ -140,12 +140,10 @@ for (const [where, replicas] of [
       const { start, code } = await relay().logIn({ client_id: 'tools', redirect_uri: appUri });
       return refreshTokenOf(await relay().redeem(start, code));
     }
-    const refreshTokenOf = (answer: Parameters<typeof jsonOf>[0]) =>
-      `${jsonOf(answer)['refresh_token']}`;
+    const refreshTokenOf = (answer: Parameters<typeof jsonOf>[0]) => `${jsonOf(answer)['refresh_token']}`;
     const refresh = async (token: string) => await relay().refresh('tools', token);
 
-    const outcomes = () =>
-      relay().lines.flatMap(({ outcome }) => (outcome === 'ok' ? [] : outcome));
+    const outcomes = () => relay().lines.flatMap(({ outcome }) => (outcome === 'ok' ? [] : outcome));
 
     for (const rotation of ['keeps', 'adds', 'none'] as const) {
       it(`answers an older refresh token for a minute (${rotation})`, async () => {

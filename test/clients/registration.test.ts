@@ -304,8 +304,7 @@ describe('a client that registers itself', () => {
   });
 
   it('gets preflights answered at any page, without credentials, at these endpoints only', async () => {
-    const preflight = async (path: string, origin?: string) =>
-      corsOf(await relay().preflight(path, origin)).join();
+    const preflight = async (path: string, origin?: string) => corsOf(await relay().preflight(path, origin)).join();
     for (const path of ['token', 'revoke', 'register']) {
       expect(await preflight(`/auth/provider/${path}`)).to.equal('https://any.example,');
     }
@@ -436,8 +435,7 @@ describe('the consent of a person', () => {
     const { token, browser } = await ask({ client_id: await clientId() });
     const other = relay().browser();
     await ask({ client_id: await clientId() }, other);
-    for (const one of [other, relay().browser()])
-      expectRefused(await decide({ browser: one, token }));
+    for (const one of [other, relay().browser()]) expectRefused(await decide({ browser: one, token }));
     expect((await decide({ browser, token })).status).to.equal(303);
     const again = await decide({ browser, token });
     expect(again.status).to.equal(400);

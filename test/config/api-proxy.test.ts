@@ -21,8 +21,7 @@ const faults = (...frontEnds: string[]) => faultsOfFile(file(...frontEnds));
 const api = '{ path: /api/github/, url: https://api.github.com/ }';
 const apiWith = (more: string) => `[${api.replace(' }', `, ${more} }`)}]`;
 /** A list of one API at this path. */
-const at = (path: string, url = 'https://api.github.com/') =>
-  `[{ path: "${path}", url: "${url}" }]`;
+const at = (path: string, url = 'https://api.github.com/') => `[{ path: "${path}", url: "${url}" }]`;
 
 /** The only fault, without its place. */
 function fault(...frontEnds: string[]): string {
@@ -34,8 +33,7 @@ function fault(...frontEnds: string[]): string {
 
 describe('proxy of a front end', () => {
   it('is what its pages may use, by default with GET and HEAD', () => {
-    const upload =
-      '{ path: /upload/, url: "https://Uploads.github.com/v3/", methods: [POST, PUT] }';
+    const upload = '{ path: /upload/, url: "https://Uploads.github.com/v3/", methods: [POST, PUT] }';
     const { frontEnds } = readFileConfig(file(app(`[${api}, ${upload}]`))).config;
     const others = { requestHeaders: [], registration: 'github' };
     expect(frontEnds[0].apis).to.deep.equal([
@@ -157,9 +155,7 @@ describe('proxy of a front end', () => {
   });
 
   it('is a list of maps with path and url', () => {
-    expect(fault(app('/api/github/'))).to.equal(
-      'front-ends.app.proxy is not a list of maps, each with path and url',
-    );
+    expect(fault(app('/api/github/'))).to.equal('front-ends.app.proxy is not a list of maps, each with path and url');
     expect(fault(app('[]'))).to.equal('front-ends.app.proxy is an empty list');
     expect(faults(app('[/api/github/]'))).to.have.length(1);
     expect(faults(app('[{}]'))).to.deep.equal([

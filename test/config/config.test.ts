@@ -9,10 +9,7 @@ const noLimit = { ...onProxy, REFUSED_EXCHANGES: '0' };
 const warned: Record<string, [environment: Record<string, string>, warning?: RegExp]> = {
   'PKCE without a state': [{ PROVIDER_PKCE: 'on', STATE_CHECK: 'off' }, /^--pkce .* no effect/],
   'a limit that counts a proxy': [{ ...noLimit, RATE_LIMIT: '6' }, /^--rate-limit .* one/],
-  'proxies without effect': [
-    { TRUSTED_PROXIES: '::1', REFUSED_EXCHANGES: '0' },
-    /^--trusted-proxies/,
-  ],
+  'proxies without effect': [{ TRUSTED_PROXIES: '::1', REFUSED_EXCHANGES: '0' }, /^--trusted-proxies/],
   'a metrics host without a port': [{ METRICS_HOST: '::' }, /^--metrics-host .* no effect without/],
   'a key without a state': [{ KEY_FILE: '/key', STATE_CHECK: 'off' }, /^--key-file .* no effect/],
   'a log of proxies': [{ ...noLimit, LOG_CLIENT_ADDRESS: 'cut' }, /^--log-client-address/],
@@ -115,9 +112,7 @@ describe('the configuration', () => {
       ['long.'.repeat(40)]: `"${'long.'.repeat(20)}…"`,
     };
     for (const [port, quote] of Object.entries(quotes)) {
-      expect(onlyFault({ flags: { port } })).to.equal(
-        `--port (PORT) ${quote} must be a whole number from 0 to 65535`,
-      );
+      expect(onlyFault({ flags: { port } })).to.equal(`--port (PORT) ${quote} must be a whole number from 0 to 65535`);
     }
     const baseUrl = 'https://a.example/?client_secret=b';
     expect(onlyFault({ flags: { baseUrl } })).to.equal(
@@ -186,8 +181,7 @@ describe('the configuration', () => {
   }
 
   it('knows that clients are behind a proxy that is not trusted', () => {
-    const isBehind = (more: object) =>
-      config({ environment: { ...minimal, ...onProxy, ...more } }).behindUnknownProxy;
+    const isBehind = (more: object) => config({ environment: { ...minimal, ...onProxy, ...more } }).behindUnknownProxy;
     expect(isBehind({})).to.equal(true);
     expect(isBehind({ TRUSTED_PROXIES: '127.0.0.1' })).to.equal(false);
   });

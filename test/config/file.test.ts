@@ -1,14 +1,7 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { migratedFile } from '../../src/config/shown/print.ts';
-import {
-  faultsOfFile,
-  parsedFile,
-  readFileConfig,
-  readingsOf,
-  readWhole,
-  settingsOfFile,
-} from './support/read.ts';
+import { faultsOfFile, parsedFile, readFileConfig, readingsOf, readWhole, settingsOfFile } from './support/read.ts';
 
 const team = `
 base-url: https://login.example.com
@@ -23,12 +16,8 @@ front-ends:
 `;
 
 const nineOf = (alias: string) => Array(9).fill(alias).join();
-const bomb = Array.from(
-  { length: 13 },
-  (_, level) => `x${level}: &x${level} [${nineOf(`*x${level - 1}`)}]`,
-).join('\n');
-const emptyEntries = (count: number) =>
-  Array.from({ length: count }, (_, n) => `  a${n}: {}\n`).join('');
+const bomb = Array.from({ length: 13 }, (_, level) => `x${level}: &x${level} [${nineOf(`*x${level - 1}`)}]`).join('\n');
+const emptyEntries = (count: number) => Array.from({ length: count }, (_, n) => `  a${n}: {}\n`).join('');
 
 const nesting = 'has the wrong indentation, or a bracket before it is not closed';
 const keyType = 'is a key that is not a string: put it in quotes';
@@ -53,24 +42,15 @@ const tricks: Record<string, [text: string, ...faults: string[]]> = {
   'a tag of a program': ['host: !env HOST', '1:7 has a tag: the file must have none'],
   'two documents': ['{}\n---\n{}\n', '2:1 starts a second document: a file must have only one'],
   'an alias of nothing': ['host: *a', '1:1 host has no value'],
-  'a merge key': [
-    'providers:\n  a: &a { client-id: a }\n  b: { <<: *a }\n',
-    '3:8 providers.b.<< is unknown',
-  ],
+  'a merge key': ['providers:\n  a: &a { client-id: a }\n  b: { <<: *a }\n', '3:8 providers.b.<< is unknown'],
   'a list of settings': ['- port: 1', '1:1 is not a map of settings, such as port: 8000'],
   'one text': ['port', '1:1 is not a map of settings, such as port: 8000'],
   'a bracket that stays open': ['host: [a\n', `2:1 ${nesting}`],
   'bytes that are not UTF-8': ['host: \uFFFD', '1:1 is not UTF-8'],
   'more than 256 KiB': [`# ${'x'.repeat(256 * 1024)}`, '1:1 is larger than 256 KiB'],
   'an alias bomb': [bomb.replace(/\[.*?\]/, '[a]'), '13:17 has more than 100 aliases'],
-  'too many providers': [
-    `providers:\n${emptyEntries(101)}`,
-    '102:3 providers has more than 100 entries',
-  ],
-  'too many front ends': [
-    `front-ends:\n${emptyEntries(1001)}`,
-    '1002:3 front-ends has more than 1000 entries',
-  ],
+  'too many providers': [`providers:\n${emptyEntries(101)}`, '102:3 providers has more than 100 entries'],
+  'too many front ends': [`front-ends:\n${emptyEntries(1001)}`, '1002:3 front-ends has more than 1000 entries'],
   'no providers': ['providers:\n', '1:1 providers is not a map of names, each with its settings'],
   'an empty map of providers': ['providers: {}\n', '1:1 providers has no entries'],
   'an empty provider': ['providers:\n  a:\n', '2:3 providers.a is not a map of settings'],
@@ -84,10 +64,7 @@ const tricks: Record<string, [text: string, ...faults: string[]]> = {
     '1:15 front-ends.callback has the name of an endpoint: choose another name',
   ],
   'a map in place of a text': ['host: { a: b }', '1:1 host must be one value, not a map'],
-  'a list of lists': [
-    'trusted-proxies: [a, [b]]',
-    '1:1 trusted-proxies number 2 must be one value, not a list',
-  ],
+  'a list of lists': ['trusted-proxies: [a, [b]]', '1:1 trusted-proxies number 2 must be one value, not a list'],
   'an empty list': ['trusted-proxies: []', '1:1 trusted-proxies is an empty list'],
   'an empty text': ["host: ''", '1:1 host has no value'],
   'nothing in place of a text': ['host: ~', '1:1 host has no value'],
@@ -108,15 +85,9 @@ const tricks: Record<string, [text: string, ...faults: string[]]> = {
     'front-ends: { a: { redirect-uri: https://a.example } }',
     '1:20 front-ends.a.redirect-uri is unknown: did you mean redirect-uris?',
   ],
-  'another word for a key': [
-    'pages: { language: de }',
-    '1:10 pages.language is unknown: did you mean lang?',
-  ],
+  'another word for a key': ['pages: { language: de }', '1:10 pages.language is unknown: did you mean lang?'],
   'an unknown word': ['weather: red', '1:1 weather is unknown'],
-  'a close key with a control character': [
-    '"port\\u0007": 1',
-    '1:1 a key is unknown: did you mean port?',
-  ],
+  'a close key with a control character': ['"port\\u0007": 1', '1:1 a key is unknown: did you mean port?'],
   'a secret in place of a key': ['hunter2Hunter2: a', '1:1 a key is unknown'],
 };
 

@@ -14,12 +14,7 @@ describe('the configuration of a native front end', () => {
     const uris = 'http://127.0.0.1:8123/a, "http://[::1]/b", https://a.example/c, com.example:/d';
     const { config } = readFileConfig(file(`kind: native, redirect-uris: [${uris}]`));
     expect(config.frontEnds[0]).to.deep.include({
-      redirectUris: [
-        'http://127.0.0.1:*/a',
-        'http://[::1]:*/b',
-        'https://a.example/c',
-        'com.example:/d',
-      ],
+      redirectUris: ['http://127.0.0.1:*/a', 'http://[::1]:*/b', 'https://a.example/c', 'com.example:/d'],
       tokenDelivery: 'code',
       frontendUrl: undefined,
     });
@@ -64,8 +59,7 @@ describe('the configuration of a native front end', () => {
   });
 
   it('refuses an origin, a page, and another delivery than code', () => {
-    const settings =
-      'kind: native, origin: https://a.example, frontend-url: https://a.example/, token-delivery: query';
+    const settings = 'kind: native, origin: https://a.example, frontend-url: https://a.example/, token-delivery: query';
     expect(faultsOfFile(file(settings)).join('\n'))
       .to.match(/origin .* must not be set with/)
       .and.match(/frontend-url .* must not be set with/)

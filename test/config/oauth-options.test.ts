@@ -46,9 +46,7 @@ describe('the redirect URIs of the front end', () => {
   });
 
   it('are different, at most 20, and at most 512 characters long', () => {
-    expect(faultsOf(`${app}/`, `${app}/a`, app)).to.deep.equal([
-      `${name} number 3 is the same as an earlier one`,
-    ]);
+    expect(faultsOf(`${app}/`, `${app}/a`, app)).to.deep.equal([`${name} number 3 is the same as an earlier one`]);
     const many = Array.from({ length: 21 }, (_, index) => `${app}/${index}`);
     expect(faultsOf(...many.slice(1))).to.deep.equal([]);
     expect(faultsOf(...many)).to.deep.equal([`${name} must not be given more than 20 times`]);
@@ -90,9 +88,7 @@ describe('an origin with a *', () => {
         `${name} "${other}" must be inside --origin (FRONTEND_ORIGIN), with its *`,
       );
     }
-    expect(faultsOf(`${origin}/`)).to.deep.equal([
-      `${name} "${origin}/" must be inside --origin (FRONTEND_ORIGIN)`,
-    ]);
+    expect(faultsOf(`${origin}/`)).to.deep.equal([`${name} "${origin}/" must be inside --origin (FRONTEND_ORIGIN)`]);
     const taken = { ...flags, redirectUri: `${origin}/?a=b?&code=c` };
     expect(faults({ flags: taken }).join()).to.contain('must not have code in its query');
     const anyPort = 'http://localhost:*/b';
@@ -131,9 +127,7 @@ describe('an origin with a *', () => {
     expect(warningsOf(local, remote)).to.equal(
       `--origin (FRONTEND_ORIGIN) is for development, but --base-url (BASE_URL) is not on this machine: ${programs}`,
     );
-    expect(warningsOf(local, 'http://localhost:8000')).to.equal(
-      `--origin (FRONTEND_ORIGIN) has a *: ${programs}`,
-    );
+    expect(warningsOf(local, 'http://localhost:8000')).to.equal(`--origin (FRONTEND_ORIGIN) has a *: ${programs}`);
     expect(warningsOf(flags, remote)).to.equal(
       '--origin (FRONTEND_ORIGIN) has a *: every page at a name under preview.example.com can log its users in: everybody who can publish there, also from a branch, can act as them',
     );
@@ -179,8 +173,7 @@ describe('the refresh tokens', () => {
   const warningsOf = (flags: NonNullable<Given['flags']>) => read({ flags, files }).warnings;
 
   it('have a lifetime in days', () => {
-    const lifetime = (refreshLifetime: string) =>
-      read({ flags: { refreshLifetime } }).config.refreshLifetime;
+    const lifetime = (refreshLifetime: string) => read({ flags: { refreshLifetime } }).config.refreshLifetime;
     expect(lifetime('1')).to.equal(86_400);
     expect(lifetime('3650')).to.equal(3650 * 86_400);
   });

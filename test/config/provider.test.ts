@@ -27,8 +27,7 @@ describe('the provider of the configuration', () => {
     const flags = { provider: 'gitlab', providerHost: 'git.example.com' };
     const tokenUrl = 'https://id.example.com/token';
     const revocationUrl = 'https://id.example.com/revoke';
-    const revocationOf = (more: Given['flags']) =>
-      known({ flags: { ...flags, ...more } }).revocation;
+    const revocationOf = (more: Given['flags']) => known({ flags: { ...flags, ...more } }).revocation;
     expect(revocationOf({})?.url).to.equal('https://git.example.com/oauth/revoke');
     expect(revocationOf({ tokenUrl })).to.equal(undefined);
     for (const more of [{ revocationUrl }, { tokenUrl, revocationUrl }]) {
@@ -82,9 +81,7 @@ describe('the provider of the configuration', () => {
   it('accepts only a host name that is not a metadata service', () => {
     const refused = ['https://a.example', 'a.example/?b', 'a@b.example', '169.254.169.254', ''];
     for (const providerHost of refused) {
-      expect(faults({ flags: { provider: 'gitea', providerHost } }), providerHost).to.have.length(
-        1,
-      );
+      expect(faults({ flags: { provider: 'gitea', providerHost } }), providerHost).to.have.length(1);
     }
   });
 

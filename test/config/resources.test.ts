@@ -17,32 +17,17 @@ const table: readonly (readonly [line: string, ...faults: (readonly [string, str
     ['48', '.provider names a provider that is not configured: did you mean github?'],
   ],
   ['  files: { url: "https://FILES.example.com:443", provider: github }'],
-  [
-    '  again: { url: https://files.example.com/, provider: github }',
-    ['12', '.url is that of resources.files, too'],
-  ],
+  ['  again: { url: https://files.example.com/, provider: github }', ['12', '.url is that of resources.files, too']],
   [
     '  several: { url: https://several.example.com/ }',
     ['3', '.provider is required, because there are several providers'],
   ],
   ['  part: { url: "https://a.example.com/#a", provider: github }', ['11', '.url must not have a']],
-  [
-    '  query: { url: "https://b.example.com/?a", provider: github }',
-    ['12', '.url must not have a'],
-  ],
-  [
-    '  signs: { url: "https://b.example.com/a(b", provider: github }',
-    ['12', '.url must have a path of letters'],
-  ],
-  [
-    '  http: { url: http://c.example.com/, provider: github }',
-    ['11', '.url must start with https'],
-  ],
+  ['  query: { url: "https://b.example.com/?a", provider: github }', ['12', '.url must not have a']],
+  ['  signs: { url: "https://b.example.com/a(b", provider: github }', ['12', '.url must have a path of letters']],
+  ['  http: { url: http://c.example.com/, provider: github }', ['11', '.url must start with https']],
   ['  here: { url: http://127.0.0.1:9000/mcp, provider: github }'],
-  [
-    '  none: { url: https://d.example.com/, provider: github, identity: [] }',
-    ['58', '.identity is an empty list'],
-  ],
+  ['  none: { url: https://d.example.com/, provider: github, identity: [] }', ['58', '.identity is an empty list']],
   [
     '  unsaid: { url: https://e.example.com/, provider: google, identity: [email, groups] }',
     ['60', '.identity has groups, which the provider google does not say: the user record of'],
@@ -92,9 +77,7 @@ const table: readonly (readonly [line: string, ...faults: (readonly [string, str
     '  twice: { origin: https://h.example, token-delivery: code, providers: [github, check], resources: [notes, notes] }',
     ['89', '.resources has none of the provider check'],
   ],
-  [
-    '  unclear: { origin: https://g.example, token-delivery: code, providers: [check], resources: [several] }',
-  ],
+  ['  unclear: { origin: https://g.example, token-delivery: code, providers: [check], resources: [several] }'],
 ];
 
 describe('the resources of a configuration file', () => {
@@ -104,9 +87,7 @@ describe('the resources of a configuration file', () => {
     const found = faultsOfFile(text, { files: { './short': { text: 'short' } } });
     const entries = table.map(([line]) => /^ {2}(\w+):/.exec(line)?.[1]);
     const expected = table.flatMap(([, ...faults], index) =>
-      faults.map(
-        ([column, fault]) => `config.yaml:${index + 1}:${column} ${entries[index]}${fault}`,
-      ),
+      faults.map(([column, fault]) => `config.yaml:${index + 1}:${column} ${entries[index]}${fault}`),
     );
     const seen = found
       .filter((fault) => !/key-file is required/.test(fault))
@@ -115,9 +96,7 @@ describe('the resources of a configuration file', () => {
       found.filter((fault) => fault.includes('key-file is required with resources')),
       found.join('\n'),
     ).to.have.length(1);
-    expect(seen.map((fault, index) => fault.slice(0, expected[index]?.length))).to.deep.equal(
-      expected,
-    );
+    expect(seen.map((fault, index) => fault.slice(0, expected[index]?.length))).to.deep.equal(expected);
   });
 
   it('may be left without a provider if there is one, and have what the file says', () => {
@@ -161,9 +140,7 @@ front-ends:
     expect(claimOf(roles, 'allow: { users: [ada] }')).to.equal('roles');
     expect(claimOf(roles, others)).to.equal('others');
     expect(claimOf(others, '')).to.equal('others');
-    expect(faultsOfFile(file(others, roles)).join()).to.match(
-      /p\.allow\.groups-claim has no effect/,
-    );
+    expect(faultsOfFile(file(others, roles)).join()).to.match(/p\.allow\.groups-claim has no effect/);
   });
 
   it('may have an upstream, unless the relay could not tell requests to it from others', () => {
@@ -180,8 +157,7 @@ front-ends:
   page: { origin: https://example.com, token-delivery: session, proxy: [{ path: /github/, url: https://api.github.com/ }] }
 `;
     const upstream = 'upstream: http://127.0.0.1:9000/mcp';
-    const at = (url: string, path = '/') =>
-      `url: "${url}", upstream: "http://127.0.0.1:9000${path}"`;
+    const at = (url: string, path = '/') => `url: "${url}", upstream: "http://127.0.0.1:9000${path}"`;
     const upstreamOf = (...given: Parameters<typeof file>) =>
       readFileConfig(file(...given)).config.resources[1]?.upstream;
     const passing: Parameters<typeof file>[] = [
@@ -215,37 +191,23 @@ front-ends:
       [/upstream must have a slash at its end/, at('https://notes.example.com', '/mcp')],
       [/token is provider, which needs upstream/, 'token: provider'],
       [/token must be one of/, `${upstream}, token: all`],
-      [
-        /token is provider, but front-ends.app has/,
-        `${upstream}, token: provider`,
-        undefined,
-        open,
-      ],
+      [/token is provider, but front-ends.app has/, `${upstream}, token: provider`, undefined, open],
       [/upstream must start with https/, 'upstream: http://notes:9000/mcp, token: provider'],
       [/url contains that of resources.plain/, at('https://plain.example.com/')],
-      [
-        /url contains that of resources.plain/,
-        at('https://plain.example.com:443/below/it', '/mcp'),
-      ],
+      [/url contains that of resources.plain/, at('https://plain.example.com:443/below/it', '/mcp')],
       [/below one: \/auth, \/api\/user/, at('https://login.example.com')],
       [/below one: \/auth$/, at('https://login.example.com/auth/notes', '/mcp')],
       [/below one: \/api\/user$/, at('https://login.example.com/api/user/notes', '/mcp')],
       [/below one: \/api\/user$/, at('https://login.example.com/api/', '/')],
       [/below one: \/.well-known$/, at('https://login.example.com/.well-known/mcp', '/mcp')],
       [/below one: \/github\/$/, at('https://login.example.com/github', '/mcp')],
-      [
-        /below one: \/login$/,
-        at('https://example.com/login/mcp', '/mcp'),
-        'https://example.com/login/',
-      ],
+      [/below one: \/login$/, at('https://example.com/login/mcp', '/mcp'), 'https://example.com/login/'],
     ];
     for (const [message, ...given] of refused) {
       const faults = faultsOfFile(file(...given));
       expect(faults, faults.join('\n')).to.have.length(1);
       expect(faults[0]).to.match(message);
     }
-    expect(readFileConfig(file(`${upstream}, open-clients: true`)).warnings).to.match(
-      /open-clients has no effect/,
-    );
+    expect(readFileConfig(file(`${upstream}, open-clients: true`)).warnings).to.match(/open-clients has no effect/);
   });
 });

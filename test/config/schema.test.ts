@@ -33,8 +33,7 @@ function fileWith({ relay = '', provider = '', frontEnd = '' }): string {
 const names = (count: number) => Array.from({ length: count }, (_, index) => `name-${index}`);
 const providers = (count: number) =>
   names(count).map((name) => `  ${name}: { client-id: a, client-secret: b, provider: github }\n`);
-const frontEnds = (count: number) =>
-  names(count).map((name) => `  ${name}: { origin: https://${name}.example.com }\n`);
+const frontEnds = (count: number) => names(count).map((name) => `  ${name}: { origin: https://${name}.example.com }\n`);
 
 const right: Readonly<Record<string, string>> = {
   ...Object.fromEntries(documentedFiles),

@@ -121,8 +121,7 @@ front-ends:
   });
 
   it('warn of another front end that brings tokens to the same page', () => {
-    const place =
-      'config.yaml:7:10 front-ends.app.origin is also in config.yaml:8:11 front-ends.blog.origin: ';
+    const place = 'config.yaml:7:10 front-ends.app.origin is also in config.yaml:8:11 front-ends.blog.origin: ';
     for (const [blog, places] of [
       ['https://app.example.com', [place]],
       ['https://app.example.com, token-delivery: cms', [place]],

@@ -68,9 +68,7 @@ front-ends:
       `key-file${off}`,
       `front-ends.app.refresh-tokens${oauthOff}`,
     ]);
-    expect(warned(withOff('off', 'on'))).to.deep.equal([
-      `front-ends.app.refresh-tokens${oauthOff}`,
-    ]);
+    expect(warned(withOff('off', 'on'))).to.deep.equal([`front-ends.app.refresh-tokens${oauthOff}`]);
     const withoutKey = withOff('off', 'off-too').replace('key-file: ./key', '');
     expect(warned(withoutKey)).to.have.length(2);
   });
@@ -86,16 +84,12 @@ front-ends:
   });
 
   it('gives bearer refresh tokens neither to several origins nor to pages with sessions', () => {
-    const several = team
-      .replace('//app.', '//*.')
-      .replace('code,', 'code, refresh-tokens: bearer,');
+    const several = team.replace('//app.', '//*.').replace('code,', 'code, refresh-tokens: bearer,');
     expect(faults(several)).to.deep.equal([
       'config.yaml:9:63 front-ends.app.refresh-tokens "bearer" must not be bearer if config.yaml:9:10 front-ends.app.origin has a *',
     ]);
     const session = team.replace('code,', 'session, refresh-tokens: bearer,');
-    expect(read(session).warnings.join()).to.include(
-      'refresh-tokens has no effect with config.yaml',
-    );
+    expect(read(session).warnings.join()).to.include('refresh-tokens has no effect with config.yaml');
   });
 
   it('always checks the state at a registration with a front end that takes codes', () => {
@@ -168,14 +162,9 @@ front-ends:
   });
 
   it('is told what is missing in it, if flags and variables do not give that', () => {
-    expect(faults('').slice(0, 2)).to.deep.equal([
-      'config.yaml has no providers',
-      'config.yaml has no front-ends',
-    ]);
+    expect(faults('').slice(0, 2)).to.deep.equal(['config.yaml has no providers', 'config.yaml has no front-ends']);
     const found = faults('port: 9000', { flags: { origin: 'https://app.example.com' } });
-    expect(found.filter((fault) => / has no /.test(fault))).to.deep.equal([
-      'config.yaml has no providers',
-    ]);
+    expect(found.filter((fault) => / has no /.test(fault))).to.deep.equal(['config.yaml has no providers']);
   });
 
   it('is not told that a provider is unused if a front end has its name misspelt', () => {

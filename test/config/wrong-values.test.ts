@@ -76,8 +76,7 @@ const pagesElsewhere = [
 ];
 
 /** A page of the front end with a parameter that the relay adds. */
-const withAdded = (...names: string[]) =>
-  names.map((name) => `https://app.example/?theme=dark&${name}=x`);
+const withAdded = (...names: string[]) => names.map((name) => `https://app.example/?theme=dark&${name}=x`);
 
 /** Wrong values for each option. */
 const malformed: Partial<Record<FlagName, string[]>> = {
@@ -98,10 +97,7 @@ const malformed: Partial<Record<FlagName, string[]>> = {
     ...pagesElsewhere,
     ...withAdded('access_token', 'state', 'error', 'error_description', 'request_id'),
   ],
-  'redirect-uri': [
-    ...pagesElsewhere,
-    ...withAdded('code', 'state', 'iss', 'error', 'error_description', 'request_id'),
-  ],
+  'redirect-uri': [...pagesElsewhere, ...withAdded('code', 'state', 'iss', 'error', 'error_description', 'request_id')],
   'base-url': [
     ...['relay.example', 'ftp://relay.example', 'http://relay.example', 'http://192.168.0.1'],
     ...['https://relay.example/?query', 'https://relay.example/?', 'https://relay.example:port'],
@@ -111,10 +107,7 @@ const malformed: Partial<Record<FlagName, string[]>> = {
   provider: ['gitlub', '__proto__', 'GitHub'],
   'token-request': ['header', 'Query', 'basic raw'],
   pkce: ['plain', 'true'],
-  'authorize-params': [
-    ...malformedParameters,
-    ...['a=b&redirect_uri=https://evil.example/', 'nonce=x', 'state=x'],
-  ],
+  'authorize-params': [...malformedParameters, ...['a=b&redirect_uri=https://evil.example/', 'nonce=x', 'state=x']],
   'token-params': [...malformedParameters, 'client_assertion=x', '%63ode=x'],
   'path-name': ['a/b', '..', '.', 'two words', '%2e%2e', 'näme', ':name', '(.*)', '*'],
   'token-delivery': ['cookie', 'hash'],
@@ -152,8 +145,7 @@ const sound = {
   PROVIDER_CLIENT_SECRET_FILE: secretFile,
 };
 
-const optionName = (flag: FlagName) =>
-  flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+const optionName = (flag: FlagName) => flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** The only fault of a configuration that has this value as a flag, and as a variable. It must name both. */
 function onlyFault(name: FlagName, value: string): string {

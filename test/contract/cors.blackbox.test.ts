@@ -66,25 +66,23 @@ describe('the cross-origin rules', () => {
   });
 
   const bearer: [string, string] = ['Authorization', `Bearer ${canary('token')}`];
-  const situations: Record<string, [status: number, method: string, path: string, at?: Behaviour]> =
-    {
-      'a login that starts': [307, 'GET', loginPath],
-      'a record': [200, 'GET', userPath],
-      'no code': [400, 'GET', callbackPath],
-      'an unknown path': [404, 'GET', '/unknown'],
-      'an unknown path asked for its options': [404, 'OPTIONS', '/unknown'],
-      'another method': [405, 'POST', loginPath],
-      'a HEAD request': [405, 'HEAD', loginPath],
-      'another method for the lookup': [405, 'DELETE', userPath],
-      'a refused token': [401, 'GET', userPath, answer(401)],
-      'a provider that is gone': [502, 'GET', userPath, reset],
-      'a record that is not an object': [502, 'GET', userPath, answer(200, '[]')],
-    };
+  const situations: Record<string, [status: number, method: string, path: string, at?: Behaviour]> = {
+    'a login that starts': [307, 'GET', loginPath],
+    'a record': [200, 'GET', userPath],
+    'no code': [400, 'GET', callbackPath],
+    'an unknown path': [404, 'GET', '/unknown'],
+    'an unknown path asked for its options': [404, 'OPTIONS', '/unknown'],
+    'another method': [405, 'POST', loginPath],
+    'a HEAD request': [405, 'HEAD', loginPath],
+    'another method for the lookup': [405, 'DELETE', userPath],
+    'a refused token': [401, 'GET', userPath, answer(401)],
+    'a provider that is gone': [502, 'GET', userPath, reset],
+    'a record that is not an object': [502, 'GET', userPath, answer(200, '[]')],
+  };
   for (const [name, [status, method, path, behaviour]] of Object.entries(situations)) {
     it(`let the front end read the answer to ${name}, and it has the security headers`, async () => {
       const { provider } = underTest();
-      if (behaviour !== undefined)
-        Object.assign(provider, { onUser: behaviour, onToken: behaviour });
+      if (behaviour !== undefined) Object.assign(provider, { onUser: behaviour, onToken: behaviour });
       const headers: [string, string][] = [['Origin', frontendOrigin], bearer];
       const answered = await underTest().send({ method, path, headers });
       expect(answered.status).to.equal(status);
@@ -132,12 +130,7 @@ describe('the cross-origin rules', () => {
       expect(allowed.split(/, */)).to.include.members(names);
     });
 
-    for (const headers of [
-      'zX\xac\xe5%+\xc2=\xc4\xa6\xa3`',
-      'x-one, x two: 2',
-      '"x-one"',
-      'x-one;x-two',
-    ]) {
+    for (const headers of ['zX\xac\xe5%+\xc2=\xc4\xa6\xa3`', 'x-one, x two: 2', '"x-one"', 'x-one;x-two']) {
       it(`do not send back ${JSON.stringify(headers)}, which is not a list of names`, async () => {
         const answered = await preflight(userPath, 'GET', headers);
         expect(answered.status).to.equal(204);

@@ -79,9 +79,7 @@ describe('current user', () => {
       'under any spelling of the header name': ['Bearer one', 'one', 'aUTHORIZATION:'],
       'of 4,096 characters': [`Bearer ${'t'.repeat(4096)}`, 't'.repeat(4096)],
     };
-    for (const [name, [authorization, token, field = 'Authorization: ']] of Object.entries(
-      accepted,
-    )) {
+    for (const [name, [authorization, token, field = 'Authorization: ']] of Object.entries(accepted)) {
       it(name, async () => {
         expectUser(await lookUpRaw(field + authorization));
         expect(underTest().provider.credentials('user')).to.deep.equal([token]);
@@ -147,8 +145,7 @@ describe('current user', () => {
   describe('answers 401 when the user lookup answers', () => {
     const record = JSON.stringify({ login: 'a' });
     for (const status of [
-      201, 202, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 409, 418, 429, 500,
-      502, 503, 504,
+      201, 202, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 409, 418, 429, 500, 502, 503, 504,
     ]) {
       it(`${status}, even with a record, and follows no redirect`, async () => {
         const Location = `http://127.0.0.1:${underTest().provider.port}/elsewhere`;

@@ -20,12 +20,7 @@ describe('failures', () => {
   });
 
   it('answer with the status that the specification names', () => {
-    const exchange = [
-      'token_refused',
-      'code_refused',
-      'client_refused',
-      'redirect_uri_refused',
-    ] as const;
+    const exchange = ['token_refused', 'code_refused', 'client_refused', 'redirect_uri_refused'] as const;
     for (const code of [...exchange, 'token_endpoint_failed', 'token_missing'] as const) {
       expect(new RelayError(code).status, code).to.equal(400);
     }
@@ -35,8 +30,6 @@ describe('failures', () => {
   });
 
   it('have no part of the request in the message that a stack trace shows', () => {
-    expect(new RelayError('token_refused', { detail: 'a longer text' }).message).to.equal(
-      'token_refused',
-    );
+    expect(new RelayError('token_refused', { detail: 'a longer text' }).message).to.equal('token_refused');
   });
 });

@@ -2,12 +2,7 @@ import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectSafeHeaders } from '../harness/expect/expectations.ts';
-import {
-  callbackPath,
-  loginPath,
-  relayUnderTest,
-  userPath,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, loginPath, relayUnderTest, userPath } from '../harness/relay/relay-under-test.ts';
 
 /** The methods in Allow. */
 function allowed(answered: Answer): string[] {
@@ -107,14 +102,7 @@ describe('errors', () => {
   });
 
   it('takes every form of host', async () => {
-    for (const host of [
-      'a',
-      'a.example:80',
-      '127.0.0.1:80',
-      '[::1]:80',
-      'a_b-c.example:',
-      'a%20b',
-    ]) {
+    for (const host of ['a', 'a.example:80', '127.0.0.1:80', '[::1]:80', 'a_b-c.example:', 'a%20b']) {
       const answered = await sendHead('GET /healthz HTTP/1.1', `Host: ${host}`);
       expect(answered.status, host).to.equal(200);
     }

@@ -134,8 +134,7 @@ describe('login callback', () => {
     describe('answers 400 when the token endpoint answers', () => {
       const token = JSON.stringify({ access_token: canary('token') });
       for (const status of [
-        201, 202, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 409, 418, 429,
-        500, 502, 503, 504,
+        201, 202, 204, 206, 300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 409, 418, 429, 500, 502, 503, 504,
       ]) {
         it(`${status}, even with a token, and follows no redirect`, async () => {
           const Location = `http://127.0.0.1:${underTest().provider.port}/elsewhere`;

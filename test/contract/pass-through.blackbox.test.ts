@@ -15,8 +15,7 @@ const records: Record<string, string> = {
   'keys in an unusual order': '{"z":1,"10":2,"9":3,"a":4,"__proto__":{"b":5}}',
   'white space': ' \r\n\t{ "login" :\t"a" }\n\n',
   'no fields': '{}',
-  'everything at once':
-    '{ "id" : 9007199254740993 , "x":1e400, "a":1,"a":2, "u":"\\u0041", "n":"é登🔑" }\n',
+  'everything at once': '{ "id" : 9007199254740993 , "x":1e400, "a":1,"a":2, "u":"\\u0041", "n":"é登🔑" }\n',
 };
 
 /** Answers with a record that is encoded like this. */

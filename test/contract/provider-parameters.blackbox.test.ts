@@ -2,11 +2,7 @@ import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectRedirect, expectToken } from '../harness/expect/expectations.ts';
-import {
-  loginPath,
-  type RelayUnderTest,
-  relayUnderTest,
-} from '../harness/relay/relay-under-test.ts';
+import { loginPath, type RelayUnderTest, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 async function authorizationRequest(relay: RelayUnderTest): Promise<URLSearchParams> {
   return expectRedirect(await relay.get(loginPath)).searchParams;
@@ -16,8 +12,7 @@ describe('the parameters that a provider gets', () => {
   describe('that the configuration names', () => {
     const underTest = relayUnderTest(
       {
-        'authorize-params':
-          'prompt=select_account&audience=https%3A%2F%2Fapi.example%2F%3Fa%3Db%2526',
+        'authorize-params': 'prompt=select_account&audience=https%3A%2F%2Fapi.example%2F%3Fa%3Db%2526',
         'token-params': 'audience=https%3A%2F%2Fapi.example%2F%3Fa%3Db%2526&x=1+2',
       },
       {

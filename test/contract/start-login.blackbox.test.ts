@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { expectRedirect, expectToken } from '../harness/expect/expectations.ts';
-import {
-  baseUrl,
-  loginPath,
-  redirectUri,
-  relayUnderTest,
-} from '../harness/relay/relay-under-test.ts';
+import { baseUrl, loginPath, redirectUri, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 /** Parameters that login protection may add to an authorization request. */
 const protection = ['state', 'code_challenge', 'code_challenge_method'];
@@ -17,9 +12,7 @@ const required = { client_id: 'client-1', redirect_uri: redirectUri, response_ty
 function authorizationParameters(location: URL): Record<string, string> {
   const names = [...location.searchParams.keys()];
   expect(names).to.deep.equal([...new Set(names)]);
-  return Object.fromEntries(
-    [...location.searchParams].filter(([name]) => !protection.includes(name)),
-  );
+  return Object.fromEntries([...location.searchParams].filter(([name]) => !protection.includes(name)));
 }
 
 describe('start login', () => {
@@ -79,9 +72,7 @@ describe('start login', () => {
 
     it('keeps the query and adds its own parameters to it', async () => {
       const location = expectRedirect(await underTest().get(loginPath));
-      expect(`${location.origin}${location.pathname}`).to.equal(
-        'https://provider.example/o/authorize',
-      );
+      expect(`${location.origin}${location.pathname}`).to.equal('https://provider.example/o/authorize');
       expect(authorizationParameters(location)).to.deep.equal({
         ...required,
         prompt: 'login',

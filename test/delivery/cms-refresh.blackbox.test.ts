@@ -161,8 +161,7 @@ describe('a refresh of Sveltia CMS', () => {
         'rate-limit': '1',
       },
     });
-    const post = () =>
-      limited.send({ method: 'POST', path: '/auth', headers: [['Origin', 'https://app.example']] });
+    const post = () => limited.send({ method: 'POST', path: '/auth', headers: [['Origin', 'https://app.example']] });
     expectOAuthError(await post(), 'invalid_request', 415);
     expectOAuthError(await post(), 'temporarily_unavailable', 429);
   });

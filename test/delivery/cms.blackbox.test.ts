@@ -86,17 +86,10 @@ describe('a login with --token-delivery cms', () => {
   }
 
   it('ignores site_id, and what the contract and OAuth call state', async () => {
-    for (const more of [
-      '&site_id=evil.example',
-      '&state=mine',
-      '&state=a&state=b',
-      '&login=true',
-    ]) {
+    for (const more of ['&site_id=evil.example', '&state=mine', '&state=a&state=b', '&login=true']) {
       expectRedirect(await browser.open(cmsStart + more));
     }
-    expect(expectCmsPopup(await logIn(`${loginPath}?site_id=x`), 200).origin).to.equal(
-      frontendOrigin,
-    );
+    expect(expectCmsPopup(await logIn(`${loginPath}?site_id=x`), 200).origin).to.equal(frontendOrigin);
   });
 
   for (const [asked, requested] of [

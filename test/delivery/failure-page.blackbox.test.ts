@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { clearedCookies } from '../harness/browser/cookie-jar.ts';
-import {
-  callback,
-  FakeBrowser,
-  navigation,
-  navigationWith,
-  plainNavigation,
-} from '../harness/browser/fake-browser.ts';
+import { callback, FakeBrowser, navigation, navigationWith, plainNavigation } from '../harness/browser/fake-browser.ts';
 import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
@@ -29,12 +23,7 @@ import {
 const loginUrl = `${baseUrl}${loginPath}`;
 const back = `Back to ${new URL(frontendOrigin).host}`;
 
-function expectPage(
-  answer: Answer,
-  status: number,
-  detail: string | RegExp,
-  again = loginUrl,
-): void {
+function expectPage(answer: Answer, status: number, detail: string | RegExp, again = loginUrl): void {
   const page = expectFailurePage(answer, status);
   if (typeof detail === 'string') expect(page.detail).to.equal(detail);
   else expect(page.detail).to.match(detail);
@@ -122,9 +111,7 @@ describe('a failure with --error-delivery page', () => {
       ['//evil.example:x/a', 404],
     ] as const) {
       it(`is a page even if the target is malformed: ${target}`, async () => {
-        const answered = await underTest().sendBytes(
-          `GET ${target} HTTP/1.1\r\nHost: relay.example\r\n${accept}`,
-        );
+        const answered = await underTest().sendBytes(`GET ${target} HTTP/1.1\r\nHost: relay.example\r\n${accept}`);
         expectPage(answered, status, /\w/, '');
         expect(answered.body.toString()).not.to.contain('evil');
       });
@@ -274,10 +261,7 @@ describe('the page of the login host', () => {
     expect(page.headers.vary?.split(', ')).to.include.members(['Accept', 'Sec-Fetch-Mode']);
     expect(`${page.body}`).to.contain('It is ready.');
     expect(`${page.body}`).to.contain(`<a href="${frontendOrigin}/">Go to `);
-    expectError(
-      await underTest().send({ path: '/', headers: [['Accept', 'application/json']] }),
-      404,
-    );
+    expectError(await underTest().send({ path: '/', headers: [['Accept', 'application/json']] }), 404);
   });
 });
 

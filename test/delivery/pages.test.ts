@@ -16,10 +16,7 @@ const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 /** A configuration with these lines in `pages`. */
 const given = (pages: string, logo = svg) =>
-  [
-    `pages:\n${pages.replaceAll(/^/gm, '  ')}`,
-    { environment: minimal, files: { './logo': { text: logo } } },
-  ] as const;
+  [`pages:\n${pages.replaceAll(/^/gm, '  ')}`, { environment: minimal, files: { './logo': { text: logo } } }] as const;
 
 describe("the relay's pages", () => {
   for (const lang of ['de', 'fr']) {
@@ -53,9 +50,7 @@ texts: { whom_to_ask: "<b>{contact}", access_denied: Abgebrochen }`),
     expect(pages.policy()).to.contain("default-src 'none'").and.to.contain('; img-src data:;');
     expect(createPages().policy()).not.to.contain('img-src');
     // Its detail is for developers.
-    const unknown = createPages({ lang: 'de' }).whatHappened(
-      new RelayError('redirect_uri_unknown'),
-    );
+    const unknown = createPages({ lang: 'de' }).whatHappened(new RelayError('redirect_uri_unknown'));
     expect(unknown.markup).to.contain('<span lang="en">The redirect_uri is missing');
   });
 
@@ -75,8 +70,7 @@ lang: Deutsch!`;
   });
 
   it('leave out a text that does not fit, such as one of another version, with a warning', () => {
-    const own =
-      'texts: { back_to: Zurück, access_denied: "{site}", log_in_agian: Los, home_go: , not_found: Weg }';
+    const own = 'texts: { back_to: Zurück, access_denied: "{site}", log_in_agian: Los, home_go: , not_found: Weg }';
     const { config, warnings } = readFileConfig(...given(own));
     expect(warnings).to.deep.equal([
       'config.yaml:2:12 pages.texts.back_to must have {site}, and no other braces',
@@ -93,9 +87,7 @@ lang: Deutsch!`;
     fc.assert(
       fc.property(channel, channel, channel, (...rgb) => {
         const colour = `#${rgb.map((one) => one.toString(16).padStart(2, '0')).join('')}`;
-        const rules = [
-          ...accentStyle(colour).matchAll(/--accent: (\S+); .*--on-accent: (\S+) \}/g),
-        ];
+        const rules = [...accentStyle(colour).matchAll(/--accent: (\S+); .*--on-accent: (\S+) \}/g)];
         const sheets = ['#fffdf8', '#1a211e'];
         rules.forEach(([, accent = '', ink = ''], index) => {
           expect(contrast(accent, sheets[index] ?? ''), colour).to.be.at.least(4.5);

@@ -47,8 +47,7 @@ describe('demo', () => {
     await withDemo(async ({ notesUrl, relayUrl }) => {
       const { status, headers } = await fetch(notesUrl, { headers: { 'X-Forwarded-User': 'ada' } });
       expect(status).to.equal(401);
-      const [, url = ''] =
-        /resource_metadata="(.*?)"/.exec(headers.get('www-authenticate') ?? '') ?? [];
+      const [, url = ''] = /resource_metadata="(.*?)"/.exec(headers.get('www-authenticate') ?? '') ?? [];
       expect(await (await fetch(url)).json()).to.deep.include({
         resource: notesUrl,
         authorization_servers: [`${relayUrl}/auth/provider`],
@@ -72,10 +71,7 @@ describe('demo', () => {
         const [, script] = /<script type="module" src="(.*?)"/.exec(page) ?? [];
         const [, lines = ''] = /<pre><code>(.+?)<\/code>/s.exec(page) ?? [];
         const entities = { '&gt;': '>', '&lt;': '<', '&amp;': '&', '&#39;': "'", '&quot;': '"' };
-        const source = Object.entries(entities).reduce(
-          (text, pair) => text.replaceAll(...pair),
-          lines,
-        );
+        const source = Object.entries(entities).reduce((text, pair) => text.replaceAll(...pair), lines);
         expect(source).to.not.equal('');
         expect(await (await fetch(frontEndUrl + script)).text()).to.contain(source);
       }
@@ -86,8 +82,7 @@ describe('demo', () => {
     const origin = 'http://localhost:5173';
 
     it('takes a delivery, and session only at the relay’s own site', () => {
-      const parse = (at: string, tokenDelivery: string) =>
-        parseOwnPage({ origin: at, tokenDelivery })?.tokenDelivery;
+      const parse = (at: string, tokenDelivery: string) => parseOwnPage({ origin: at, tokenDelivery })?.tokenDelivery;
       for (const delivery of ['query', 'fragment', 'code', 'session']) {
         expect(parse(origin, delivery)).to.equal(delivery);
       }
@@ -114,10 +109,7 @@ describe('demo', () => {
         ['localhost:5173', 'must be a URL that starts with'],
       ] as const) {
         const parse = () => parseOwnPage({ origin: given });
-        expect(parse, given)
-          .to.throw(ConfigError)
-          .with.nested.property('faults[0]')
-          .contains(`--origin ${what}`);
+        expect(parse, given).to.throw(ConfigError).with.nested.property('faults[0]').contains(`--origin ${what}`);
       }
     });
   });

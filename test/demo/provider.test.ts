@@ -42,8 +42,7 @@ describe('demo provider', () => {
     return `${issuer}/authorize?${query}`;
   }
 
-  const newBrowser = () =>
-    new FakeBrowser(undefined, { frontEnd: new URL(client.callbackUri).origin });
+  const newBrowser = () => new FakeBrowser(undefined, { frontEnd: new URL(client.callbackUri).origin });
 
   async function startLogin(browser: FakeBrowser): Promise<Page> {
     const page = await browser.visit(authorizeUrl());

@@ -24,10 +24,8 @@ describe('the steps that the demo shows', () => {
     return { got, close: () => response.emit('close') };
   }
 
-  const parsed = (text: string | undefined) =>
-    JSON.parse(/^data: (.*)\n\n$/.exec(text ?? '')?.[1] ?? '');
-  const requests = (text: string | undefined) =>
-    parsed(text).map(({ request }: { request: string }) => request);
+  const parsed = (text: string | undefined) => JSON.parse(/^data: (.*)\n\n$/.exec(text ?? '')?.[1] ?? '');
+  const requests = (text: string | undefined) => parsed(text).map(({ request }: { request: string }) => request);
 
   it('no longer go to a page that is closed', () => {
     const { got, close } = follow();

@@ -35,18 +35,14 @@ const modules: Readonly<Record<keyof Manifests, string>> = {
 const kustomization = parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'));
 const settings = parse(readFileSync(join(folder, 'config.yaml'), 'utf8'));
 const notManifests = ['kustomization.yaml', 'config.yaml'];
-const files = readdirSync(folder).filter(
-  (name) => name.endsWith('.yaml') && !notManifests.includes(name),
-);
+const files = readdirSync(folder).filter((name) => name.endsWith('.yaml') && !notManifests.includes(name));
 const manifests = files.flatMap(manifestsIn);
 const ofMemory = manifestsIn('shared-memory/server.yaml');
 
 function manifestsIn(file: string): { kind: keyof Manifests }[] {
   // Kubernetes reads YAML 1.1, in which 0440 is octal.
   const text = readFileSync(join(folder, file), 'utf8');
-  return parseAllDocuments(text, { version: '1.1', merge: true }).map((document) =>
-    document.toJS(),
-  );
+  return parseAllDocuments(text, { version: '1.1', merge: true }).map((document) => document.toJS());
 }
 
 function all<Kind extends keyof Manifests>(kind: Kind): Manifests[Kind][] {
@@ -93,16 +89,13 @@ describe('the Kubernetes manifests', () => {
   const [container] = pod.containers as [Container];
   const labels = deployment.spec?.template?.metadata?.labels ?? {};
 
-  const pathOf = (volume: string | undefined) =>
-    container.volumeMounts?.find(({ name }) => name === volume)?.mountPath;
+  const pathOf = (volume: string | undefined) => container.volumeMounts?.find(({ name }) => name === volume)?.mountPath;
 
   it('mount the configuration file where the relay reads it', () => {
     const [generated] = kustomization.configMapGenerator;
     const volume = pod.volumes?.find(({ configMap }) => configMap?.name === generated.name);
     expect(generated.files).to.deep.equal(['config.yaml']);
-    expect(container.env).to.deep.equal([
-      { name: 'LOGIN_RELAY_CONFIG', value: `${pathOf(volume?.name)}/config.yaml` },
-    ]);
+    expect(container.env).to.deep.equal([{ name: 'LOGIN_RELAY_CONFIG', value: `${pathOf(volume?.name)}/config.yaml` }]);
     expect(kustomization.images[0].name).to.equal(container.image);
   });
 
@@ -137,9 +130,7 @@ describe('the Kubernetes manifests', () => {
       container.readinessProbe?.httpGet?.port,
       container.livenessProbe?.httpGet?.port,
       ...all('Service').map(({ spec }) => spec?.ports?.[0]?.targetPort),
-      ...(only('NetworkPolicy').spec?.ingress ?? []).flatMap(({ ports: own = [] }) =>
-        own.map(({ port }) => port),
-      ),
+      ...(only('NetworkPolicy').spec?.ingress ?? []).flatMap(({ ports: own = [] }) => own.map(({ port }) => port)),
     ];
     expect(Object.keys(ports)).to.include.members(used as string[]);
     for (const selector of [
@@ -182,11 +173,7 @@ describe('the Kubernetes manifests', () => {
     const sticky = ingressOf('/auth/logout') as Ingress;
     const paths = pathsOf(sticky);
     expect(sticky.metadata?.annotations?.[`${prefix}/upstream-hash-by`]).to.equal('$remote_addr');
-    expect(paths.map(({ path }) => path)).to.have.members([
-      ...tokenPaths,
-      '/auth/session/refresh',
-      '/auth/logout',
-    ]);
+    expect(paths.map(({ path }) => path)).to.have.members([...tokenPaths, '/auth/session/refresh', '/auth/logout']);
     // ingress-nginx takes the annotation of the first ingress that names a service, for all of its paths.
     const others = all('Ingress').filter((ingress) => ingress !== sticky);
     const serviceOf = ({ backend }: (typeof paths)[number]) => backend.service?.name;

@@ -47,9 +47,7 @@ function promtool(...args: string[]): string {
 
 /** The names of the metrics in an expression; a histogram counts once. */
 function metricsIn(expression: string): string[] {
-  return [...expression.matchAll(/\blogin_relay_\w+/g)].map(([name]) =>
-    name.replace(/_bucket$/, ''),
-  );
+  return [...expression.matchAll(/\blogin_relay_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''));
 }
 
 async function expectExported(expressions: readonly string[]): Promise<void> {
@@ -78,9 +76,7 @@ describe('the alert rules', () => {
     const expectations = tests.flatMap((test) => test.alert_rule_test);
     const names = (fires: boolean) => [
       ...new Set(
-        expectations
-          .filter(({ exp_alerts = [] }) => exp_alerts.length > 0 === fires)
-          .map(({ alertname }) => alertname),
+        expectations.filter(({ exp_alerts = [] }) => exp_alerts.length > 0 === fires).map(({ alertname }) => alertname),
       ),
     ];
     const alerts = rules.map(({ alert }) => alert);

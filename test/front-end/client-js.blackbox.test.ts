@@ -4,8 +4,7 @@ import { expect } from 'chai';
 import { version } from '../../src/version.ts';
 import { frontendOrigin, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
-const projectFile = (path: string) =>
-  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const projectFile = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 describe('/client.js', () => {
   const underTest = relayUnderTest();
@@ -77,9 +76,7 @@ describe('/client.js', () => {
   it('answers HEAD without the text, and allows no other method', async () => {
     const head = await underTest().send({ method: 'HEAD', path: '/client.js' });
     expect(head.status).to.equal(200);
-    expect(head.headers['content-length']).to.equal(
-      `${Buffer.byteLength(projectFile('client/client.js'))}`,
-    );
+    expect(head.headers['content-length']).to.equal(`${Buffer.byteLength(projectFile('client/client.js'))}`);
     expect(head.body).to.have.lengthOf(0);
     expect((await underTest().send({ method: 'POST', path: '/client.js' })).status).to.equal(405);
   });

@@ -1,13 +1,7 @@
 import { generateCodeVerifier, OAuth2Client, type OAuth2Token } from '@badgateway/oauth2-client';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
-import {
-  baseUrl,
-  frontendOrigin,
-  loginPath,
-  type Relay,
-  useRelays,
-} from '../harness/relay/relay-under-test.ts';
+import { baseUrl, frontendOrigin, loginPath, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
 import { certifiedProvider, type LoginProvider, startRelayFor } from './support/login-providers.ts';
 import { pageFetch } from './support/page-fetch.ts';
 

@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import * as oauth from 'oauth4webapi';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
-import {
-  baseUrl,
-  frontendOrigin,
-  loginPath,
-  type Relay,
-  useRelays,
-} from '../harness/relay/relay-under-test.ts';
+import { baseUrl, frontendOrigin, loginPath, type Relay, useRelays } from '../harness/relay/relay-under-test.ts';
 import { certifiedProvider, type LoginProvider, startRelayFor } from './support/login-providers.ts';
 import { type Fetch, pageFetch } from './support/page-fetch.ts';
 

@@ -82,9 +82,7 @@ describe('the path of a proxied request, for any input', () => {
       fc.property(fc.array(segment, { maxLength: 8 }), query, (segments, text) => {
         const path = segments.join('/');
         const url = proxiedUrl(`${prefix}${path}?${text}`, prefix, base);
-        expect(url?.href.replace(/\?$/, '')).to.equal(
-          `${base.href}${path}?${text}`.replace(/\?$/, ''),
-        );
+        expect(url?.href.replace(/\?$/, '')).to.equal(`${base.href}${path}?${text}`.replace(/\?$/, ''));
       }),
     );
   });

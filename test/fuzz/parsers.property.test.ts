@@ -7,9 +7,7 @@ import { checkQuery } from '../../fuzz/parsers/query.ts';
 // scripts/long fuzz sets more.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 1000);
 
-const latin1 = fc
-  .uint8Array({ maxLength: 40 })
-  .map((bytes) => Buffer.from(bytes).toString('latin1'));
+const latin1 = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 const joined = (parts: Arbitrary<string>, separators: Arbitrary<string>) =>
   fc.array(fc.tuple(parts, separators), { maxLength: 8 }).map((pairs) => pairs.flat().join(''));
@@ -33,10 +31,7 @@ const queries = joined(
 );
 
 const authorizations = fc.array(
-  joined(
-    fc.oneof(fc.constantFrom('Bearer', 'token', 'Basic', ''), latin1),
-    fc.constantFrom(' ', '  ', '\t', ''),
-  ),
+  joined(fc.oneof(fc.constantFrom('Bearer', 'token', 'Basic', ''), latin1), fc.constantFrom(' ', '  ', '\t', '')),
   { maxLength: 3 },
 );
 

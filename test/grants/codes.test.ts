@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import {
-  type CodeContent,
-  type Codes,
-  createCodes,
-  createRedeemedCodes,
-} from '../../src/grants/codes.ts';
+import { type CodeContent, type Codes, createCodes, createRedeemedCodes } from '../../src/grants/codes.ts';
 import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
 import { keyOf } from '../../src/memory/recent.ts';
 import type { KeyRing } from '../../src/sealing/keys.ts';

@@ -86,8 +86,7 @@ describe('two relays with a shared memory, while nobody says who may log in', ()
     it(`keep nothing after ${end}`, async () => {
       await refreshAt(0, fails('access_unchecked'));
       pass(20);
-      if (end === 'a logout')
-        expect(await relays[1]?.endAndTakeNewest(refresh)).to.include({ refreshToken: '2.' });
+      if (end === 'a logout') expect(await relays[1]?.endAndTakeNewest(refresh)).to.include({ refreshToken: '2.' });
       else expect(await refreshAt(1, fails('access_refused'))).to.equal('access_refused');
       expect(await refreshAt(1, passes)).to.equal('refresh_refused');
       expect(used).to.deep.equal(['first']);

@@ -3,12 +3,7 @@ import { expect } from 'chai';
 import { exportJWK, type JWK } from 'jose';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { createNonces, createProofs, type Nonces } from '../../src/grants/proofs.ts';
-import {
-  makeProof,
-  newProofKey,
-  type ProofChanges,
-  type ProofKey,
-} from '../harness/client/proof.ts';
+import { makeProof, newProofKey, type ProofChanges, type ProofKey } from '../harness/client/proof.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 const url = 'https://login.example.com/auth/provider/token';
@@ -111,8 +106,7 @@ describe('a DPoP proof', () => {
     }
 
     it('is refused beyond 4,096 characters, before it is read', async () => {
-      const filled = (length: number) =>
-        prove(key, url, seconds, { claims: { filler: 'x'.repeat(length) } });
+      const filled = (length: number) => prove(key, url, seconds, { claims: { filler: 'x'.repeat(length) } });
       const [fits, tooLong] = await Promise.all([filled(2550), filled(2790)]);
       expect(fits.length).to.be.within(3_800, 4_096);
       expect(tooLong.length).to.be.within(4_097, 4_300);

@@ -50,13 +50,7 @@ describe('a recent memory', () => {
     recent.set('a', 'a', 'one');
     for (const key of ['b', 'c', 'd']) recent.set(key, key, 'many');
     recent.set('e', 'e', 'another');
-    expect(['a', 'b', 'c', 'd', 'e'].map(recent.get)).to.deep.equal([
-      'a',
-      undefined,
-      undefined,
-      'd',
-      'e',
-    ]);
+    expect(['a', 'b', 'c', 'd', 'e'].map(recent.get)).to.deep.equal(['a', undefined, undefined, 'd', 'e']);
   });
 });
 
@@ -74,9 +68,7 @@ describe('a memory whose entries have lifetimes of their own', () => {
 
 describe('what a recent memory has forgotten', () => {
   /** Whether the value of an entry stays in memory after this action on the entry. */
-  async function staysInMemory(
-    forget: (recent: ReturnType<typeof createRecent<object>>) => void,
-  ): Promise<boolean> {
+  async function staysInMemory(forget: (recent: ReturnType<typeof createRecent<object>>) => void): Promise<boolean> {
     const recent = createRecent<object>(60_000, 1, Date.now);
     const value = (() => {
       const secret = {};

@@ -44,10 +44,7 @@ async function opened(content: RefreshTokenContent | undefined): Promise<Refresh
   return login;
 }
 
-async function first(
-  changes: Partial<TokenResponse> = {},
-  by: Partial<Policy> = {},
-): Promise<RefreshTokenContent> {
+async function first(changes: Partial<TokenResponse> = {}, by: Partial<Policy> = {}): Promise<RefreshTokenContent> {
   const given = { ...token, ...changes };
   const at = () => time;
   return await opened(firstRefreshToken({ ...policy, ...by }, given, thumbprint, at));
@@ -111,8 +108,7 @@ describe('the first refresh token of a login', () => {
   });
 
   it('is given only to a front end that proves a key, unless the mode is bearer', async () => {
-    const issue = (mode: 'bound' | 'bearer') =>
-      firstRefreshToken({ ...policy, mode }, token, undefined, () => time);
+    const issue = (mode: 'bound' | 'bearer') => firstRefreshToken({ ...policy, mode }, token, undefined, () => time);
     expect(issue('bound')).to.equal(undefined);
     expect((await opened(issue('bearer'))).thumbprint).to.equal(undefined);
   });

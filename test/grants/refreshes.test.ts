@@ -332,8 +332,7 @@ describe('a refresh', () => {
   });
 
   describe('that has rotated a token', () => {
-    const newest = (refreshToken = grant.refreshToken) =>
-      refreshes.endAndTakeNewest({ ...grant, refreshToken });
+    const newest = (refreshToken = grant.refreshToken) => refreshes.endAndTakeNewest({ ...grant, refreshToken });
 
     it('yields the newest token of the chain for a minute', async () => {
       provider.expiresIn = 60;

@@ -201,8 +201,7 @@ describe('the counters of the rate limit', () => {
     const context = new Koa().createContext(request, Object.create(null));
     let refused = 0;
     for (let client = 0; client < 70_000; client += 1) {
-      request.headers['x-forwarded-for'] =
-        `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;
+      request.headers['x-forwarded-for'] = `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;
       if ((await outcomeOf(limit(context, async () => {}))) === 'rate_limited') refused += 1;
     }
     expect(refused).to.be.at.least(70_000 - 65_536);

@@ -61,8 +61,7 @@ describe('the origins of several front ends', () => {
     const reported: string[] = [];
     const warn = (line: { readonly origin: string }) => reported.push(line.origin);
     const report = warnOfForeignOrigins({ warn } as never, matchesAny(origins), undefined);
-    for (const origin of [...allowed, ...foreign])
-      await report(koaContext({ origin }), async () => {});
+    for (const origin of [...allowed, ...foreign]) await report(koaContext({ origin }), async () => {});
     await report(koaContext(), async () => {});
     const shown = foreign.map((origin) => (/[*,]/.test(origin) ? '(not an origin)' : origin));
     expect(reported).to.deep.equal([...new Set(shown)]);

@@ -3,12 +3,7 @@ import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectRedirect, expectUser } from '../harness/expect/expectations.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
-import {
-  expectOAuthError,
-  oauthStart,
-  openStart,
-  tokenPath,
-} from '../harness/login/oauth-front-end.ts';
+import { expectOAuthError, oauthStart, openStart, tokenPath } from '../harness/login/oauth-front-end.ts';
 import {
   callbackPath,
   frontendOrigin,

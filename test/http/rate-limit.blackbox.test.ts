@@ -1,12 +1,7 @@
 import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
-import {
-  expectError,
-  expectRedirect,
-  expectToken,
-  expectUser,
-} from '../harness/expect/expectations.ts';
+import { expectError, expectRedirect, expectToken, expectUser } from '../harness/expect/expectations.ts';
 import {
   callbackPath,
   frontendOrigin,

@@ -40,9 +40,6 @@ describe('readiness', () => {
     expect(readiness.reasons()).to.deep.equal([]);
     expect(readiness.unavailable()).to.deep.equal(['staff']);
     github.reason = 'provider_unsupported';
-    expect(readiness.reasons()).to.deep.equal([
-      'provider_unsupported (github)',
-      'provider_undiscovered (staff)',
-    ]);
+    expect(readiness.reasons()).to.deep.equal(['provider_unsupported (github)', 'provider_undiscovered (staff)']);
   });
 });

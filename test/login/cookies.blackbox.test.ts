@@ -63,10 +63,7 @@ describe('the cookie of a login', () => {
     async function finishWith(login: Login, ...cookieHeaders: string[]): Promise<Answer> {
       return await underTest().send({
         path: callback({ code: login.code, state: login.state }),
-        headers: [
-          ...navigation,
-          ...cookieHeaders.map((value) => ['Cookie', value] as [string, string]),
-        ],
+        headers: [...navigation, ...cookieHeaders.map((value) => ['Cookie', value] as [string, string])],
       });
     }
 
@@ -165,9 +162,7 @@ describe('the cookie of a login', () => {
         browser.cookies.set('__Host-Http-lr_login_finished', damaged);
         const login = await browser.start();
         expectLogin(underTest(), await browser.finish(login), login);
-        expect(browser.cookies.get('__Host-Http-lr_login_finished')).to.match(
-          /^[0-9a-f.]{16,340}$/,
-        );
+        expect(browser.cookies.get('__Host-Http-lr_login_finished')).to.match(/^[0-9a-f.]{16,340}$/);
       }
     });
 

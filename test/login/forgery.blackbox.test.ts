@@ -192,8 +192,7 @@ describe('login forgery', () => {
 
   it('two starts have different states, challenges and cookies', async () => {
     const logins = [await victim.start(), await victim.start(), await attacker.start()];
-    const challengeOf = ({ authorizationRequest }: Login) =>
-      authorizationRequest.searchParams.get('code_challenge');
+    const challengeOf = ({ authorizationRequest }: Login) => authorizationRequest.searchParams.get('code_challenge');
     for (const value of [
       ({ state }: Login) => state,
       ({ cookie }: Login) => cookie.name,

@@ -1,19 +1,9 @@
 import { expect } from 'chai';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
-import {
-  callback,
-  expectRefusal,
-  FakeBrowser,
-  navigation,
-} from '../harness/browser/fake-browser.ts';
+import { callback, expectRefusal, FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect, expectToken } from '../harness/expect/expectations.ts';
-import {
-  callbackPath,
-  frontendOrigin,
-  loginPath,
-  relayUnderTest,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, frontendOrigin, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 /** Header values. Each of them alone is a sign of a browser. */
 const signsOfBrowser = {
@@ -24,10 +14,7 @@ const signsOfBrowser = {
   Origin: ['https://evil.example', frontendOrigin, 'null'],
   Referer: ['https://evil.example/'],
   'Upgrade-Insecure-Requests': ['1'],
-  'User-Agent': [
-    'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-    'Something Mozilla/4.0',
-  ],
+  'User-Agent': ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Something Mozilla/4.0'],
   Accept: ['text/html', '*/*;q=0.8, text/html;q=0.9'],
   Cookie: [
     `__Host-Http-lr_login_0123456789abcdef=${'A'.repeat(43)}`,
@@ -48,9 +35,7 @@ const noSigns = {
 };
 
 const eachHeader = (values: Record<string, string[]>): [name: string, value: string][] =>
-  Object.entries(values).flatMap(([name, all]) =>
-    all.map((value): [string, string] => [name, value]),
-  );
+  Object.entries(values).flatMap(([name, all]) => all.map((value): [string, string] => [name, value]));
 
 describe('the state check', () => {
   describe('with --state-check browsers, the default', () => {
@@ -148,9 +133,7 @@ describe('the state check', () => {
 
     it('gives the front end no state', async () => {
       const path = `${callbackPath}?code=${canary('code')}&state=own`;
-      expect([...expectRedirect(await underTest().get(path)).searchParams.keys()]).to.deep.equal([
-        'access_token',
-      ]);
+      expect([...expectRedirect(await underTest().get(path)).searchParams.keys()]).to.deep.equal(['access_token']);
     });
   });
 });

@@ -37,9 +37,7 @@ describe('login protection', () => {
     ['state_premature', [-61, -86_400]],
     ['state_expired', [601, 660, 86_400]],
   ];
-  for (const [age, failure] of ages.flatMap(([end, all]) =>
-    all.map((one) => [one, end] as const),
-  )) {
+  for (const [age, failure] of ages.flatMap(([end, all]) => all.map((one) => [one, end] as const))) {
     it(`${failure ? `refuses (${failure})` : 'accepts'} a state that is ${age} s old`, () => {
       const { state, cookie } = start();
       time = noon + age * 1000;

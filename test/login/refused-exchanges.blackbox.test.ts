@@ -5,12 +5,7 @@ import { type Answer, send } from '../harness/client/http-client.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectToken, expectUser } from '../harness/expect/expectations.ts';
 import { answer, json } from '../harness/provider/provider-behaviours.ts';
-import {
-  callbackPath,
-  type RelayUnderTest,
-  relayUnderTest,
-  startRelay,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, type RelayUnderTest, relayUnderTest, startRelay } from '../harness/relay/relay-under-test.ts';
 
 const refusal = json({ error: 'bad_verification_code' });
 const trusting = { 'trusted-proxies': '127.0.0.1' };

@@ -18,11 +18,7 @@ describe('the limit of refused exchanges', () => {
   let refused: ReturnType<typeof createRefusalLimit>;
   let started: number;
   beforeEach(() => {
-    refused = createRefusalLimit(
-      home,
-      counted.refusedExchanges,
-      'The provider refused. Start the login again',
-    );
+    refused = createRefusalLimit(home, counted.refusedExchanges, 'The provider refused. Start the login again');
     started = 0;
   });
 
@@ -171,8 +167,7 @@ it('a token that was accepted within the last hour is not limited, however old i
     time += 50 * 60_000;
     expect(await statusFor('good')).to.equal(200);
     time += 50 * 60_000;
-    for (let made = 0; made < 10; made += 1)
-      expect(await statusFor(`made-up-${made}`)).to.equal(401);
+    for (let made = 0; made < 10; made += 1) expect(await statusFor(`made-up-${made}`)).to.equal(401);
     expect(await statusFor('made-up')).to.equal(429);
     expect(await statusFor('good')).to.equal(200);
   } finally {

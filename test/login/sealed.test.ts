@@ -86,9 +86,7 @@ describe('a sealed text', () => {
   }
 
   it('does not open if its parts come from two texts', () => {
-    const [one, other] = [content, { name: 'another' }].map((each) =>
-      Buffer.from(seal.seal(each), 'base64url'),
-    );
+    const [one, other] = [content, { name: 'another' }].map((each) => Buffer.from(seal.seal(each), 'base64url'));
     if (one === undefined || other === undefined) throw new Error('nothing was sealed');
     for (const cut of one.keys()) {
       const mixed = Buffer.concat([one.subarray(0, cut), other.subarray(cut)]);

@@ -4,13 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
-import {
-  createCounters,
-  createHighest,
-  createMarks,
-  createOnce,
-  type Home,
-} from '../../src/memory/home.ts';
+import { createCounters, createHighest, createMarks, createOnce, type Home } from '../../src/memory/home.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
@@ -134,8 +128,7 @@ async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<
     }
     const key = `${run} ${'key' in one ? one.key : ''}`;
     const { marks, once, counters, highest } = next();
-    if ('number' in one)
-      return [await highest.raise(key, [one.number, 1], minute), await highest.get(key)];
+    if ('number' in one) return [await highest.raise(key, [one.number, 1], minute), await highest.get(key)];
     if (one.kind === 'mark') return await marks.mark(key, minute);
     if (one.kind === 'isMarked') return await marks.isMarked(key);
     if (one.kind === 'unmark') return await marks.unmark(key);
@@ -157,9 +150,7 @@ function codeOf(error: unknown): string {
   return error instanceof RelayError ? error.code : String(error);
 }
 
-function answerAlike(
-  start: () => Promise<{ address: string; stop(): Promise<void> }>,
-): () => Promise<void> {
+function answerAlike(start: () => Promise<{ address: string; stop(): Promise<void> }>): () => Promise<void> {
   return async () => {
     const server = await start();
     const shared: Awaited<ReturnType<typeof sharedHome>>[] = [];

@@ -28,10 +28,7 @@ const minute = 60_000;
 describe('a relay that shares a memory', () => {
   let server: MemoryServerHere;
   const homes: Awaited<ReturnType<typeof sharedHome>>[] = [];
-  const start = async (
-    address: string,
-    how: { callTime?: number; isThere?: boolean; now?: () => number } = {},
-  ) => {
+  const start = async (address: string, how: { callTime?: number; isThere?: boolean; now?: () => number } = {}) => {
     const home = await sharedHome(address, keys, how);
     homes.push(home);
     return home;
@@ -149,9 +146,7 @@ describe('a relay that shares a memory', () => {
       const ranges = ['0', `${Number(slot) - 1}`, `${Number(slot) + 1}`, '16383'];
       await cluster.run(['CLUSTER', 'ADDSLOTSRANGE', ...ranges]);
       await eventually(async () => {
-        expect(await createMarks(home, { letter: 'kind', most: 1 }).isMarked('key', true)).to.equal(
-          false,
-        );
+        expect(await createMarks(home, { letter: 'kind', most: 1 }).isMarked('key', true)).to.equal(false);
       });
     } finally {
       await cluster.stop();

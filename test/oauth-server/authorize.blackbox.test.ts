@@ -13,12 +13,7 @@ import {
   type Parameters,
   redirectUri,
 } from '../harness/login/oauth-front-end.ts';
-import {
-  callbackPath,
-  frontendOrigin,
-  loginPath,
-  relayUnderTest,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, frontendOrigin, loginPath, relayUnderTest } from '../harness/relay/relay-under-test.ts';
 
 /** Checks for an error at the redirect URI of the front end, and that no login is started. */
 function expectErrorAt(page: string, answer: Answer, error: string): URLSearchParams {

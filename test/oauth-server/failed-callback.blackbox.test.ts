@@ -6,12 +6,7 @@ import { expectFailurePage } from '../harness/expect/failure-page.ts';
 import { issuer, redirectUri } from '../harness/login/oauth-front-end.ts';
 import { sealLogin } from '../harness/login/sealed-login.ts';
 import { failedCallbacks, key, openFailedCallback } from '../harness/provider/failed-callbacks.ts';
-import {
-  frontendOrigin,
-  type RelayUnderTest,
-  relayUnderTest,
-  secretFile,
-} from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, type RelayUnderTest, relayUnderTest, secretFile } from '../harness/relay/relay-under-test.ts';
 
 const oauth = { redirectUri, codeChallenge: 'c'.repeat(43) };
 const state = 'own & "state" – ✓';

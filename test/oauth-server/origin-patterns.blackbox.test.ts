@@ -30,12 +30,7 @@ const patterns = {
   },
   'http://localhost:*': {
     allowed: ['http://localhost:5173', 'http://localhost'],
-    foreign: [
-      'https://localhost:5173',
-      'http://127.0.0.1:5173',
-      'http://localhost.evil.example',
-      'http://localhost:*',
-    ],
+    foreign: ['https://localhost:5173', 'http://127.0.0.1:5173', 'http://localhost.evil.example', 'http://localhost:*'],
   },
 };
 
@@ -59,8 +54,7 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
     });
     after('stop the provider', async () => await provider.stop());
 
-    const startAt = (origin: string) =>
-      oauthStart({ redirect_uri: `${origin}/signed-in?theme=dark` });
+    const startAt = (origin: string) => oauthStart({ redirect_uri: `${origin}/signed-in?theme=dark` });
     const browser = () => new FakeBrowser(() => relay);
 
     /** Logs in at an origin. Returns what redeems the code there. */
@@ -110,9 +104,7 @@ for (const [pattern, { allowed, foreign }] of Object.entries(patterns)) {
         [new OAuthPage(relay, provider, key), true],
         [new OAuthPage(relay, provider, undefined), false],
       ] as const) {
-        const { refreshToken } = tokensOf(
-          await page.request(await redemptionAt(origin), { origin }),
-        );
+        const { refreshToken } = tokensOf(await page.request(await redemptionAt(origin), { origin }));
         expect(refreshToken !== '').to.equal(isGiven);
         if (isGiven) tokensOf(await page.refresh(refreshToken, { origin }));
       }

@@ -114,9 +114,7 @@ describe('the refresh of a login', () => {
       const answer = await page.refresh(tokens.refreshToken, { proof: signedInAdvance });
       expectOAuthError(answer, 'use_dpop_nonce');
       expect(answer.headers['dpop-nonce']).to.match(/^[\w-]+$/);
-      expect(`${answer.headers['access-control-expose-headers']}`.split(',')).to.include(
-        'DPoP-Nonce',
-      );
+      expect(`${answer.headers['access-control-expose-headers']}`.split(',')).to.include('DPoP-Nonce');
       expectNoCall();
       tokensOf(await page.refresh(tokens.refreshToken));
       expect(await relay.requestLine('nonce_required')).to.include({ level: 'info' });

@@ -14,13 +14,7 @@ import { OAuthPage, type Tokens, tokensOf } from '../harness/login/oauth-page.ts
 import { sealCode, sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
-import {
-  frontendOrigin,
-  keyFile,
-  keyLine,
-  loginPath,
-  type Relay,
-} from '../harness/relay/relay-under-test.ts';
+import { frontendOrigin, keyFile, keyLine, loginPath, type Relay } from '../harness/relay/relay-under-test.ts';
 
 const removedLine = 'a line that was in the key file until today';
 const elsewhere = { tokenUrl: 'https://evil.example/token' };
@@ -108,15 +102,9 @@ describe('the revocation of a token', () => {
   const sealedWith = (owner: { registration?: [string, string]; frontEnd?: string }) => () =>
     sealRefreshToken(provider, keyLine, owner);
   for (const [what, sealed] of [
-    [
-      'a refresh token of another registration',
-      sealedWith({ registration: ['other', 'client-1'] }),
-    ],
+    ['a refresh token of another registration', sealedWith({ registration: ['other', 'client-1'] })],
     ['one of another front end', sealedWith({ frontEnd: `other ${frontendOrigin}` })],
-    [
-      'one of this front end at another origin',
-      sealedWith({ frontEnd: 'app https://former.example' }),
-    ],
+    ['one of this front end at another origin', sealedWith({ frontEnd: 'app https://former.example' })],
     ['one whose key was removed', () => sealRefreshToken(provider, removedLine)],
     ['one of a provider at another host', () => sealRefreshToken(elsewhere, keyLine)],
     ['a code of the relay', () => sealCode(provider, { key: keyLine })],
@@ -163,8 +151,7 @@ describe('the revocation of a token', () => {
     };
     const { refreshToken } = await logIn();
     provider.mood.trouble = 404;
-    for (let time = 0; time < 12; time += 1)
-      expectRevoked(await send({ token: refreshToken }, path));
+    for (let time = 0; time < 12; time += 1) expectRevoked(await send({ token: refreshToken }, path));
     for (let time = 0; time < 10; time += 1) {
       expectRevoked(await send({ token: canary('token') }, path));
     }

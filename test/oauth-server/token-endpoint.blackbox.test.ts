@@ -116,8 +116,7 @@ describe('the token endpoint', () => {
       login = await logInTo(new FakeBrowser(underTest), underTest());
     });
 
-    const redeem = (changes: Parameters = {}) =>
-      requestToken(underTest(), redemption(login, changes));
+    const redeem = (changes: Parameters = {}) => requestToken(underTest(), redemption(login, changes));
 
     it("gives the provider's token, and no refresh token to a page without a proof", async () => {
       const answer = await redeem();

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import {
-  refreshScope,
-  scopeBeyond,
-  scopeForFrontEnd,
-  scopeForProvider,
-} from '../../src/oauth/scope.ts';
+import { refreshScope, scopeBeyond, scopeForFrontEnd, scopeForProvider } from '../../src/oauth/scope.ts';
 
 describe('a scope', () => {
   for (const [granted, told] of [

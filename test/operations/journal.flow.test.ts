@@ -2,12 +2,7 @@ import { expect } from 'chai';
 import { send } from '../harness/client/http-client.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
-import {
-  callbackPath,
-  flagsFor,
-  registration,
-  secretFile,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, flagsFor, registration, secretFile } from '../harness/relay/relay-under-test.ts';
 
 /** A command that starts another one as systemd does, with this descriptor for the journal. */
 function journalOn(descriptor: 1 | 2): string[] {

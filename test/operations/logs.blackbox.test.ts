@@ -2,20 +2,9 @@ import { expect } from 'chai';
 import type { Answer } from '../harness/client/http-client.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';
-import {
-  answer,
-  json,
-  type Reply,
-  reset,
-  silence,
-} from '../harness/provider/provider-behaviours.ts';
+import { answer, json, type Reply, reset, silence } from '../harness/provider/provider-behaviours.ts';
 import type { LogLine } from '../harness/relay/relay-process.ts';
-import {
-  callbackPath,
-  loginPath,
-  relayUnderTest,
-  userPath,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, loginPath, relayUnderTest, userPath } from '../harness/relay/relay-under-test.ts';
 
 const requestFields = [
   'level',
@@ -94,9 +83,7 @@ describe('the log', () => {
     const user = { endpoint: 'user' };
 
     /** What happens, fields of its line, and at which relay. */
-    const situations: Readonly<
-      Record<string, readonly [() => Promise<Answer>, LogLine, typeof underTest?]>
-    > = {
+    const situations: Readonly<Record<string, readonly [() => Promise<Answer>, LogLine, typeof underTest?]>> = {
       'a login that starts': [
         () => underTest().get(`${loginPath}?secret=${canary('code')}`),
         { level: 'info', method: 'GET', route: loginPath, status: 307, outcome: 'ok' },
@@ -157,10 +144,7 @@ describe('the log', () => {
         () => underTest().send({ path: loginPath, headers: [['Sec-Purpose', 'prefetch']] }),
         { level: 'warn', outcome: 'prefetch_refused', status: 503 },
       ],
-      'no credentials': [
-        () => underTest().get(userPath),
-        { level: 'info', route: userPath, status: 401 },
-      ],
+      'no credentials': [() => underTest().get(userPath), { level: 'info', route: userPath, status: 401 }],
       'an unknown path': [
         () => underTest().get(`/${canary('token')}?code=${canary('code')}`),
         { method: 'GET', status: 404 },
@@ -198,9 +182,7 @@ describe('the log', () => {
     it('warns of the first callback that is excused from the state check, and of no other', async () => {
       await lineOf(await underTest().logIn());
       await lineOf(await underTest().logIn());
-      const warnings = underTest().process.logLines.filter(({ msg }) =>
-        String(msg).includes('--state-check always'),
-      );
+      const warnings = underTest().process.logLines.filter(({ msg }) => String(msg).includes('--state-check always'));
       expect(warnings.map(({ level }) => level)).to.deep.equal(['warn']);
     });
 

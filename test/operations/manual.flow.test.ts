@@ -134,8 +134,7 @@ describe('the operations manual', () => {
 
   it('explains every limit that is counted', () => {
     const limits = [...metrics.matchAll(/^login_relay_limits_hit_total\{limit="(\w+)"\}/gm)];
-    const [, meaning] =
-      tableUnder(metricsTable).find(([name]) => name?.includes('limits_hit')) ?? [];
+    const [, meaning] = tableUnder(metricsTable).find(([name]) => name?.includes('limits_hit')) ?? [];
     expect(names(meaning)).to.have.members(limits.map(([, limit]) => limit));
   });
 
@@ -150,9 +149,7 @@ describe('the operations manual', () => {
   });
 
   it('explains every error code of providers', () => {
-    const explained = tableUnder('| providerError | usual cause |').flatMap(([cell]) =>
-      names(cell),
-    );
+    const explained = tableUnder('| providerError | usual cause |').flatMap(([cell]) => names(cell));
     expect(explained).to.have.members(providerErrorCodes);
   });
 });

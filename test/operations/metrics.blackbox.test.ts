@@ -56,9 +56,7 @@ describe('metrics', () => {
     await underTest.get('/auth/provider/callback?error=h0st1le');
     await underTest.get('/auth/provider/callback?error=__proto__');
     const text = await underTest.metrics();
-    expect(
-      text.split('\n').filter((line) => line.startsWith('login_relay_provider_errors_total{')),
-    ).to.have.members([
+    expect(text.split('\n').filter((line) => line.startsWith('login_relay_provider_errors_total{'))).to.have.members([
       'login_relay_provider_errors_total{endpoint="token",code="bad_verification_code"} 1',
       'login_relay_provider_errors_total{endpoint="authorize",code="server_error"} 1',
       'login_relay_provider_errors_total{endpoint="authorize",code="other"} 2',
@@ -67,9 +65,7 @@ describe('metrics', () => {
 
   it('count callbacks that were excused from the state check', async () => {
     const excused = 'login_relay_callbacks_excused_total';
-    const before = Number(
-      new RegExp(`^${excused} (\\d+)$`, 'm').exec(await underTest.metrics())?.[1],
-    );
+    const before = Number(new RegExp(`^${excused} (\\d+)$`, 'm').exec(await underTest.metrics())?.[1]);
     expect(before).to.be.above(0);
     await underTest.send({
       path: '/auth/provider/callback?code=a',
@@ -93,13 +89,7 @@ describe('metrics', () => {
     const mark = 'h0st1le';
     const known = ['GET', 'PUT', 'PROPFIND', 'OPTIONS'];
     for (const [index, method] of known.entries()) {
-      for (const path of [
-        userPath,
-        callbackPath,
-        `/${mark}-${index}`,
-        `/auth/${mark}`,
-        '/healthz',
-      ]) {
+      for (const path of [userPath, callbackPath, `/${mark}-${index}`, `/auth/${mark}`, '/healthz']) {
         const marked = `${mark}-${method}-${index}`;
         await underTest.send({
           method,

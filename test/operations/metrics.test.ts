@@ -78,10 +78,7 @@ describe('the metrics of several registrations', () => {
     });
     const metrics = createMetrics(now);
     const samples = () => samplesOf(metrics, 'login_relay_provider_known');
-    expect(await samples()).to.deep.equal([
-      '{registration="github"} 1',
-      '{registration="staff"} 0',
-    ]);
+    expect(await samples()).to.deep.equal(['{registration="github"} 1', '{registration="staff"} 0']);
     known = [true];
     expect(await samples()).to.deep.equal(['{registration="github"} 1']);
   });

@@ -63,13 +63,10 @@ describe('the secrets of an OAuth login', () => {
     await expectFailure('token_refused', await page.request(good));
   });
 
-  const redemptions: Readonly<
-    Record<string, [FailureCode, (good: Parameters) => Promise<Answer>]>
-  > = {
+  const redemptions: Readonly<Record<string, [FailureCode, (good: Parameters) => Promise<Answer>]>> = {
     'with a proof of another address': [
       'proof_invalid',
-      (good) =>
-        page.request(good, { proof: { claims: { htu: `https://x.example/${good['code']}` } } }),
+      (good) => page.request(good, { proof: { claims: { htu: `https://x.example/${good['code']}` } } }),
     ],
     'in the address': [
       'client_id_wrong',
@@ -88,9 +85,7 @@ describe('the secrets of an OAuth login', () => {
     });
   }
 
-  const otherRequests: Readonly<
-    Record<string, [FailureCode, (tokens: Tokens) => Promise<Answer>]>
-  > = {
+  const otherRequests: Readonly<Record<string, [FailureCode, (tokens: Tokens) => Promise<Answer>]>> = {
     'a refresh with a repeated proof': [
       'proof_invalid',
       async (tokens) => {
@@ -111,10 +106,7 @@ describe('the secrets of an OAuth login', () => {
       'method_not_allowed',
       ({ refreshToken }) => relay.get(`${loginPath}/revoke?token=${refreshToken}`),
     ],
-    'a lookup with a refresh token': [
-      'token_of_relay',
-      ({ refreshToken }) => relay.lookUp(`Bearer ${refreshToken}`),
-    ],
+    'a lookup with a refresh token': ['token_of_relay', ({ refreshToken }) => relay.lookUp(`Bearer ${refreshToken}`)],
   };
   for (const [what, [outcome, act]] of Object.entries(otherRequests)) {
     it(`do not appear in the answer to ${what}`, async () => {

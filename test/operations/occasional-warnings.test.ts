@@ -69,9 +69,7 @@ describe('the log of foreign origins', () => {
       ...['http://localhost:3000', 'https://[2001:db8::1]:8443', 'https://xn--pp-xia.example'],
       ...['chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb', 'null'],
     ];
-    expect(await reported(...origins)).to.deep.equal(
-      origins.map((origin) => ({ origin, configuredOrigin })),
-    );
+    expect(await reported(...origins)).to.deep.equal(origins.map((origin) => ({ origin, configuredOrigin })));
   });
 });
 
@@ -106,12 +104,9 @@ describe('the log of logins that start under another host name', () => {
   async function reported(baseUrl: string, host: string | undefined): Promise<string[]> {
     const { lines, logger } = startLog<{ readonly host: string }>();
     let passedOn = 0;
-    await warnOfOtherHosts(logger, baseUrl)(
-      koaContext(host === undefined ? {} : { host }),
-      async () => {
-        passedOn += 1;
-      },
-    );
+    await warnOfOtherHosts(logger, baseUrl)(koaContext(host === undefined ? {} : { host }), async () => {
+      passedOn += 1;
+    });
     expect(passedOn, 'the login goes on').to.equal(1);
     return lines.map((line) => line.host);
   }

@@ -16,8 +16,7 @@ describe('the log for people', () => {
     const line = { ...request, ...lookup, status: 200, outcome: 'ok' };
     const provider = { endpoint: 'user', outcome: 'answered', status: 200, durationMs: 2 };
     expect(read({ ...line, provider })).to.equal(
-      'INFO: GET /api/user 200 ok in 3 ms\n  the user record\n  ' +
-        "provider's user endpoint: 200 in 2 ms",
+      'INFO: GET /api/user 200 ok in 3 ms\n  the user record\n  ' + "provider's user endpoint: 200 in 2 ms",
     );
   });
 
@@ -32,23 +31,15 @@ describe('the log for people', () => {
     const start = { action: 'start', route: '/auth/provider', status: 307 };
     const callback = { action: 'callback', route: '/auth/provider/callback', status: 307 };
     const token = { method: 'POST', action: 'token', status: 200, provider };
-    expect(shown({ ...start, frontEnd: 'shop' })).to.deep.equal([
-      'on to the provider',
-      'front end: shop',
-    ]);
-    expect(shown({ ...start, route: '/auth/provider/:frontEnd' })).to.deep.equal([
-      'on to the provider',
-    ]);
+    expect(shown({ ...start, frontEnd: 'shop' })).to.deep.equal(['on to the provider', 'front end: shop']);
+    expect(shown({ ...start, route: '/auth/provider/:frontEnd' })).to.deep.equal(['on to the provider']);
     expect(shown(callback)).to.deep.equal(['back to the page, with a code']);
     expect(shown({ ...callback, provider })).to.deep.equal(['logged in, back to the page', call]);
     expect(shown({ ...callback, outcome: 'access_denied', requestId: 'an-id' })).to.deep.equal([
       'The login was cancelled or denied at the provider (access_denied). Start it again.',
       'request ID: an-id',
     ]);
-    expect(shown({ ...token, grant: 'authorization_code' })).to.deep.equal([
-      'the tokens for the code',
-      call,
-    ]);
+    expect(shown({ ...token, grant: 'authorization_code' })).to.deep.equal(['the tokens for the code', call]);
     expect(shown({ ...token, grant: 'refresh_token' })).to.deep.equal(['new tokens', call]);
     for (const [action, effect] of [
       ['revoke', 'the login is revoked'],
@@ -79,9 +70,7 @@ describe('the log for people', () => {
   it('calls a preflight a preflight, and says why the browser is refused', () => {
     const line = { msg: 'request', method: 'OPTIONS', status: 204, outcome: 'ok', durationMs: 1 };
     const preflight = 'a preflight of the browser';
-    expect(read({ ...line, route: null })).to.equal(
-      `INFO: OPTIONS (any address) 204 ok in 1 ms\n  ${preflight}`,
-    );
+    expect(read({ ...line, route: null })).to.equal(`INFO: OPTIONS (any address) 204 ok in 1 ms\n  ${preflight}`);
     for (const [action, route, reason] of [
       ['user', '/api/user', 'no front end has this origin'],
       ['session', '/auth/session', 'no front end with sessions has this origin'],
@@ -93,8 +82,7 @@ describe('the log for people', () => {
   });
 
   it('says what an OPTIONS request led to where every method counts', () => {
-    const shown = (fields: object) =>
-      read({ ...request, method: 'OPTIONS', status: 204, outcome: 'ok', ...fields });
+    const shown = (fields: object) => read({ ...request, method: 'OPTIONS', status: 204, outcome: 'ok', ...fields });
     const check = { action: 'check', route: '/auth/check/notes' };
     const gateway = { action: 'gateway', route: 'gateway' };
     expect(shown(check)).to.match(/\n {2}the request may pass$/);

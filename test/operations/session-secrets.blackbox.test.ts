@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { callback } from '../harness/browser/fake-browser.ts';
-import {
-  canary,
-  expectNoneRemembered,
-  inspectForLeaks,
-  remember,
-} from '../harness/expect/canaries.ts';
+import { canary, expectNoneRemembered, inspectForLeaks, remember } from '../harness/expect/canaries.ts';
 import { SessionPage, sessionFlags } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';

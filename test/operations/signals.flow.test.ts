@@ -32,9 +32,7 @@ describe('signals during the start, while a relay waits for its issuer', () => {
   });
   afterEach(() => provider.stop());
 
-  async function withRelay(
-    act: (relay: RelayProcess, port: number, file: string) => Promise<void>,
-  ): Promise<void> {
+  async function withRelay(act: (relay: RelayProcess, port: number, file: string) => Promise<void>): Promise<void> {
     const file = await secretFile(provider.registration.clientSecret);
     const port = await freePort();
     const discovered = { issuer: provider.origin, 'token-request': 'query' };

@@ -16,9 +16,7 @@ describe('login-relay systemd', () => {
   it('prints the unit of the service, with the path of this relay in it', async () => {
     const start = /(?<=^ExecStart=).*$/m;
     const unit = await printed();
-    expect(unit.replace(start, '/usr/bin/login-relay')).to.equal(
-      await deployed('systemd/login-relay.service'),
-    );
+    expect(unit.replace(start, '/usr/bin/login-relay')).to.equal(await deployed('systemd/login-relay.service'));
     const words = (start.exec(unit)?.[0] ?? '').split(' ');
     expect(words).to.deep.equal(relayCommand);
   });
@@ -28,9 +26,7 @@ describe('login-relay systemd', () => {
     const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
     const [, program = ''] = /^ExecStart=(.*)$/m.exec(await printed()) ?? [];
     expect(command).to.equal(`${program} --port %i`);
-    expect(unit.replace(program, '/usr/bin/login-relay')).to.equal(
-      await deployed('systemd/login-relay@.service'),
-    );
+    expect(unit.replace(program, '/usr/bin/login-relay')).to.equal(await deployed('systemd/login-relay@.service'));
   });
 
   it('prints the unit of the socket', async () => {

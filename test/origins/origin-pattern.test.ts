@@ -85,9 +85,7 @@ describe('an origin pattern', () => {
   });
 
   it('with * as its first label is under https', () => {
-    expect(faultOf('http://*.preview.example.com')).to.equal(
-      'must start with https:// if its host name has a *',
-    );
+    expect(faultOf('http://*.preview.example.com')).to.equal('must start with https:// if its host name has a *');
   });
 
   it('has no * where anybody can have a name', () => {

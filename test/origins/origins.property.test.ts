@@ -14,19 +14,14 @@ const forAll = <T>(inputs: Arbitrary<T>, check: (input: T) => void) =>
 
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
 const domain = fc
-  .tuple(
-    fc.array(label, { maxLength: 2 }),
-    fc.constantFrom('example.com', 'me.github.io', 'a.co.uk'),
-  )
+  .tuple(fc.array(label, { maxLength: 2 }), fc.constantFrom('example.com', 'me.github.io', 'a.co.uk'))
   .map(([labels, own]) => [...labels, own].join('.'));
 const port = fc.oneof(
   fc.constant(''),
   fc.integer({ min: 1, max: 65_535 }).map((number) => `:${number}`),
 );
 const labelPatterns = fc.tuple(domain, port).map(([name, at]) => `https://*.${name}${at}`);
-const portPatterns = fc
-  .constantFrom('localhost', '127.0.0.1', '[::1]')
-  .map((host) => `http://${host}:*`);
+const portPatterns = fc.constantFrom('localhost', '127.0.0.1', '[::1]').map((host) => `http://${host}:*`);
 const patterns = fc.oneof(
   labelPatterns,
   portPatterns,
@@ -50,9 +45,7 @@ const near = (pattern: string): Arbitrary<string> =>
     }),
     fc
       .tuple(label, fc.nat(70_000))
-      .map(([one, number]) =>
-        pattern.replace('*', pattern.startsWith('https') ? one : `${number}`),
-      ),
+      .map(([one, number]) => pattern.replace('*', pattern.startsWith('https') ? one : `${number}`)),
     text,
   );
 
@@ -95,9 +88,7 @@ describe('whatever origin a request has,', () => {
 
   it('it is looked up among many patterns as in each of them', () => {
     const many = fc.array(patterns, { minLength: 1, maxLength: 5 });
-    const requests = many.chain((some) =>
-      fc.tuple(fc.constant(some), fc.oneof(...some.map((one) => near(one)))),
-    );
+    const requests = many.chain((some) => fc.tuple(fc.constant(some), fc.oneof(...some.map((one) => near(one)))));
     forAll(requests, ([some, origin]) => {
       const known = some.map((one) => v.parse(originPattern, one));
       const isKnown = known.some((pattern) => matches(pattern, origin));
@@ -128,8 +119,7 @@ describe('whatever address a request names,', () => {
       const found = findRedirectUri(given, [uri]);
       const url = URL.parse(given);
       const [, pattern = '', path = ''] = /^(.*?\/\/[^/]*)(.*)$/.exec(uri) ?? [];
-      const isNamed =
-        url !== null && isAllowed(pattern, url.origin) && url.href === url.origin + path;
+      const isNamed = url !== null && isAllowed(pattern, url.origin) && url.href === url.origin + path;
       expect(found).to.equal(isNamed ? url.href : undefined);
     });
   });

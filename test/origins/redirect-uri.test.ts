@@ -5,11 +5,7 @@ import { redirectUri } from '../../src/origins/schemas.ts';
 import { plainPayloads, redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
 const page = '/signed-in?theme=dark';
-const texts = [
-  `https://app.example${page}`,
-  `https://*.preview.app.example${page}`,
-  `http://localhost:*${page}`,
-];
+const texts = [`https://app.example${page}`, `https://*.preview.app.example${page}`, `http://localhost:*${page}`];
 const registered = texts.map((text) => v.parse(redirectUri, text));
 const find = (given: string) => findRedirectUri(given, registered);
 
@@ -37,9 +33,7 @@ describe('a redirect URI', () => {
   it('is registered with the * of its origin', () => {
     expect(registered).to.deep.equal(texts);
     expect(find(`https://app.example${page}`)).to.equal(texts[0]);
-    for (const place of [
-      ...['https://pull-7.preview.app.example', 'http://localhost:5173', 'http://localhost'],
-    ]) {
+    for (const place of [...['https://pull-7.preview.app.example', 'http://localhost:5173', 'http://localhost']]) {
       expect(find(place + page)).to.equal(place + page);
     }
   });
@@ -68,9 +62,7 @@ describe('a redirect URI', () => {
       `https://:@pull-7.preview.app.example/x/..${page}`,
       `https://%70ull-7\uff0epreview.app.example${page}`,
     ]) {
-      expect(find(spelling), JSON.stringify(spelling)).to.equal(
-        `https://pull-7.preview.app.example${page}`,
-      );
+      expect(find(spelling), JSON.stringify(spelling)).to.equal(`https://pull-7.preview.app.example${page}`);
     }
   });
 

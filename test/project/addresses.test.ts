@@ -7,22 +7,16 @@ import { createProgram } from '../../src/cli/program.ts';
 import { projectRoot } from '../harness/project/run.ts';
 
 /** What readers and users see: documents, templates, examples, the texts of the program, and what builds it. */
-const tracked = execFileSync('git', ['ls-files'], { cwd: projectRoot, encoding: 'utf8' }).split(
-  '\n',
-);
+const tracked = execFileSync('git', ['ls-files'], { cwd: projectRoot, encoding: 'utf8' }).split('\n');
 const texts = tracked
-  .filter(
-    (path) => !/^(test|bench|fuzz|node_modules)\/|lock|\.(svg|br|gz|tgz|png|woff2)$/.test(path),
-  )
+  .filter((path) => !/^(test|bench|fuzz|node_modules)\/|lock|\.(svg|br|gz|tgz|png|woff2)$/.test(path))
   .filter((path) => path !== '' && existsSync(join(projectRoot, path)))
   .map((path) => [path, readFileSync(join(projectRoot, path), 'utf8')] as const);
 const documents = texts.filter(([path]) => path.endsWith('.md'));
 
 /** Every match of a pattern's first group, with the file where it is. */
 function named(pattern: RegExp, within = texts): readonly (readonly [string, string])[] {
-  return within.flatMap(([path, text]) =>
-    [...text.matchAll(pattern)].map(([, what = '']) => [path, what] as const),
-  );
+  return within.flatMap(([path, text]) => [...text.matchAll(pattern)].map(([, what = '']) => [path, what] as const));
 }
 
 const unlike = (exists: (what: string) => boolean, found: ReturnType<typeof named>) =>
@@ -68,10 +62,7 @@ describe('what the texts name', () => {
   it('are npm packages that tests install, or those of a relay', () => {
     const locks = globSync('{.,test/slow/*,bench/*}/package-lock.json', { cwd: projectRoot });
     const installed = locks.map((lock) => readFileSync(join(projectRoot, lock), 'utf8'));
-    const commands = named(
-      /\b(?:npm (?:i|install|add)|npx|pnpm add|yarn add)((?: [\w@./:$%{}-]+)+)/g,
-      documents,
-    );
+    const commands = named(/\b(?:npm (?:i|install|add)|npx|pnpm add|yarn add)((?: [\w@./:$%{}-]+)+)/g, documents);
     const found = commands.flatMap(([path, words]) =>
       words
         .trim()
@@ -86,12 +77,11 @@ describe('what the texts name', () => {
   });
 
   it('are Debian packages that exist, or the one that make package builds', () => {
-    const found = named(/apt(?:-get)? install((?: [\w./-]+)+)/g, documents).flatMap(
-      ([path, words]) =>
-        words
-          .trim()
-          .split(' ')
-          .map((word) => [path, word] as const),
+    const found = named(/apt(?:-get)? install((?: [\w./-]+)+)/g, documents).flatMap(([path, words]) =>
+      words
+        .trim()
+        .split(' ')
+        .map((word) => [path, word] as const),
     );
     const known = 'git nodejs npm make libatomic1 caddy binutils llvm xz-utils dpkg-dev'.split(' ');
     const exists = (word: string) => known.includes(word) || /^\.\/dist\/login-relay_/.test(word);
@@ -100,13 +90,7 @@ describe('what the texts name', () => {
 
   it('are images of others that exist, or the one that the reader builds', () => {
     const found = named(/^ *(?:- )?(?:image|newName|FROM):? (?:\$\{\w+:-)?([\w./-]+)/gm);
-    const known = [
-      'valkey/valkey',
-      'caddy',
-      'scratch',
-      'login-relay',
-      'registry.example.com/login-relay',
-    ];
+    const known = ['valkey/valkey', 'caddy', 'scratch', 'login-relay', 'registry.example.com/login-relay'];
     expect(unlike((image) => known.includes(image), found)).to.deep.equal([]);
     expect(named(/((?:ghcr|quay|docker)\.io)/g)).to.deep.equal([]);
   });

@@ -20,12 +20,7 @@ describe('the archive', () => {
 
   it('links to the repository for other files, if package.json names it', () => {
     const page = (address: string) =>
-      pageWithout(
-        'docs/a.md',
-        '[B](b.md#c), [R](../README.md)',
-        (path) => path === 'docs/b.md',
-        address,
-      );
+      pageWithout('docs/a.md', '[B](b.md#c), [R](../README.md)', (path) => path === 'docs/b.md', address);
     expect(page('https://git.example.com/a')).to.equal(
       `[B](b.md#c), [R](https://git.example.com/a/blob/v${version}/README.md)`,
     );

@@ -43,9 +43,7 @@ describe('the manuals', () => {
     for (const [name, text] of texts) {
       for (const [link, page = '', anchor = ''] of text.matchAll(/\]\(([a-z-]+\.md)?#([^)]+)\)/g)) {
         const target = texts.get(page || name) ?? '';
-        const anchors = [...target.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-          anchorOf(heading),
-        );
+        const anchors = [...target.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
         expect(anchors, `${name}: ${link}`).to.include(anchor);
       }
     }

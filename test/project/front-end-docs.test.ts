@@ -52,9 +52,7 @@ function languagesIn(manual: string) {
 
 /** The codes in the first column of the tables that begin with this head. */
 function codesOf(head: string): readonly string[] {
-  const [, table = ''] = page.split(
-    `\n| ${head} | what happened | what to show |\n|---|---|---|\n`,
-  );
+  const [, table = ''] = page.split(`\n| ${head} | what happened | what to show |\n|---|---|---|\n`);
   const rows = table.split('\n\n')[0]?.split('\n') ?? [];
   return rows.flatMap((row) => {
     const [, first = ''] = row.split('|');
@@ -66,9 +64,7 @@ function codesOf(head: string): readonly string[] {
 function codesOfClient(): readonly string[] {
   const folder = new URL('client/src/', root);
   const source = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
-  return [...source.join('').matchAll(/(?:new LoginError\(|error: )'(\w+)'/g)].map(
-    ([, code = '']) => code,
-  );
+  return [...source.join('').matchAll(/(?:new LoginError\(|error: )'(\w+)'/g)].map(([, code = '']) => code);
 }
 
 describe('docs/front-end.md', () => {
@@ -103,11 +99,7 @@ describe('docs/front-end.md', () => {
   });
 
   it('has only code that tests run', () => {
-    expect([...documentedSnippets().keys()]).to.have.members([
-      'page.html',
-      'both.js',
-      'end-to-end.js',
-    ]);
+    expect([...documentedSnippets().keys()]).to.have.members(['page.html', 'both.js', 'end-to-end.js']);
     expect(languagesIn('front-end')).to.have.members(['html', 'js', 'js', 'yaml', 'sh']);
     expect([...documentedSnippets('http-api').keys()]).to.have.members([
       'session.js',

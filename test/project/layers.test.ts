@@ -7,9 +7,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The layers of docs/architecture.md, from top to bottom. */
 const layers = [
-  ...readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(
-    /^\| `((?:bin|src)\/\S*)` \|/gm,
-  ),
+  ...readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(/^\| `((?:bin|src)\/\S*)` \|/gm),
 ].map(([, layer]) => layer ?? '');
 
 const files = ['bin', 'src'].flatMap((folder) =>

@@ -5,13 +5,7 @@ import { limits } from '../../src/limits.ts';
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
 
 /** The limits of the configuration file: its faults name them. */
-type OfFile =
-  | 'apisOfFrontEnd'
-  | 'configFileSize'
-  | 'configFileAliases'
-  | 'registrations'
-  | 'resources'
-  | 'frontEnds';
+type OfFile = 'apisOfFrontEnd' | 'configFileSize' | 'configFileAliases' | 'registrations' | 'resources' | 'frontEnds';
 
 /** The name of each other limit in the table. */
 const names: Readonly<Record<Exclude<keyof typeof limits, OfFile>, string>> = {

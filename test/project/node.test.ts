@@ -46,10 +46,7 @@ describe('scripts/node', () => {
     const value = `{ ...process.versions, node: '${version}' }`;
     writeFileSync(disguise, `Object.defineProperty(process, 'versions', { value: ${value} });\n`);
     const node = [process.execPath, '--require', disguise].map((word) => `'${word}'`).join(' ');
-    install(
-      join(machine, 'node'),
-      `#!/bin/sh\n[ "$1" = --version ] && exec echo v${version}\nexec ${node} "$@"\n`,
-    );
+    install(join(machine, 'node'), `#!/bin/sh\n[ "$1" = --version ] && exec echo v${version}\nexec ${node} "$@"\n`);
   }
 
   for (const name of pinnedPackages) {

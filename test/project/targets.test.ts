@@ -5,12 +5,7 @@ import { projectRoot } from '../harness/project/run.ts';
 
 const textOf = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const guides = readdirSync(join(projectRoot, 'docs')).filter((name) => name.endsWith('.md'));
-const documents = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'test/README.md',
-  ...guides.map((name) => `docs/${name}`),
-];
+const documents = ['README.md', 'CONTRIBUTING.md', 'test/README.md', ...guides.map((name) => `docs/${name}`)];
 
 describe('the documents', () => {
   it('name only make targets and long runs that exist', () => {
@@ -18,12 +13,9 @@ describe('the documents', () => {
       ['Makefile', /(?:^|`)make ([a-z-]+)/gm],
       ['scripts/long', /(?:^|`)scripts\/long ([a-z-]+)/gm],
     ] as const) {
-      const named = documents.flatMap((path) =>
-        [...textOf(path).matchAll(command)].map(([, name]) => name),
-      );
+      const named = documents.flatMap((path) => [...textOf(path).matchAll(command)].map(([, name]) => name));
       expect(named).not.to.be.empty;
-      for (const name of named)
-        expect(textOf(file)).to.match(new RegExp(`^ *${name}(?::|\\)$)`, 'm'));
+      for (const name of named) expect(textOf(file)).to.match(new RegExp(`^ *${name}(?::|\\)$)`, 'm'));
     }
   });
 });

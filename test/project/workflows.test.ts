@@ -14,8 +14,7 @@ const folder = join(projectRoot, '.github/workflows');
 const workflows = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
 const read = (text: string) =>
   parse(text) as { permissions?: Readonly<Record<string, string>>; jobs: Record<string, Job> };
-const canWrite = (permissions: Job['permissions'] = {}) =>
-  Object.values(permissions).includes('write');
+const canWrite = (permissions: Job['permissions'] = {}) => Object.values(permissions).includes('write');
 
 describe('the workflows', () => {
   it('name every action by its commit, with its release in a comment', () => {

@@ -24,8 +24,7 @@ function need(flag: string, placeholder: Placeholder | undefined): string[] {
 }
 
 function tableRows(): readonly string[] {
-  const heading =
-    '| name | provider | needs | scope | token request | PKCE |\n|---|---|---|---|---|---|\n';
+  const heading = '| name | provider | needs | scope | token request | PKCE |\n|---|---|---|---|---|---|\n';
   return documentation.split(heading)[1]?.split('\n\n')[0]?.split('\n') ?? [];
 }
 
@@ -37,9 +36,7 @@ function section({ title }: Preset): string {
 function revoked(revocation: Preset['revocation']): RegExp {
   if (revocation === undefined) return / revokes no tokens\./;
   if (revocation.takes === undefined) return / revokes both[,.]/;
-  return revocation.takes === 'access_token'
-    ? / revokes access tokens\./
-    : / revokes refresh tokens\./;
+  return revocation.takes === 'access_token' ? / revokes access tokens\./ : / revokes refresh tokens\./;
 }
 
 describe('docs/providers.md', () => {

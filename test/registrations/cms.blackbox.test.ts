@@ -35,8 +35,7 @@ describe('a relay with several CMSes', () => {
   });
 
   async function startProvider(name: Name): Promise<string> {
-    const [preset, tokenRequest] =
-      name === 'gitlab' ? (['gitlab', 'body'] as const) : (['github', 'query'] as const);
+    const [preset, tokenRequest] = name === 'gitlab' ? (['gitlab', 'body'] as const) : (['github', 'query'] as const);
     const provider = await startProviderOf(name, { tokenRequest });
     providers.set(name, provider);
     return await entryOf(name, provider, `\n    provider: ${preset}`);
@@ -48,8 +47,7 @@ describe('a relay with several CMSes', () => {
     return provider;
   }
 
-  const browserAt = (name: Name) =>
-    new FakeBrowser(() => ({ port: relay.port, provider: providerOf(name) }));
+  const browserAt = (name: Name) => new FakeBrowser(() => ({ port: relay.port, provider: providerOf(name) }));
   const ofCms = (backend: string) => `provider=${backend}&site_id=any.example&scope=repo`;
 
   for (const [start, name, backend, origin] of [

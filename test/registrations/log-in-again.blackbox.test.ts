@@ -10,8 +10,7 @@ describe('the failure page of one of several front ends', () => {
   const underTest = team();
   const docs = 'https://docs.example';
   const frontEnd = `  docs: { origin: ${docs}, error-delivery: page, token-delivery: fragment }`;
-  const intranet =
-    '  intranet: { origin: https://in.relay.example, error-delivery: page, token-delivery: session }';
+  const intranet = '  intranet: { origin: https://in.relay.example, error-delivery: page, token-delivery: session }';
   const down = "  down: { issuer: 'http://127.0.0.1:1', client-id: a, client-secret: b }\n";
   let keyFile = '';
   const configured = async () =>

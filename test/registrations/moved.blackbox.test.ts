@@ -10,20 +10,10 @@ import {
   type Parameters,
   requestToken,
 } from '../harness/login/oauth-front-end.ts';
-import {
-  expectSessionFailure,
-  SessionPage,
-  sessionOf,
-  sessionOrigin,
-} from '../harness/login/session-page.ts';
+import { expectSessionFailure, SessionPage, sessionOf, sessionOrigin } from '../harness/login/session-page.ts';
 import { metadata, openIdPath } from '../harness/provider/metadata.ts';
 import { serve } from '../harness/provider/serve.ts';
-import {
-  listening,
-  keyFile as newKeyFile,
-  Relay,
-  secretFile,
-} from '../harness/relay/relay-under-test.ts';
+import { listening, keyFile as newKeyFile, Relay, secretFile } from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
 
 /** A provider at which every code and token is valid. `calls` are the paths of the calls to it. */

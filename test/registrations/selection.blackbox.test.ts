@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
-import {
-  encoded,
-  expectOAuthError,
-  type Parameters,
-  requestToken,
-} from '../harness/login/oauth-front-end.ts';
+import { encoded, expectOAuthError, type Parameters, requestToken } from '../harness/login/oauth-front-end.ts';
 import { baseUrl } from '../harness/relay/relay-under-test.ts';
 import { origins, shopStart, team } from './support/team.ts';
 
@@ -51,9 +46,7 @@ describe('a relay with several registrations and front ends', () => {
   for (const path of ['/auth/staff', '/auth/staff/shop']) {
     it(`gives a code to the front end that an OAuth request at ${path} names`, async () => {
       const { parameters } = shopStart();
-      const page = expectRedirect(
-        await underTest().logInAt('staff', `${path}?${encoded(parameters)}`),
-      );
+      const page = expectRedirect(await underTest().logInAt('staff', `${path}?${encoded(parameters)}`));
       expect(page.origin + page.pathname).to.equal(`${origins.shop}/in`);
       expect(page.searchParams.has('code')).to.equal(true);
       expect(page.searchParams.get('iss')).to.match(/\/auth\/staff$/);
@@ -124,11 +117,7 @@ describe('a relay with several registrations and front ends', () => {
 
   describe('whose registrations and front ends', () => {
     /** Redeems a code that `shop` has got at `staff`. */
-    async function redeem({
-      at = 'staff',
-      origin = origins.shop,
-      ...changes
-    }: Parameters & Place = {}) {
+    async function redeem({ at = 'staff', origin = origins.shop, ...changes }: Parameters & Place = {}) {
       const request = { ...(await underTest().shopRedemption('staff')), ...changes };
       return await requestToken(underTest(), request, [], { origin, path: `/auth/${at}/token` });
     }

@@ -3,11 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readFileConfig } from '../config/support/read.ts';
-import {
-  documented,
-  documentedSnippets,
-  resourceConfigs,
-} from '../harness/project/shipped-pages.ts';
+import { documented, documentedSnippets, resourceConfigs } from '../harness/project/shipped-pages.ts';
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { logIn, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
 

@@ -47,9 +47,7 @@ describe('a stream through the gateway', () => {
     expect(`${events}`).to.equal('data: 1\n\n');
     /** How it ends: `complete`, or broken off. */
     const end = new Promise<string>((resolve) => {
-      response
-        .on('error', () => {})
-        .once('close', () => resolve(response.complete ? 'complete' : 'broken off'));
+      response.on('error', () => {}).once('close', () => resolve(response.complete ? 'complete' : 'broken off'));
     });
     return { response: response.resume(), end };
   }
@@ -68,11 +66,7 @@ describe('a stream through the gateway', () => {
 
   it('arrives event by event, and ends with its server or its client', async () => {
     const { access_token } = await relay().tokens();
-    const [first, second, third] = [
-      await begin(access_token),
-      await begin(access_token),
-      await begin(access_token),
-    ];
+    const [first, second, third] = [await begin(access_token), await begin(access_token), await begin(access_token)];
     open[0]?.end();
     expect(await first.end).to.equal('complete');
     open[1]?.socket?.destroy();
@@ -166,9 +160,7 @@ describe('a stream through the gateway', () => {
 
   it('is one of 32 of its login; what is beyond gets 503, and nobody else is ended', async () => {
     const [mine, other] = [await relay().tokens(), await relay().tokens()];
-    const streams = await Promise.all(
-      Array.from({ length: limits.streamsOfLogin }, () => begin(mine.access_token)),
-    );
+    const streams = await Promise.all(Array.from({ length: limits.streamsOfLogin }, () => begin(mine.access_token)));
     const refused = await relay().use('notes', mine.access_token);
     expect(refused.status).to.equal(503);
     expect(refused.headers).to.have.property('retry-after');
@@ -186,8 +178,7 @@ describe('the room of the gateway', () => {
 
   it('has a share for each login and each known address, and for all together', () => {
     const room = createRoom(limits.streams, shares.resource);
-    const take = (session: string, address?: string) =>
-      room.takeFor({ ...holder, session, address });
+    const take = (session: string, address?: string) => room.takeFor({ ...holder, session, address });
     const fill = (most: number, address?: string) =>
       Array.from({ length: most }, (_, index) => take(`${address} ${index}`, address));
     const leaves = fill(limits.streamsOfAddress, 'x');

@@ -8,8 +8,7 @@ import { serveTcp } from '../harness/provider/serve.ts';
 import { gatewayRelay, type Name, urls } from './support/gateway-relay.ts';
 import { bearer } from './support/resources-relay.ts';
 
-const challenge =
-  'Bearer resource_metadata="https://notes.example.com/.well-known/oauth-protected-resource/mcp"';
+const challenge = 'Bearer resource_metadata="https://notes.example.com/.well-known/oauth-protected-resource/mcp"';
 const authority = 'notes.example.com';
 
 /** What stands for a person, an address, a credential or a connection. Each is spelled in several ways. */
@@ -197,9 +196,7 @@ describe('a request to the gateway', () => {
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([502, undefined]);
     expect(bodies).to.deep.equal(['a']);
     const tooLarge = `${64 * 1024 * 1024 + 1}`;
-    expect(
-      (await use({ method: 'POST', headers: [['Content-Length', tooLarge]] })).status,
-    ).to.equal(413);
+    expect((await use({ method: 'POST', headers: [['Content-Length', tooLarge]] })).status).to.equal(413);
   });
 
   it("has the provider's token where that is configured, and the server can refuse it", async () => {

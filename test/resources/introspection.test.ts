@@ -1,15 +1,7 @@
 import { expect } from 'chai';
 import * as oauth from 'oauth4webapi';
 import { baseUrl, loginPath } from '../harness/relay/relay-under-test.ts';
-import {
-  introspect,
-  logIn,
-  notes,
-  ofApp,
-  resourcesRelay,
-  secret,
-  tokensOf,
-} from './support/resources-relay.ts';
+import { introspect, logIn, notes, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
 
 describe('a server that introspects', () => {
   const relay = resourcesRelay();

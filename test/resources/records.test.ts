@@ -21,9 +21,7 @@ async function counts(): Promise<Readonly<Record<string, string>>> {
   const lines = (await metrics.text()).matchAll(
     /^login_relay_resource_requests_total\{resource="(\w+)",outcome="(\w+)"\} (\d+)$/gm,
   );
-  return Object.fromEntries(
-    [...lines].map(([, of, outcome, count = '']) => [`${of} ${outcome}`, count]),
-  );
+  return Object.fromEntries([...lines].map(([, of, outcome, count = '']) => [`${of} ${outcome}`, count]));
 }
 
 describe('what log and metrics say of a resource', () => {
@@ -39,18 +37,10 @@ describe('what log and metrics say of a resource', () => {
       await introspect(relay(), 'notes', access_token);
       await relay().post('revoke', { client_id: 'app', token: access_token });
       await check(relay(), 'notes', bearer(access_token));
-      const seen = relay().lines.filter(({ action }) =>
-        /^(token|check|introspect|revoke)$/.test(`${action}`),
-      );
+      const seen = relay().lines.filter(({ action }) => /^(token|check|introspect|revoke)$/.test(`${action}`));
       const person = isLogged ? '42' : undefined;
       expect(
-        seen.map(({ action, resource, person: who, outcome, level }) => [
-          action,
-          resource,
-          who,
-          outcome,
-          level,
-        ]),
+        seen.map(({ action, resource, person: who, outcome, level }) => [action, resource, who, outcome, level]),
       ).to.deep.equal([
         ['token', 'notes', person, 'ok', 30],
         ['token', 'notes', person, 'ok', 30],
@@ -79,18 +69,13 @@ describe('what log and metrics say of a resource', () => {
     await ask(access_token);
     await check(relay(), 'files');
     const after = await counts();
-    const added = Object.entries(after).map(([name, count]) => [
-      name,
-      Number(count) - Number(before[name] ?? 0),
-    ]);
+    const added = Object.entries(after).map(([name, count]) => [name, Number(count) - Number(before[name] ?? 0)]);
     expect(Object.fromEntries(added.filter(([, count]) => count !== 0))).to.deep.equal({
       'files ok': 2,
       'files resource_token_invalid': 2,
       'files resource_token_expired': 2,
       'files resource_token_missing': 1,
     });
-    expect(
-      relay().lines.filter(({ action, level }) => action === 'introspect' && level !== 30),
-    ).to.deep.equal([]);
+    expect(relay().lines.filter(({ action, level }) => action === 'introspect' && level !== 30)).to.deep.equal([]);
   });
 });

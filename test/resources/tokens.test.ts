@@ -58,16 +58,11 @@ describe('a login for a resource', () => {
   });
 
   it('tells a resource no more than its file says', async () => {
-    const { access_token, identity } = tokensOf(
-      await logIn(relay(), { ...ofApp, resource: files }),
-    );
+    const { access_token, identity } = tokensOf(await logIn(relay(), { ...ofApp, resource: files }));
     expect(identity).to.deep.equal({ sub: '42', preferred_username: 'ada' });
     const { headers } = await check(relay(), 'files', bearer(access_token));
     expect(headers).to.include({ 'x-forwarded-email': '', 'x-forwarded-groups': '' });
-    expect(await introspect(relay(), 'files', access_token)).not.to.have.any.keys(
-      'email',
-      'groups',
-    );
+    expect(await introspect(relay(), 'files', access_token)).not.to.have.any.keys('email', 'groups');
   });
 
   it('is for the resource that it names, in any spelling of the same URL', async () => {
@@ -118,17 +113,13 @@ describe('a login for a resource', () => {
       notes: tokensOf(await logIn(relay(), ofNotes)),
       files: tokensOf(await logIn(relay(), { ...ofApp, resource: files })),
     };
-    const plain = tokensOf(
-      await logIn(relay(), { client_id: 'plain', redirect_uri: 'https://plain.example/' }),
-    );
+    const plain = tokensOf(await logIn(relay(), { client_id: 'plain', redirect_uri: 'https://plain.example/' }));
     const { code } = await relay().logIn(ofNotes);
     const others = [plain.access_token, plain.refresh_token, tokens.notes.refresh_token, code];
     for (const door of ['notes', 'files'] as const) {
       for (const [of, { access_token }] of Object.entries(tokens)) {
         const opens = of === door;
-        expect((await check(relay(), door, bearer(access_token))).status).to.equal(
-          opens ? 204 : 401,
-        );
+        expect((await check(relay(), door, bearer(access_token))).status).to.equal(opens ? 204 : 401);
         expect(await introspect(relay(), door, access_token)).to.include({ active: opens });
       }
       for (const other of others) {
@@ -142,9 +133,7 @@ describe('a login for a resource', () => {
     });
     expect(lookUp.status).to.equal(401);
     expect(jsonOf(lookUp)['detail']).to.include('identity');
-    expect(relay().provider.calls.map(({ credential }) => credential)).not.to.include(
-      tokens.notes.access_token,
-    );
+    expect(relay().provider.calls.map(({ credential }) => credential)).not.to.include(tokens.notes.access_token);
   });
 
   it('is open only to those whom the resource allows', async () => {
@@ -194,18 +183,14 @@ describe('the refresh token of a login for a resource', () => {
   it('gives the next token, for this resource alone', async () => {
     const first = tokensOf(await logIn(relay(), ofNotes));
     relay().provider.calls.length = 0;
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => relay().refresh('app', first.refresh_token)),
-    );
+    const answers = await Promise.all(Array.from({ length: 10 }, () => relay().refresh('app', first.refresh_token)));
     for (const answer of answers) {
       const { access_token, identity } = tokensOf(answer);
       expect(identity).to.deep.include({ sub: '42', email: 'ada@example.com' });
       expect((await check(relay(), 'notes', bearer(access_token))).status).to.equal(204);
       expect((await check(relay(), 'files', bearer(access_token))).status).to.equal(401);
     }
-    expect(relay().provider.calls.filter(({ endpoint }) => endpoint === 'refresh')).to.have.length(
-      1,
-    );
+    expect(relay().provider.calls.filter(({ endpoint }) => endpoint === 'refresh')).to.have.length(1);
     const form = { grant_type: 'refresh_token', client_id: 'app', resource: files };
     const refused = await relay().post('token', { ...form, refresh_token: first.refresh_token });
     expect(jsonOf(refused)).to.include({ error: 'invalid_target' });
@@ -225,8 +210,7 @@ describe('the refresh token of a login for a resource', () => {
     const { onUser } = relay().provider;
     for (const trouble of [500, 'nonsense', 'user'] as const) {
       relay().ahead += 61_000;
-      if (trouble === 'user')
-        relay().provider.onUser = (response) => void response.writeHead(500).end();
+      if (trouble === 'user') relay().provider.onUser = (response) => void response.writeHead(500).end();
       else relay().provider.mood.trouble = trouble;
       const answer = await relay().refresh('app', refresh_token);
       expect(answer.status, `${trouble}`).to.equal(503);
@@ -295,9 +279,7 @@ describe('the end of a login for a resource', () => {
   });
 
   it('comes after its lifetime, and the doors say that it has expired', async () => {
-    const { access_token, expires_in } = tokensOf(
-      await logIn(relay(), { ...ofApp, resource: files }),
-    );
+    const { access_token, expires_in } = tokensOf(await logIn(relay(), { ...ofApp, resource: files }));
     expect(expires_in).to.equal(300);
     relay().ahead += 240_000;
     expect((await check(relay(), 'files', bearer(access_token))).status).to.equal(204);
@@ -380,8 +362,7 @@ describe('the endpoint for servers that introspect', () => {
 });
 
 describe('the answer to a request that may not pass', () => {
-  const place =
-    'resource_metadata="https://notes.example.com/.well-known/oauth-protected-resource/mcp"';
+  const place = 'resource_metadata="https://notes.example.com/.well-known/oauth-protected-resource/mcp"';
 
   it('leads clients to the place where they log in', async () => {
     const { status, headers } = await check(relay(), 'notes');
@@ -419,13 +400,11 @@ describe('the answer to a request that may not pass', () => {
 
   it('says what is wrong with the token', async () => {
     const wrong = await check(relay(), 'notes', bearer('junk'));
-    expect(wrong.headers['www-authenticate']).to.equal(
-      `Bearer ${place}, error="invalid_token", scope="notes:read"`,
-    );
-    for (const headers of [
-      [bearer('one'), bearer('two')],
-      [['X-Forwarded-Uri', '/mcp?a=1&access_token=x']],
-    ] as [string, string][][]) {
+    expect(wrong.headers['www-authenticate']).to.equal(`Bearer ${place}, error="invalid_token", scope="notes:read"`);
+    for (const headers of [[bearer('one'), bearer('two')], [['X-Forwarded-Uri', '/mcp?a=1&access_token=x']]] as [
+      string,
+      string,
+    ][][]) {
       expect((await check(relay(), 'notes', ...headers)).status).to.equal(400);
     }
     expect((await check(relay(), 'nothing')).status).to.equal(404);

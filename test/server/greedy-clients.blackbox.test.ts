@@ -4,12 +4,7 @@ import { send } from '../harness/client/http-client.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { canary } from '../harness/expect/canaries.ts';
 import { userRecord } from '../harness/provider/strict-provider.ts';
-import {
-  callbackPath,
-  loginPath,
-  relayUnderTest,
-  userPath,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, loginPath, relayUnderTest, userPath } from '../harness/relay/relay-under-test.ts';
 
 const megabyte = 1024 * 1024;
 const bodyHeaders = {

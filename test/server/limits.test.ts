@@ -11,8 +11,7 @@ const answered = 'HTTP/1.1 200 OK\r\n';
 const answer: RequestListener = (_request, response) => {
   response.end('answered');
 };
-const upload = (length: number) =>
-  `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
+const upload = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 const unendingUpload = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n';
 // Long enough for an active client, even if the machine pauses for a moment.
 const short = 500;

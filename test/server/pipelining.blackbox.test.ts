@@ -17,9 +17,7 @@ describe('pipelined requests', () => {
   }
 
   it('are answered before a malformed one, and nothing after it is answered', async () => {
-    expect(await statusesOf(`${lookup}${start}HELLO\r\n\r\n${start}`)).to.deep.equal([
-      200, 307, 400,
-    ]);
+    expect(await statusesOf(`${lookup}${start}HELLO\r\n\r\n${start}`)).to.deep.equal([200, 307, 400]);
   });
 
   it('are answered before a CONNECT request, which is answered too', async () => {

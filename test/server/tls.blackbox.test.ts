@@ -99,9 +99,7 @@ describe('a relay that terminates TLS itself', () => {
   });
 
   it('serves requests while many connections stop before or after the handshake', async () => {
-    const mute = await Promise.all(
-      Array.from({ length: 40 }, () => RawConnection.open(underTest.port)),
-    );
+    const mute = await Promise.all(Array.from({ length: 40 }, () => RawConnection.open(underTest.port)));
     // Some are closed to make room for others before their handshake is over.
     const attempts = await Promise.allSettled(Array.from({ length: 40 }, () => shakeHands()));
     const idle = attempts.flatMap((attempt) => ('value' in attempt ? [attempt.value] : []));
@@ -137,9 +135,7 @@ describe('a relay that terminates TLS itself', () => {
   it('keeps its certificate if the new one cannot be used, and logs why', async () => {
     await writeFile(files.key, 'nonsense');
     process.kill(underTest.process.pid, 'SIGHUP');
-    const { faults } = await underTest.process.logLine(({ msg }) =>
-      String(msg).startsWith('not reloaded'),
-    );
+    const { faults } = await underTest.process.logLine(({ msg }) => String(msg).startsWith('not reloaded'));
     expect(faults).to.deep.equal(['--tls-key (TLS_KEY) names a file without a private key (PEM)']);
     expect((await get(loginPath)).status).to.equal(307);
   });

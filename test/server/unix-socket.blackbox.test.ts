@@ -8,13 +8,7 @@ import { canary } from '../harness/expect/canaries.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { type Flags, RelayProcess } from '../harness/relay/relay-process.ts';
-import {
-  callbackPath,
-  flagsFor,
-  registration,
-  secretFile,
-  userPath,
-} from '../harness/relay/relay-under-test.ts';
+import { callbackPath, flagsFor, registration, secretFile, userPath } from '../harness/relay/relay-under-test.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
 

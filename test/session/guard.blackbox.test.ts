@@ -203,9 +203,7 @@ describe('a request with the cookie of a session', () => {
     const plain = await startRelay({ client: provider.registration, flags: provider.flags });
     const other = new SessionPage(() => plain, provider);
     const { cookie } = page;
-    for (const [method, path] of endpoints.filter(
-      ([verb, one]) => verb !== 'HEAD' && one.startsWith('/auth/'),
-    )) {
+    for (const [method, path] of endpoints.filter(([verb, one]) => verb !== 'HEAD' && one.startsWith('/auth/'))) {
       const answer = await other.send(path, method, { cookie });
       expectSessionFailure(answer, 'client_unknown', sessionless);
     }

@@ -48,9 +48,7 @@ describe('a session', () => {
   });
 
   /** A request of the browser, whose cookies the response changes. */
-  async function request<Result>(
-    serve: (ctx: ReturnType<typeof koaContext>) => Result,
-  ): Promise<Awaited<Result>> {
+  async function request<Result>(serve: (ctx: ReturnType<typeof koaContext>) => Result): Promise<Awaited<Result>> {
     const cookie = jar.headerFor(relay);
     const ctx = koaContext(cookie === '' ? {} : { cookie });
     const result = await serve(ctx);

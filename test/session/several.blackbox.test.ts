@@ -3,12 +3,7 @@ import { setCookies } from '../harness/browser/cookie-jar.ts';
 import { expectSessionFailure, SessionPage, sessionOf } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import type { StrictProvider } from '../harness/provider/strict-provider.ts';
-import {
-  baseUrl,
-  keyFile as newKeyFile,
-  type Relay,
-  startRelayWith,
-} from '../harness/relay/relay-under-test.ts';
+import { baseUrl, keyFile as newKeyFile, type Relay, startRelayWith } from '../harness/relay/relay-under-test.ts';
 import { entryOf, startProviderOf } from '../registrations/support/team.ts';
 
 const origins = {
@@ -19,8 +14,7 @@ const origins = {
 } as const;
 type FrontEnd = keyof typeof origins;
 
-const ambiguous =
-  'This relay has several front ends with sessions: name one by the parameter client_id.';
+const ambiguous = 'This relay has several front ends with sessions: name one by the parameter client_id.';
 
 const sessionless =
   'No front end of this name has sessions. Without them, leave out mode: "session" in the browser client.';
@@ -56,10 +50,7 @@ ${registrations.join('')}front-ends:
   }
 
   before('start two providers and a relay', async () => {
-    const [github, staff] = await Promise.all([
-      startProviderOf('github'),
-      startProviderOf('staff'),
-    ]);
+    const [github, staff] = await Promise.all([startProviderOf('github'), startProviderOf('staff')]);
     providers = { github, staff };
     keyFile = await newKeyFile();
     relay = await start();
@@ -188,14 +179,10 @@ ${registrations.join('')}front-ends:
   });
 
   for (const [what, change] of Object.entries<(config: string) => string>({
-    'the registration has another client': (config) =>
-      config.replace('client-at-github', 'another-client'),
+    'the registration has another client': (config) => config.replace('client-at-github', 'another-client'),
     'the registration has another name': (config) => config.replace('  github:', '  hub:'),
     'another registration has taken over its name': (config) =>
-      config
-        .replace('  github:', '  old:')
-        .replace('  staff:', '  github:')
-        .replace('[staff]', '[github]'),
+      config.replace('  github:', '  old:').replace('  staff:', '  github:').replace('[staff]', '[github]'),
   })) {
     it(`lose their sessions if ${what}, and no token goes to a provider`, async () => {
       const page = await logIn('app', 'github');

@@ -21,8 +21,7 @@ describe('the provider that discovery returns', () => {
     await issuer.stop();
   });
 
-  const discover = (name = issuer.origin) =>
-    discoverProvider(client, { issuer: name, ...nothingGiven });
+  const discover = (name = issuer.origin) => discoverProvider(client, { issuer: name, ...nothingGiven });
 
   /** Discovers a provider from valid metadata with this padding. */
   async function learn(padding: string) {

@@ -120,9 +120,7 @@ describe('the provider client', () => {
   it('accepts an answer of 1 MiB and refuses a longer one, compressed or not', async () => {
     const mebibyte = 1024 * 1024;
     for (const [length, zipped] of [
-      ...[mebibyte, mebibyte + 1].flatMap((size) =>
-        [false, true].map((zip) => [size, zip] as const),
-      ),
+      ...[mebibyte, mebibyte + 1].flatMap((size) => [false, true].map((zip) => [size, zip] as const)),
       [64 * mebibyte, true] as const,
     ]) {
       listener = (_, response) => {

@@ -111,11 +111,7 @@ describe('a revocation at the provider', () => {
     }
   });
 
-  async function outcome(
-    status: number,
-    body: object | string,
-    request: Revocation['request'],
-  ): Promise<string> {
+  async function outcome(status: number, body: object | string, request: Revocation['request']): Promise<string> {
     nock(origin).post('/revoke').reply(status, body);
     try {
       await revoke({ url, request });
@@ -126,9 +122,7 @@ describe('a revocation at the provider', () => {
     }
   }
 
-  for (const [expected, answers] of Object.entries<
-    [number, object | string, ('bearer' | 'token-only')?][]
-  >({
+  for (const [expected, answers] of Object.entries<[number, object | string, ('bearer' | 'token-only')?][]>({
     revoked: [
       [200, {}],
       [204, ''],

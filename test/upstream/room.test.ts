@@ -68,10 +68,7 @@ describe('the room for calls to APIs', () => {
   for (const [who, nameOf] of [
     ['four sessions', (index: number) => [`${index % 4}`]],
     ['two addresses with a session for each call', (index: number) => [`${index}`, `${index % 2}`]],
-    [
-      'four sessions with an address for each call',
-      (index: number) => [`${index % 4}`, `${index}`],
-    ],
+    ['four sessions with an address for each call', (index: number) => [`${index % 4}`, `${index}`]],
   ] as const) {
     it(`has a place for others if ${who} take all, as fast as anybody`, () => {
       transfers.fill(most, (index) => nameOf(index) as [string, string?]);
@@ -110,9 +107,7 @@ describe('the room for calls to APIs', () => {
         transfers.inFlight.at(-1)?.leave();
         transfers.inFlight.pop();
       }
-      expect(
-        transfers.inFlight.filter(({ session }) => session.startsWith('person')),
-      ).to.have.length(20);
+      expect(transfers.inFlight.filter(({ session }) => session.startsWith('person'))).to.have.length(20);
     });
   }
 

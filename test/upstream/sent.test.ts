@@ -3,13 +3,7 @@ import type { Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
-import {
-  type Serving,
-  serve,
-  serveTcp,
-  serveTls,
-  serveTunnels,
-} from '../harness/provider/serve.ts';
+import { type Serving, serve, serveTcp, serveTls, serveTunnels } from '../harness/provider/serve.ts';
 import { type Certificate, issueCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 
@@ -35,9 +29,7 @@ describe('a call', () => {
     const headers = { 'content-type': 'text/plain' };
     const request = { endpoint: 'token', method: 'POST', url, headers, body: 'spent' } as const;
     const seen: [string, boolean][] = [];
-    await client
-      .call(request, ({ outcome }, isSent) => seen.push([outcome, isSent]))
-      .catch(() => {});
+    await client.call(request, ({ outcome }, isSent) => seen.push([outcome, isSent])).catch(() => {});
     return seen[0] ?? ['not observed', false];
   }
 

@@ -7,11 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { limits } from '../../src/limits.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
-import type {
-  StreamedRequest,
-  StreamedResponse,
-  UpstreamCall,
-} from '../../src/upstream/messages.ts';
+import type { StreamedRequest, StreamedResponse, UpstreamCall } from '../../src/upstream/messages.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
 import { type Serving, serve } from '../harness/provider/serve.ts';
 

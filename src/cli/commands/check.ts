@@ -59,9 +59,7 @@ function findingLines({ subject, verdict, message, fix }: Finding): string[] {
 
 /** Makes one finding of those that say the same of several subjects. */
 function mergeEqual(findings: readonly Finding[]): Finding[] {
-  const equal = Map.groupBy(findings, ({ verdict, message, fix }) =>
-    JSON.stringify([verdict, message, fix]),
-  );
+  const equal = Map.groupBy(findings, ({ verdict, message, fix }) => JSON.stringify([verdict, message, fix]));
   return [...equal.values()].flatMap((group) => {
     const subject = group.map((one) => one.subject).join(', ');
     return group.slice(0, 1).map((first) => ({ ...first, subject }));
@@ -75,9 +73,6 @@ function summary(findings: readonly Finding[]): string {
     return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
   };
   const [problems = 'No problem found'] = count('problem', 'problem', 'problems');
-  const others = [
-    ...count('warning', 'warning', 'warnings'),
-    ...count('not_checked', 'not checked'),
-  ];
+  const others = [...count('warning', 'warning', 'warnings'), ...count('not_checked', 'not checked')];
   return `${[problems, ...others].join(', ')}.`;
 }

@@ -34,9 +34,7 @@ export function clientId(flags: ClientIdFlags): string {
   }
   const keys = readKeys(clientKeyFile);
   if (keys === undefined) {
-    faults.push(
-      '--client-key-file must name a file of one or two lines, each of 32 or more characters',
-    );
+    faults.push('--client-key-file must name a file of one or two lines, each of 32 or more characters');
   }
   // The first three conditions are for the compiler: each has reported a fault.
   if (!days.success || !redirectUris || !keys || faults.length > 0) throw new ConfigError(faults);

@@ -26,9 +26,7 @@ export async function serve(sources: OptionSources): Promise<void> {
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
   const silence = 'systemd-notify has failed: systemd does not know the state of this process';
-  const manager = connectServiceManager(process.env, process.pid, (error) =>
-    logger.warn({ error }, silence),
-  );
+  const manager = connectServiceManager(process.env, process.pid, (error) => logger.warn({ error }, silence));
   const { socket } = manager;
   if (socket) warnOfUnusedAddress(sources, logger);
   // Handle signals from here on: by default, a signal during the start would end the process.

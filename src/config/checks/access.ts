@@ -5,8 +5,7 @@ import { type ProviderSettings, presetOf } from '../provider.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 
-const openToAll =
-  'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
+const openToAll = 'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
 
 /** What can have rules of its own. */
 type Owner = Pick<FrontEndReading, 'allow' | 'registrations'>;
@@ -34,15 +33,13 @@ export function checkAllow(
     const { allow: reading, registrations: usable } = one;
     const allow = allowOf(one);
     if (reading === undefined || allow === undefined) continue;
-    const isUsed =
-      reading.sourceOf('groups') || learningGroups.some(({ claiming }) => claiming === reading);
+    const isUsed = reading.sourceOf('groups') || learningGroups.some(({ claiming }) => claiming === reading);
     if (reading.sourceOf('groupsClaim') !== undefined && !isUsed) {
       reading.fault('groupsClaim', 'has no effect without groups');
     }
     for (const rule of rulesOf(allow)) {
       if (reportAmbiguous(rule, allow[rule] ?? [], reading, usable)) continue;
-      for (const name of usable)
-        reportUnanswered(rule, allowAt(allow, name), reading, name, providerOf.get(name));
+      for (const name of usable) reportUnanswered(rule, allowAt(allow, name), reading, name, providerOf.get(name));
     }
   }
 }
@@ -87,12 +84,9 @@ function reportUnanswered(
 /** Warns if open clients use the same OAuth application as a front end that asks for more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
   for (const { name, values } of open.usable) {
-    const scopeOf = (one: FrontEndReading) =>
-      one.values.scope ?? values.scope ?? presetOf(values)?.scope;
+    const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? presetOf(values)?.scope;
     const wider = frontEnds.find(
-      (one) =>
-        one.registrations.includes(name) &&
-        scopeBeyond(scopeOf(one), scopeOf(open) ?? '').length > 0,
+      (one) => one.registrations.includes(name) && scopeBeyond(scopeOf(one), scopeOf(open) ?? '').length > 0,
     );
     if (wider === undefined) continue;
     open.warn(

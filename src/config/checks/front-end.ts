@@ -51,10 +51,7 @@ export function frontEndConfig(reading: FrontEndReading) {
     origin,
     /** Undefined: it has no page, or one at each of several origins. */
     frontendUrl: origin === undefined || hasStar(origin) ? undefined : page,
-    redirectUris:
-      isCms || hasSessions
-        ? []
-        : redirectUris.map((uri) => (kind === 'native' ? withAnyPort(uri) : uri)),
+    redirectUris: isCms || hasSessions ? [] : redirectUris.map((uri) => (kind === 'native' ? withAnyPort(uri) : uri)),
     tokenDelivery,
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     registrations,
@@ -82,9 +79,7 @@ function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
     fault('refreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
   const isRemote = isAnyPort(origin) && !isLoopback(new URL(relay.baseUrl));
-  const remote = isRemote
-    ? `is for development, but ${relay.describe('baseUrl')} is not on this machine`
-    : 'has a *';
+  const remote = isRemote ? `is for development, but ${relay.describe('baseUrl')} is not on this machine` : 'has a *';
   const who = isAnyPort(origin)
     ? "program that serves pages on a user's machine can log that user in"
     : `page at a name under ${origin.replace(/.*\*\./, '')} can log its users in: everybody who can publish there, also from a branch, can act as them`;

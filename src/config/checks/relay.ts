@@ -35,8 +35,7 @@ export function checkClients(relay: RelayReading): void {
   const { values, describe, warn, warnOfUnused } = relay;
   const { rateLimit, refusedExchanges, logClientAddress } = values;
   const areCounted = rateLimit !== undefined || refusedExchanges !== 0;
-  if (!areCounted && logClientAddress === 'off')
-    warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
+  if (!areCounted && logClientAddress === 'off') warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
   if (!isBehindUnknownProxy(relay)) return;
   const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;
   if (rateLimit !== undefined) warn('rateLimit', `counts everyone as one client: ${remedy}`);
@@ -87,8 +86,7 @@ export function warnWithoutSessions({ relay, frontEnds }: Readings): void {
 
 /** Reports what needs a key file. Call it if there is none. Refresh tokens only get a warning: there are none then. */
 export function reportMissingKey({ relay, resources, frontEnds }: Readings): void {
-  const report = (what: string, why: string) =>
-    relay.fault('keyFile', `is required with ${what}: ${why}`);
+  const report = (what: string, why: string) => relay.fault('keyFile', `is required with ${what}: ${why}`);
   const otherwise = 'otherwise anyone who knows the client secret could';
   const session = describeDelivery(frontEnds, ['session']);
   if (resources.length > 0) report('resources', `${otherwise} make their tokens`);

@@ -4,12 +4,7 @@ import { comparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
 import { entryNamed } from '../fault.ts';
 import type { ProviderSettings } from '../provider.ts';
-import {
-  completeValues,
-  type FrontEndReading,
-  type Readings,
-  type ResourceReading,
-} from '../readings.ts';
+import { completeValues, type FrontEndReading, type Readings, type ResourceReading } from '../readings.ts';
 import { allowOf } from './access.ts';
 
 /**
@@ -17,10 +12,7 @@ import { allowOf } from './access.ts';
  *
  * @param providers in the order of the registrations; undefined: it has a fault
  */
-export function checkResources(
-  readings: Readings,
-  providers: readonly (ProviderSettings | undefined)[],
-): void {
+export function checkResources(readings: Readings, providers: readonly (ProviderSettings | undefined)[]): void {
   const { registrations, resources, frontEnds } = readings;
   const names = registrations.map(({ name }) => name);
   const used = new Set(frontEnds.flatMap((one) => checkFrontEndResources(one, resources)));
@@ -65,8 +57,7 @@ function reportPlace(
 ): void {
   reading.require('url');
   const url = URL.parse(values.url ?? '');
-  const isSame = (other: URL | null) =>
-    other && comparable(other.href) === comparable(url?.href ?? '');
+  const isSame = (other: URL | null) => other && comparable(other.href) === comparable(url?.href ?? '');
   const same = earlier.find((one) => isSame(URL.parse(one.values.url ?? '')));
   if (same) fault('url', `is that of resources.${same.name}, too`);
   // The relay passes a request on by its path: it must know for which resource. The same url was reported.
@@ -88,23 +79,15 @@ function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Reading
   const { upstream } = values;
   const url = URL.parse(values.url ?? '');
   const givesToken = values.token === 'provider';
-  if (givesToken && sourceOf('upstream') === undefined)
-    fault('token', 'is provider, which needs upstream');
+  if (givesToken && sourceOf('upstream') === undefined) fault('token', 'is provider, which needs upstream');
   if (upstream === undefined) return;
   if (url !== null) reportAddress(resource, url, upstream, relay.baseUrl, frontEnds);
   if (!givesToken) {
     resource.warnOfUnused(['openClients'], ' without token provider');
     return;
   }
-  if (
-    relay.values.insecureHttp === false &&
-    upstream.protocol === 'http:' &&
-    !isLoopback(upstream)
-  ) {
-    fault(
-      'upstream',
-      "must start with https:// or be on this machine: it gets the provider's token",
-    );
+  if (relay.values.insecureHttp === false && upstream.protocol === 'http:' && !isLoopback(upstream)) {
+    fault('upstream', "must start with https:// or be on this machine: it gets the provider's token");
   }
   const open = frontEnds.find((one) => one.clients && one.values.resources?.includes(name));
   if (open && values.openClients !== true) {
@@ -126,9 +109,7 @@ function reportAddress(
   // What follows the url in a path is appended to the upstream's.
   const hasSlash = pathname.endsWith('/');
   if (hasSlash !== upstream.pathname.endsWith('/')) {
-    const which = hasSlash
-      ? 'a slash at its end, as url has'
-      : 'no slash at its end, as url has none';
+    const which = hasSlash ? 'a slash at its end, as url has' : 'no slash at its end, as url has none';
     fault('upstream', `must have ${which}`);
   }
   const login = URL.parse(baseUrl);
@@ -137,10 +118,7 @@ function reportAddress(
   const apis = frontEnds.flatMap((one) => one.apis.flatMap(({ values }) => values.path ?? []));
   const taken = [...ownPaths, ...base, ...apis].filter((path) => overlap(path, pathname));
   if (taken.length > 0) {
-    fault(
-      'url',
-      `contains paths of the relay at the host of the login, or is below one: ${taken.join(', ')}`,
-    );
+    fault('url', `contains paths of the relay at the host of the login, or is below one: ${taken.join(', ')}`);
   }
 }
 
@@ -178,8 +156,7 @@ function checkFrontEndResources(
     report(`has ${name} of the provider ${registration}, which the front end may not use`);
   }
   // After other faults, it is not known which providers have none.
-  const isClear =
-    used.length === new Set(named).size && used.every((one) => one.registration !== '');
+  const isClear = used.length === new Set(named).size && used.every((one) => one.registration !== '');
   for (const registration of isClear ? registrations : []) {
     if (used.some((one) => one.registration === registration)) continue;
     report(`has none of the provider ${registration}: name the others in providers`);

@@ -12,8 +12,7 @@ export function describeDelivery(
 ): string | undefined {
   const found = frontEnds.find(
     ({ values, registrations }) =>
-      deliveries.includes(values.tokenDelivery) &&
-      (registration === undefined || registrations.includes(registration)),
+      deliveries.includes(values.tokenDelivery) && (registration === undefined || registrations.includes(registration)),
   );
   return found && `${found.describe('tokenDelivery')} ${found.values.tokenDelivery}`;
 }
@@ -27,10 +26,7 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
     if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
     for (const secret of ['clientSecret', 'tokenParams'] as const) {
       if (file && !file.isPrivate && sourceOf(secret) === 'file')
-        warn(
-          secret,
-          'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own',
-        );
+        warn(secret, 'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own');
     }
   }
   if (file === undefined) return;
@@ -65,14 +61,10 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
 function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
-  const atGitHub = registrations.filter(
-    ({ values }) => presetOf(values)?.name === 'github' && !values.authorizeUrl,
-  );
+  const atGitHub = registrations.filter(({ values }) => presetOf(values)?.name === 'github' && !values.authorizeUrl);
   for (const sharing of Map.groupBy(atGitHub, ({ values }) => values.clientId).values()) {
     const scopes = sharing.flatMap(({ name, values }) =>
-      frontEnds
-        .filter((one) => one.registrations.includes(name))
-        .map((one) => one.values.scope ?? values.scope ?? ''),
+      frontEnds.filter((one) => one.registrations.includes(name)).map((one) => one.values.scope ?? values.scope ?? ''),
     );
     if (new Set(scopes).size < 2) continue;
     sharing[0]?.warn(
@@ -93,8 +85,7 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
     const { origin = '' } = values;
     const other = others.find(
       (one) =>
-        matches(one.values.origin ?? '', origin) &&
-        one.registrations.some((name) => registrations.includes(name)),
+        matches(one.values.origin ?? '', origin) && one.registrations.some((name) => registrations.includes(name)),
     );
     if (other === undefined || origin === '') continue;
     warn(

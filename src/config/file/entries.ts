@@ -47,11 +47,7 @@ export interface Source {
 }
 
 /** Reads the settings of one map, and the maps that it holds. Settings with faults have no texts. */
-export function readSettings(
-  pairs: readonly Pair[],
-  place: MapPlace,
-  source: Source,
-): FileSettings {
+export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Source): FileSettings {
   const values: Record<string, readonly string[]> = {};
   const positions: Record<string, Position> = {};
   let inside: FileSettings['inside'] = {};
@@ -77,12 +73,7 @@ export function readSettings(
 }
 
 /** Reads what a key with the name of a level holds: a map of settings, a list of such maps, or such maps by names. */
-function readInside(
-  level: Level,
-  pair: Pair,
-  before: string,
-  source: Source,
-): readonly FileSettings[] {
+function readInside(level: Level, pair: Pair, before: string, source: Source): readonly FileSettings[] {
   const { shape, most = 1, otherShape, empty } = levels[level];
   const path = `${before}${level}`;
   if (shape === 'list') return readList(level, pair, path, source);
@@ -100,12 +91,7 @@ function readInside(
 }
 
 /** Reads a list of maps of settings. */
-function readList(
-  level: Level,
-  { value, position }: Pair,
-  path: string,
-  source: Source,
-): readonly FileSettings[] {
+function readList(level: Level, { value, position }: Pair, path: string, source: Source): readonly FileSettings[] {
   const { most = 1, otherShape, empty } = levels[level];
   const { yaml } = source;
   const fault = (message: string, at = position): [] => {
@@ -161,8 +147,7 @@ function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, sou
   const owner = (Object.keys(levels) as Level[]).find((one) =>
     fileSettings[one].some((setting) => setting.key === key),
   );
-  const isShown =
-    /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
+  const isShown = /^([a-z]{1,12}(-[a-z]{1,12}){0,2}|<<)$/.test(key) || (close && /^[\w-]+$/.test(key));
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
   if (owner !== undefined) message = `${prefix}${key} ${levels[owner].misplaced}`;
@@ -183,9 +168,7 @@ function textsOf(
   const expected = isList && !isSeq(value) ? 'one value or a list' : 'one value';
   if (items.length === 0) fault('is an empty list');
   const texts = items.map((item, index) =>
-    textOf(setting, yaml.resolved(item), expected, (message) =>
-      fault(numbered(index, items.length, message)),
-    ),
+    textOf(setting, yaml.resolved(item), expected, (message) => fault(numbered(index, items.length, message))),
   );
   if (!texts.every((text) => text !== undefined)) return undefined;
   // A secret in place of a path must not become the name of a new file.

@@ -18,12 +18,7 @@ export type ReadConfigFile = ReturnType<typeof readConfigFile>;
  * @param warnings gets what is left out
  * @throws {ConfigError} if it cannot be read, or it is not clear what the rest means
  */
-export function readConfigFile(
-  sources: OptionSources,
-  readFile: ReadFile,
-  faults: PlacedTexts,
-  warnings: PlacedTexts,
-) {
+export function readConfigFile(sources: OptionSources, readFile: ReadFile, faults: PlacedTexts, warnings: PlacedTexts) {
   const given = givenBySources('config', sources);
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');

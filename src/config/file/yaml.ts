@@ -73,9 +73,7 @@ function syntaxFaults(document: Document.Parsed, text: string): [offset: number,
   if (beyond !== undefined) add(beyond, `has more than ${limits.configFileAliases} aliases`);
   const found = [...faults.values()];
   // After wrong indentation, the library takes the lines that follow for something else.
-  const indentation = found.findIndex(
-    ([, message]) => message === indentedWithTab || message === wrongIndentation,
-  );
+  const indentation = found.findIndex(([, message]) => message === indentedWithTab || message === wrongIndentation);
   return indentation === -1 ? found : found.slice(0, indentation + 1);
 }
 
@@ -104,11 +102,7 @@ export interface Pair {
 }
 
 /** @param positionAt where the character with this number is; 0 is the first */
-function readerOf(
-  document: Document.Parsed,
-  positionAt: (offset: number) => Position,
-  report: ReportAt,
-) {
+function readerOf(document: Document.Parsed, positionAt: (offset: number) => Position, report: ReportAt) {
   const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0);
   const resolved = (node: unknown): Node | undefined => {
     if (isAlias(node)) return node.resolve(document);

@@ -6,8 +6,7 @@ import { fileRows } from './setting.ts';
 const longestName = 255;
 const visible = /^[^\p{C}]+$/u;
 
-const isName = (text: string) =>
-  visible.test(text) && text.trim() === text && text.length <= longestName;
+const isName = (text: string) => visible.test(text) && text.trim() === text && text.length <= longestName;
 
 /** Names with line breaks between them, each in the form of a pattern. */
 function texts(pattern = /^/, message?: string) {
@@ -26,10 +25,7 @@ function texts(pattern = /^/, message?: string) {
 const word = '[A-Za-z0-9][A-Za-z0-9._-]*';
 /** The name of a provider may be in front: `github:ada`. */
 const at = '^([A-Za-z0-9_-]+:)?';
-const organizations = texts(
-  new RegExp(`${at}${word}$`),
-  'must be the names or ids of organizations',
-);
+const organizations = texts(new RegExp(`${at}${word}$`), 'must be the names or ids of organizations');
 const teams = texts(new RegExp(`${at}${word}/${word}$`), 'must be organization/team');
 const domains = texts(
   new RegExp(`${at}([A-Za-z0-9-]+\\.)+[A-Za-z0-9-]+$`),
@@ -65,22 +61,18 @@ export const allowRows = {
 };
 
 /** A host as a URL has it: in lower case, with a port only if it is not 443. */
-const isHost = (text: string) =>
-  URL.parse(`https://${text}/`)?.href === `https://${text}/` && !/[@*]/.test(text);
+const isHost = (text: string) => URL.parse(`https://${text}/`)?.href === `https://${text}/` && !/[@*]/.test(text);
 
 /** `any`, or hosts and URLs of documents with spaces between them. */
 const documents = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
   v.check(
-    (given) =>
-      given.join() === 'any' || given.every((one) => isHost(one) || documentUrl(one) !== undefined),
+    (given) => given.join() === 'any' || given.every((one) => isHost(one) || documentUrl(one) !== undefined),
     'must be hosts (claude.ai, or example.com:8443), URLs of documents (https://example.com/client.json), or any alone',
   ),
   v.transform((given) =>
-    given[0] === 'any'
-      ? ('any' as const)
-      : { hosts: given.filter(isHost), urls: given.filter((one) => !isHost(one)) },
+    given[0] === 'any' ? ('any' as const) : { hosts: given.filter(isHost), urls: given.filter((one) => !isHost(one)) },
   ),
 );
 

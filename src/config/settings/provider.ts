@@ -72,8 +72,7 @@ export const providerRows = group('Provider', {
     help: 'provider preset; see login-relay providers',
     default: 'github',
     inFile: {
-      otherwise:
-        'none with endpoints of its own, else the preset that has the name of the entry, else github',
+      otherwise: 'none with endpoints of its own, else the preset that has the name of the entry, else github',
     },
   }),
   providerHost: preset('--provider-host <host>', 'PROVIDER_HOST', providerHost, {
@@ -142,8 +141,7 @@ export const protectionRows = group('Login protection', {
     help: 'which callbacks must carry a state: browsers (those of browsers), always (all) or off (none: the bare protocol)',
     otherwise: 'browsers; always with --token-delivery code, session or cms',
     inFile: {
-      otherwise:
-        'browsers; always if a front end of the provider has the token delivery code, session or cms',
+      otherwise: 'browsers; always if a front end of the provider has the token delivery code, session or cms',
     },
   }),
   keyFile: relay('--key-file <path>', 'KEY_FILE', path, {

@@ -71,17 +71,12 @@ export const sharedMemoryRows = group('Several relays', {
     secret: true,
     restart: true,
   }),
-  sharedMemoryPasswordFile: relay(
-    '--shared-memory-password-file <path>',
-    'SHARED_MEMORY_PASSWORD_FILE',
-    filePath,
-    {
-      help: 'file with the password for that server',
-      otherwise: 'the systemd credential shared-memory-password, else none',
-      secret: true,
-      restart: true,
-    },
-  ),
+  sharedMemoryPasswordFile: relay('--shared-memory-password-file <path>', 'SHARED_MEMORY_PASSWORD_FILE', filePath, {
+    help: 'file with the password for that server',
+    otherwise: 'the systemd credential shared-memory-password, else none',
+    secret: true,
+    restart: true,
+  }),
   sharedMemoryCa: relay('--shared-memory-ca <path>', 'SHARED_MEMORY_CA', filePath, {
     help: 'certificates (PEM) of the private authority that signed the certificate of that server',
     otherwise: 'the authorities of the system',

@@ -165,11 +165,12 @@ export function rowsOf<const At extends Level>(level: At, shared: Partial<Row> =
 
 /** Gives a function that makes rows which only a file can give. @param shared what each of them has */
 export function fileRows(shared: Partial<FileRow> = {}) {
-  return <Schema extends Setting['schema'], const Given extends FileRow>(
-    key: string,
-    schema: Schema,
-    row: Given,
-  ) => ({ key, schema, ...shared, ...row });
+  return <Schema extends Setting['schema'], const Given extends FileRow>(key: string, schema: Schema, row: Given) => ({
+    key,
+    schema,
+    ...shared,
+    ...row,
+  });
 }
 
 /** Gives rows the heading under which help lists them. */

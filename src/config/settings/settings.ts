@@ -72,8 +72,7 @@ export type CompleteValues<At extends Level> = {
 };
 
 /** The names of the settings of a level. */
-export const namesAt = <At extends Level>(level: At) =>
-  Object.keys(settings[level]) as NameAt<At>[];
+export const namesAt = <At extends Level>(level: At) => Object.keys(settings[level]) as NameAt<At>[];
 
 /** Every name of a setting, those of options first, in the order of the help. */
 export const settingNames = new Set<string>([
@@ -100,8 +99,7 @@ const levelsInFile = Object.entries(rows).map(([level, ofLevel]) => {
 });
 
 /** The settings that a file can give at each level, in the order of the help, with what differs in a file. */
-export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> =
-  Object.fromEntries(levelsInFile);
+export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = Object.fromEntries(levelsInFile);
 
 /** Names a setting for people: its flag and its variable, or its key if only a file can give it. */
 export const describeRow = (row: Setting | Option): string =>

@@ -55,9 +55,7 @@ const writeCommented: Write = (map, { key, schema, secret }, found) => {
   if (found === undefined) return;
   // Not the path of a secret, nor the address of a shared memory: one with a password is a fault.
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
-  const value = oneOrList(
-    found.texts.map((text) => (isSecret ? masked : typedValue(schema, text))),
-  );
+  const value = oneOrList(found.texts.map((text) => (isSecret ? masked : typedValue(schema, text))));
   const node = new Document().createNode(value, { flow: true });
   node.comment = ` ${found.from}`;
   map.set(key, node);
@@ -127,10 +125,7 @@ function ofRegistration(
   }
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
   const values = provider ? providerValues(provider) : unknown;
-  return [
-    ...commentOnUnset(map, from, values),
-    ...commentOnUnset(map, 'by default', { stateCheck }),
-  ];
+  return [...commentOnUnset(map, from, values), ...commentOnUnset(map, 'by default', { stateCheck })];
 }
 
 /** The comment on a front end: what it gets by default, of these four settings, where it does not set them. */
@@ -138,8 +133,7 @@ function ofFrontEnd(
   map: FileSettings,
   { frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): string[] {
-  const listed = (texts: readonly string[]) =>
-    texts.length === 0 ? undefined : `[${texts.join(', ')}]`;
+  const listed = (texts: readonly string[]) => (texts.length === 0 ? undefined : `[${texts.join(', ')}]`);
   return commentOnUnset(map, 'by default', {
     frontendUrl,
     redirectUri: listed(redirectUris),

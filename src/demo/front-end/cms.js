@@ -23,8 +23,7 @@ run({
 });
 
 async function tokenFromPopup() {
-  const [, outcome, json = '{}'] =
-    /^authorization:\w+:(success|error):(.+)$/.exec(await resultOfPopup()) ?? [];
+  const [, outcome, json = '{}'] = /^authorization:\w+:(success|error):(.+)$/.exec(await resultOfPopup()) ?? [];
   const { token, message } = JSON.parse(json);
   if (outcome === 'success') return token;
   throw new Error(message ?? 'The relay’s answer could not be read.');

@@ -16,8 +16,7 @@ import(`${relay}/client.js`).then(runWith, () => {
 
 // #region shown
 function runWith({ createLogin }) {
-  const loginOf = (id) =>
-    id && createLogin({ relay: issuer, clientId: id, redirectUri, mode, resource });
+  const loginOf = (id) => id && createLogin({ relay: issuer, clientId: id, redirectUri, mode, resource });
   // A login comes back to the client that started it.
   let login = loginOf(isNative ? sessionStorage.getItem('client-id') : clientId);
   return run({

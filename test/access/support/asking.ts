@@ -53,12 +53,7 @@ export class Asking {
   }
 
   /** Whether a person may log in: `allowed`, or why not. */
-  async ask(
-    name: string,
-    allow: Allow | readonly Allow[],
-    token = 'a-token',
-    audience = 'audience',
-  ): Promise<string> {
+  async ask(name: string, allow: Allow | readonly Allow[], token = 'a-token', audience = 'audience'): Promise<string> {
     try {
       const { refusedBy } = await this.#verdict(name, [allow].flat() as Allow[], token, audience);
       return refusedBy === undefined ? 'allowed' : 'refused';
@@ -76,13 +71,7 @@ export class Asking {
     }
   }
 
-  #verdict(
-    name: string,
-    allows: readonly Allow[],
-    token: string,
-    audience: string,
-    question?: IdentityQuestion,
-  ) {
+  #verdict(name: string, allows: readonly Allow[], token: string, audience: string, question?: IdentityQuestion) {
     const provider = this.provider(name);
     const registered = {
       ...provider,

@@ -1,9 +1,4 @@
-import {
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestListener,
-} from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
 import { expect } from 'chai';
 import type { Answer } from '../../harness/client/http-client.ts';
 import { SessionPage, sessionOrigin } from '../../harness/login/session-page.ts';
@@ -80,9 +75,7 @@ class RelayedApi {
 
   /** The first line in the log about a request with this outcome. */
   lineOf(outcome: string): Promise<LogLine> {
-    return this.relay.process.logLine(
-      (line) => line['route'] === 'proxy' && line['outcome'] === outcome,
-    );
+    return this.relay.process.logLine((line) => line['route'] === 'proxy' && line['outcome'] === outcome);
   }
 }
 

@@ -27,9 +27,7 @@ export function knowingTheClient(page: Page): Page {
 }
 
 /** The metadata of the requested provider, with these changes. */
-export function metadataWith(
-  changes: (issuer: string) => Record<string, unknown> = () => ({}),
-): Page {
+export function metadataWith(changes: (issuer: string) => Record<string, unknown> = () => ({})): Page {
   return (response, { url: { origin } }) => {
     const own = { userinfo_endpoint: `${origin}/user`, ...changes(origin) };
     json(metadata(origin, own))(response);
@@ -81,9 +79,7 @@ export async function diagnoseWith(
   more: Flags = {},
   secret = clientSecret,
 ): Promise<Result> {
-  return await withProvider(changes, (flags) =>
-    diagnoseHere({ flags: { ...flags, ...more }, secret }),
-  );
+  return await withProvider(changes, (flags) => diagnoseHere({ flags: { ...flags, ...more }, secret }));
 }
 
 /** What it finds at an issuer with this metadata and these answers. `more` gets the address of the issuer. */

@@ -129,8 +129,7 @@ const globals = {
   scrollTo: { value: () => {} },
   requestAnimationFrame: { value: () => {} },
   addEventListener: {
-    value: (type: string, listener: (event: object) => void) =>
-      void listeners.push({ type, listener }),
+    value: (type: string, listener: (event: object) => void) => void listeners.push({ type, listener }),
   },
 };
 

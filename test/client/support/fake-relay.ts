@@ -65,8 +65,7 @@ export class FakeRelay {
     const { pathname } = new URL(request.url);
     const form = Object.fromEntries(new URLSearchParams(await request.text()));
     this.requests.push({ line: `${request.method} ${pathname}`, form });
-    const answer =
-      (await this.next[pathname]?.shift()) ?? (await this.#answer(request, pathname, form));
+    const answer = (await this.next[pathname]?.shift()) ?? (await this.#answer(request, pathname, form));
     if (answer instanceof Error) throw answer;
     const { status = 200, body = {}, text } = answer;
     const headers = {

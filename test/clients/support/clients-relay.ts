@@ -1,11 +1,6 @@
 import { type FakeBrowser, granted, navigationWith } from '../../harness/browser/fake-browser.ts';
 import { type Answer, request, type Sending } from '../../harness/client/request.ts';
-import {
-  encoded,
-  type OAuthStart,
-  oauthStart,
-  type Parameters,
-} from '../../harness/login/oauth-front-end.ts';
+import { encoded, type OAuthStart, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
 import { RelayOfFile, relayOfFile, type Settings } from '../../harness/relay/relay-of-file.ts';
 import { loginPath } from '../../harness/relay/relay-under-test.ts';
 
@@ -51,11 +46,9 @@ export class ClientsRelay extends RelayOfFile {
     const type = isJson ? 'application/json' : 'application/x-www-form-urlencoded';
     const text = isJson ? body : encoded(body);
     const path = `${loginPath}/${endpoint}`;
-    const all = [
-      ['Content-Type', type],
-      ['Content-Length', `${Buffer.byteLength(text)}`],
-      ...headers,
-    ].map(([name = '', value = '']): [string, string] => [name, value]);
+    const all = [['Content-Type', type], ['Content-Length', `${Buffer.byteLength(text)}`], ...headers].map(
+      ([name = '', value = '']): [string, string] => [name, value],
+    );
     const sending = { method: 'POST', path, headers: all, body: text };
     return await (browser ? browser.open(this.address + path, sending) : this.send(sending));
   }

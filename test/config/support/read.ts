@@ -9,12 +9,7 @@ import type { OptionName } from '../../../src/config/settings/settings.ts';
 import type { OptionSources } from '../../../src/config/sources.ts';
 import { ConfigError } from '../../../src/failures/start-errors.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
-import {
-  type NewFiles,
-  type ReadFile,
-  readTextFile,
-  type TextFile,
-} from '../../../src/text-files.ts';
+import { type NewFiles, type ReadFile, readTextFile, type TextFile } from '../../../src/text-files.ts';
 
 /** The variables that every relay needs. */
 export const minimal = {

@@ -2,12 +2,7 @@ import type { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { signIn, startCertifiedProvider } from '../../harness/provider/certified-provider.ts';
 import type { Flags } from '../../harness/relay/relay-process.ts';
-import {
-  type Client,
-  type Relay,
-  secretFile,
-  type useRelays,
-} from '../../harness/relay/relay-under-test.ts';
+import { type Client, type Relay, secretFile, type useRelays } from '../../harness/relay/relay-under-test.ts';
 
 /** A running provider, and how a person logs in there. */
 export interface LoginProvider {

@@ -60,7 +60,6 @@ function needsPreflight({ method, headers }: Request): boolean {
 /** The answer, if the page may read it. */
 function readable(answer: Answer): Answer {
   const allowed = answer.headers['access-control-allow-origin'];
-  if (allowed !== frontendOrigin && allowed !== '*')
-    throw new TypeError('CORS withholds the answer');
+  if (allowed !== frontendOrigin && allowed !== '*') throw new TypeError('CORS withholds the answer');
   return answer;
 }

@@ -2,13 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type LaunchOptions,
-  type Page,
-} from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { needs } from '../system/needs.ts';
 
 /** The browser with all that it has. The headless shell keeps no pages for the back button. */
@@ -16,13 +10,11 @@ export const wholeBrowser = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 /** Chromium without the windows of a desktop: the same engine in half the time. */
 const headlessShell = '/usr/bin/chromium-headless-shell';
 
-const executablePath =
-  process.env['CHROMIUM'] ?? (existsSync(headlessShell) ? headlessShell : wholeBrowser);
+const executablePath = process.env['CHROMIUM'] ?? (existsSync(headlessShell) ? headlessShell : wholeBrowser);
 const screenshots = process.env['SCREENSHOTS'];
 
 /** Declares tests that need Chromium. */
-export const needsChromium = () =>
-  needs(`Chromium at ${executablePath} (or CHROMIUM)`, existsSync(executablePath));
+export const needsChromium = () => needs(`Chromium at ${executablePath} (or CHROMIUM)`, existsSync(executablePath));
 
 type Launch = Pick<LaunchOptions, 'args' | 'executablePath' | 'ignoreDefaultArgs'>;
 
@@ -35,9 +27,7 @@ let shared: Promise<Browser> | undefined;
  * @param special what is different from Playwright's way, after the hooks of the suite so far: the suite gets its own
  * @returns a function that opens a page in a new context
  */
-export function useBrowser(
-  special?: () => Launch,
-): (options?: BrowserContextOptions) => Promise<Page> {
+export function useBrowser(special?: () => Launch): (options?: BrowserContextOptions) => Promise<Page> {
   let browser: Browser | undefined;
 
   before('Chromium starts', async () => {
@@ -94,9 +84,7 @@ export const looks = [
 export async function expectReadable(page: Page, name: string): Promise<void> {
   await screenshot(page, name);
   const { scrollWidth, clientWidth } = Object(
-    await page.evaluate(
-      '(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)',
-    ),
+    await page.evaluate('(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)'),
   );
   expect(scrollWidth, name).to.be.at.most(clientWidth);
   expect(await page.evaluate(findLowContrast), name).to.deep.equal([]);

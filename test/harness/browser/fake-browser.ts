@@ -177,10 +177,7 @@ export class FakeBrowser {
 }
 
 /** A form that a page sends. */
-export function formWith(
-  fields: Readonly<Record<string, string>>,
-  headers: Headers = navigation,
-): Partial<Sending> {
+export function formWith(fields: Readonly<Record<string, string>>, headers: Headers = navigation): Partial<Sending> {
   return {
     method: 'POST',
     headers: [...headers, ['Content-Type', 'application/x-www-form-urlencoded']],
@@ -206,18 +203,11 @@ export function callback(parameters: Readonly<Record<string, string>>): string {
 }
 
 /** Checks for a refusal with this failure, or one of these, without a call to the provider. */
-export function expectRefusal(
-  target: Target,
-  answer: Answer,
-  ...failures: [FailureCode, ...FailureCode[]]
-): void {
+export function expectRefusal(target: Target, answer: Answer, ...failures: [FailureCode, ...FailureCode[]]): void {
   const { status } = new RelayError(failures[0]);
   const details = failures.map((failure) => new RelayError(failure).detail);
   // One failure names the base URL, which differs between tests.
-  const detail = expectError(answer, status).replace(
-    /(?<= login) at https?:\/\/[^ ]+(?=, or has)/,
-    '',
-  );
+  const detail = expectError(answer, status).replace(/(?<= login) at https?:\/\/[^ ]+(?=, or has)/, '');
   expect(detail).to.be.oneOf(details);
   expect(answer.headers).not.to.have.property('location');
   expect(answer.body.toString()).not.to.contain('access_token');
@@ -228,9 +218,7 @@ export function expectRefusal(
 export function expectLogin(target: Target, answer: Answer, { code }: { code: string }): URL {
   const location = expectRedirect(answer);
   expect(location.origin).to.equal(frontendOrigin);
-  expect(location.searchParams.get('access_token'))
-    .to.be.a('string')
-    .and.equal(target.provider.tokenFor(code));
+  expect(location.searchParams.get('access_token')).to.be.a('string').and.equal(target.provider.tokenFor(code));
   for (const { codeVerifier = '' } of target.provider.calls) remember(codeVerifier);
   expectNoneRemembered(location.href);
   return location;

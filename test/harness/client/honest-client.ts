@@ -8,10 +8,7 @@ import { request } from './request.ts';
  *
  * @returns how well an honest client was served, as text
  */
-export async function servedDuring(
-  { port }: { readonly port: number },
-  other: Promise<unknown>,
-): Promise<string> {
+export async function servedDuring({ port }: { readonly port: number }, other: Promise<unknown>): Promise<string> {
   let over = false;
   other.finally(() => {
     over = true;

@@ -47,13 +47,13 @@ const paths = [
   ...['&redirect_uri=https://evil.example/', `&redirect_uri[]=https://${evil}`],
 ];
 
-const controls = [
-  ...['\t', '\n', '\r', '\0', '\v', '\f', '\x01', '\x1b', '\x1f', '\x7f', ' ', '\x85', '\xa0'],
-].flatMap((control) => [
-  ...[`${control}//${evil}`, `/${control}/${evil}`, `https:${control}//${evil}`],
-  ...[`https://${control}${evil}`, `https://${own}${control}@${evil}`],
-  `https://${own}${control}.${evil}`,
-]);
+const controls = [...['\t', '\n', '\r', '\0', '\v', '\f', '\x01', '\x1b', '\x1f', '\x7f', ' ', '\x85', '\xa0']].flatMap(
+  (control) => [
+    ...[`${control}//${evil}`, `/${control}/${evil}`, `https:${control}//${evil}`],
+    ...[`https://${control}${evil}`, `https://${own}${control}@${evil}`],
+    `https://${own}${control}.${evil}`,
+  ],
+);
 
 const unicode = [
   ...['\u3002', '\uff0e', '\uff61', '\u2024', '\ufe52'].map((dot) => `https://evil${dot}example`),
@@ -65,16 +65,10 @@ const unicode = [
   ]),
   ...['\uff3c', '\ufe68', '\u2216', '\u29f5'].map((backslash) => `/${backslash}${evil}`),
   ...['\uff20', '\ufe6b'].map((at) => `https://${own}${at}${evil}`),
-  ...['\uff1f', '\uff03', '\uff1a', '\ufe55', '\u2236', '\u037e'].map(
-    (mark) => `https://${evil}${mark}${own}`,
+  ...['\uff1f', '\uff03', '\uff1a', '\ufe55', '\u2236', '\u037e'].map((mark) => `https://${evil}${mark}${own}`),
+  ...[...['\u200b', '\u200d', '\u2060', '\u00ad', '\ufeff', '\u202e', '\u2066', '\u2028', '\u2029']].flatMap(
+    (invisible) => [`${invisible}//${evil}`, `/${invisible}/${evil}`, `https://${own}${invisible}@${evil}`],
   ),
-  ...[
-    ...['\u200b', '\u200d', '\u2060', '\u00ad', '\ufeff', '\u202e', '\u2066', '\u2028', '\u2029'],
-  ].flatMap((invisible) => [
-    `${invisible}//${evil}`,
-    `/${invisible}/${evil}`,
-    `https://${own}${invisible}@${evil}`,
-  ]),
   ...['https://\uff45\uff56\uff49\uff4c.example', 'https://\u24d4\u24e5\u24d8\u24db.example'],
   ...['https://\u2100evil.example', 'https://app.ex\u0430mple', 'https://xn--80ak6aa92e.example'],
   ...['https://evil.example\u2100.app.example', '\ud800//evil.example', '\udfff'],

@@ -1,9 +1,4 @@
-import {
-  type Agent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http';
+import { type Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { tlsPorts } from '../system/variant.ts';

@@ -12,9 +12,7 @@ export function expectCmsPopup(answer: Answer, status: number) {
   const text = answer.body.toString();
   const { headers } = answer;
   expectPage(answer, status);
-  expect(headers, 'it would separate the windows').not.to.have.property(
-    'cross-origin-opener-policy',
-  );
+  expect(headers, 'it would separate the windows').not.to.have.property('cross-origin-opener-policy');
   const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? [];
   const [, script = ''] = /<script>([^<]*)<\/script>/.exec(text) ?? [];
   expect(headers['content-security-policy']).to.equal(
@@ -23,9 +21,7 @@ export function expectCmsPopup(answer: Answer, status: number) {
   const elements = [...text.matchAll(/<script[^>]*>/g)].map(([element]) => element);
   expect(elements).to.deep.equal(['<script type="application/json" id="messages">', '<script>']);
   const [, json = ''] = /id="messages">([^<]*)<\/script>/.exec(text) ?? [];
-  expect(json, 'characters that HTML or a script knows').to.match(
-    /^[\x20-\x25\x27-\x3b=\x3f-\x7e]+$/,
-  );
+  expect(json, 'characters that HTML or a script knows').to.match(/^[\x20-\x25\x27-\x3b=\x3f-\x7e]+$/);
   const messages = Object(JSON.parse(json));
   expect(messages).to.have.all.keys('origin', 'greeting', 'result');
   const { origin, greeting, result } = messages;
@@ -33,11 +29,7 @@ export function expectCmsPopup(answer: Answer, status: number) {
 }
 
 /** The content of a result: what the CMS gets. */
-export function resultOf(
-  { result }: { readonly result: string },
-  backend: string,
-  outcome: string,
-): unknown {
+export function resultOf({ result }: { readonly result: string }, backend: string, outcome: string): unknown {
   // As Decap CMS reads it.
   const [, json = ''] = new RegExp(`^authorization:${backend}:${outcome}:(.+)$`).exec(result) ?? [];
   expect(json, result).not.to.equal('');

@@ -40,7 +40,5 @@ export function expectPage({ status, headers, body }: Answer, expected: number):
 
 function unescaped(text: string): string {
   const characters = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
-  return text.replace(/&(lt|gt|quot|#39|amp);/g, (entity) =>
-    String(characters[entity as keyof typeof characters]),
-  );
+  return text.replace(/&(lt|gt|quot|#39|amp);/g, (entity) => String(characters[entity as keyof typeof characters]));
 }

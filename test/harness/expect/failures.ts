@@ -6,11 +6,7 @@ import { baseUrl } from '../relay/relay-under-test.ts';
 import { expectError } from './expectations.ts';
 
 /** Checks for a JSON answer with this failure, its status and its headers. */
-export function expectFailure(
-  answer: Answer,
-  code: FailureCode,
-  detail: string = new RelayError(code).detail,
-): void {
+export function expectFailure(answer: Answer, code: FailureCode, detail: string = new RelayError(code).detail): void {
   const { status, headers } = new RelayError(code);
   expect(expectError(answer, status)).to.equal(detail);
   for (const [name, value] of Object.entries(headers)) {

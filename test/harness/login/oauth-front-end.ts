@@ -47,9 +47,7 @@ export function oauthStart(changes: Parameters = {}): OAuthStart {
 
 /** Parameters of a form. */
 export function encoded(parameters: Parameters): string {
-  const pairs = Object.entries(parameters).flatMap(([name, value]) =>
-    [value ?? []].flat().map((one) => [name, one]),
-  );
+  const pairs = Object.entries(parameters).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one]));
   return new URLSearchParams(pairs).toString();
 }
 

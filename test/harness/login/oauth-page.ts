@@ -59,10 +59,7 @@ export class OAuthPage {
   }
 
   /** Sends a token request, again if the relay asks for a nonce. */
-  async request(
-    parameters: Parameters,
-    request?: Omit<PageRequest, 'parameters'>,
-  ): Promise<Answer> {
+  async request(parameters: Parameters, request?: Omit<PageRequest, 'parameters'>): Promise<Answer> {
     const answer = await this.#send(parameters, request);
     const nonce = answer.headers['dpop-nonce'];
     this.#nonce = nonce === undefined ? this.#nonce : `${nonce}`;

@@ -1,9 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { type CodeContent, createCodes } from '../../../src/grants/codes.ts';
-import {
-  createRefreshTokens,
-  type RefreshTokenContent,
-} from '../../../src/grants/refresh-tokens.ts';
+import { createRefreshTokens, type RefreshTokenContent } from '../../../src/grants/refresh-tokens.ts';
 import { keysFromFile } from '../../../src/sealing/keys.ts';
 import { Secret } from '../../../src/sealing/secret.ts';
 import { canary } from '../expect/canaries.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const projectFile = (path: string) =>
-  readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const projectFile = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 /** The page of the README, for a relay at this address. */
 export function readmePage(relay: string): string {

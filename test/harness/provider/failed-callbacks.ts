@@ -39,13 +39,8 @@ const exchange = (failure: FailureCode, onToken: Behaviour): FailedCallback => (
 /** Failures of the callback, by what happens. */
 export const failedCallbacks: Record<string, FailedCallback> = {
   'there is no code': proved('code_missing', ({ state }) => callback({ state })),
-  'the code is too long': proved('code_too_long', ({ state }) =>
-    callback({ state, code: 'c'.repeat(4097) }),
-  ),
-  'the code cannot be decoded': proved(
-    'code_malformed',
-    ({ state }) => `${callback({ state })}&code=%ff`,
-  ),
+  'the code is too long': proved('code_too_long', ({ state }) => callback({ state, code: 'c'.repeat(4097) })),
+  'the code cannot be decoded': proved('code_malformed', ({ state }) => `${callback({ state })}&code=%ff`),
   'a parameter is repeated': proved(
     'parameter_repeated',
     ({ state, code }) => `${callback({ state, code })}&code=${code}`,
@@ -65,17 +60,13 @@ export const failedCallbacks: Record<string, FailedCallback> = {
   }),
   'the state has expired': { failure: 'state_expired', proved: true, age: eleven },
   'the state comes from the future': { failure: 'state_premature', proved: true, age: -eleven },
-  'the state is altered': unproved('state_altered', ({ state, code }) =>
-    callback({ state: `${state}AAAA`, code }),
-  ),
+  'the state is altered': unproved('state_altered', ({ state, code }) => callback({ state: `${state}AAAA`, code })),
   'the cookie is damaged': unproved('cookie_invalid', ({ state, code, cookie }, browser) => {
     browser.cookies.set(cookie.name, 'damaged');
     return callback({ state, code });
   }),
   'it is opened inside a frame': { failure: 'callback_framed', proved: false, isFramed: true },
-  'the person denies access': proved('access_denied', ({ state }) =>
-    callback({ state, error: 'access_denied' }),
-  ),
+  'the person denies access': proved('access_denied', ({ state }) => callback({ state, error: 'access_denied' })),
   'the provider refuses with a known error code': proved(
     'authorization_refused',
     ({ state }) => callback({ state, error: 'server_error' }),
@@ -84,16 +75,11 @@ export const failedCallbacks: Record<string, FailedCallback> = {
   'the provider refuses with an unknown error code': proved('authorization_refused', ({ state }) =>
     callback({ state, error: '<b>', error_description: 'Log in at https://evil.example' }),
   ),
-  'the provider refuses and forgets the state': unproved('access_denied', () =>
-    callback({ error: 'access_denied' }),
-  ),
+  'the provider refuses and forgets the state': unproved('access_denied', () => callback({ error: 'access_denied' })),
   'the provider refuses the code': exchange('token_refused', answer(401, '{}')),
   'the provider sends no token': exchange('token_missing', json({})),
   'the provider resets the connection': exchange('provider_unreachable', reset),
-  'the provider sends too much': exchange(
-    'provider_answer_unusable',
-    answer(200, ' '.repeat(1_100_000)),
-  ),
+  'the provider sends too much': exchange('provider_answer_unusable', answer(200, ' '.repeat(1_100_000))),
 };
 
 /** Opens the callback of a login in its browser, so that it fails. */

@@ -152,8 +152,7 @@ function readClientCall(
     }
     form.delete('code_verifier');
   }
-  if (form.size > 0)
-    return `${endpoint} call with extra parameters: ${[...form.keys()].join(', ')}`;
+  if (form.size > 0) return `${endpoint} call with extra parameters: ${[...form.keys()].join(', ')}`;
 
   if (tokenRequest === 'query') {
     if (body !== '') return 'token call with a body';

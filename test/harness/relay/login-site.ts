@@ -1,10 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  RequestListener,
-  ServerResponse,
-} from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Page } from 'playwright-core';
 import { deliveries } from '../../../src/demo/deliveries.ts';
 import { createFrontEnd } from '../../../src/demo/front-end.ts';

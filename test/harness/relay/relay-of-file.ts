@@ -126,10 +126,7 @@ ${settings.frontEnds}
     const start = async (_: unknown, index: number) => {
       const metrics = everyOption ? createMetrics(() => idle) : undefined;
       const observers = metrics === undefined ? [] : [metrics.observe];
-      this.#memories[index] ??= createMemory(
-        now,
-        await openSharedMemory(config, log, metrics, now),
-      );
+      this.#memories[index] ??= createMemory(now, await openSharedMemory(config, log, metrics, now));
       const memory = this.#memories[index];
       const started = await createRelay(config, log, {
         now,
@@ -157,9 +154,7 @@ ${settings.frontEnds}
 }
 
 /** One relay for the enclosing `describe`. */
-export function relayOfFile<Started extends RelayOfFile>(
-  start: () => Promise<Started>,
-): () => Started {
+export function relayOfFile<Started extends RelayOfFile>(start: () => Promise<Started>): () => Started {
   const relay = startedOnce('the provider and the relay', start, (one) => one.stop());
   beforeEach(() => {
     relay().provider.forget();

@@ -25,9 +25,7 @@ const program = process.env['LOGIN_RELAY'] || sources;
 const isScript = /\.c?[jt]s$/.test(program);
 
 /** The command that starts a relay. `LOGIN_RELAY` names another script or executable than the sources. */
-export const relayCommand: [string, ...string[]] = isScript
-  ? [process.execPath, program]
-  : [program];
+export const relayCommand: [string, ...string[]] = isScript ? [process.execPath, program] : [program];
 
 // Hundreds of relays start here. They share compiled code, which halves the time of a start. This does not
 // work with coverage.
@@ -156,9 +154,7 @@ function parseLogLine(line: string): LogLine {
 
 /** Starts the command, with pipes for its output. It never outlives this process. */
 function spawnRelay({ flags = {}, env = {}, words = [], launcher = [] }: Invocation) {
-  const given = Object.entries(flags).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, value],
-  );
+  const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
   const [command = '', ...args] = [...launcher, ...relayCommand, ...words, ...given];
   const child = spawn(command, args, {
     env: { ...inheritedEnvironment(), ...env },

@@ -77,9 +77,7 @@ export async function listening(
   invocation: Invocation,
 ): Promise<{ relay: RelayProcess; port: number; callbackUrl: unknown }> {
   const given = invocation.flags ?? {};
-  const { flags, end } = everyOption
-    ? await withEveryOption(given)
-    : { flags: given, end: undefined };
+  const { flags, end } = everyOption ? await withEveryOption(given) : { flags: given, end: undefined };
   const relay = new RelayProcess({ ...invocation, flags });
   if (end !== undefined) relay.ended.then(end, end);
   const { address, callbackUrl } = await relay.logLine((line) => line['msg'] === 'listening');
@@ -163,9 +161,7 @@ export function relayUnderTest(
  * Returns a function that starts relays for other providers than the strict one. A relay that a test starts
  * ends with the test. A relay that a hook starts ends with the enclosing `describe`.
  */
-export function useRelays(): (
-  settings: Omit<Invocation, 'words'> & { readonly client: Client },
-) => Promise<Relay> {
+export function useRelays(): (settings: Omit<Invocation, 'words'> & { readonly client: Client }) => Promise<Relay> {
   const ofSuite: Relay[] = [];
   const ofTest: Relay[] = [];
   let started = ofSuite;

@@ -85,16 +85,12 @@ export class Relay {
 
   /** The log line of the request with this outcome, once it is written. */
   async requestLine(outcome: string): Promise<LogLine> {
-    return await this.process.logLine(
-      (line) => line['msg'] === 'request' && line['outcome'] === outcome,
-    );
+    return await this.process.logLine((line) => line['msg'] === 'request' && line['outcome'] === outcome);
   }
 
   /** The first log line of a discovery attempt with this outcome. */
   async discoveryLine(outcome: 'discovered' | 'failed'): Promise<LogLine> {
-    return await this.process.logLine(
-      (line) => line['msg'] === 'provider discovery' && line['outcome'] === outcome,
-    );
+    return await this.process.logLine((line) => line['msg'] === 'provider discovery' && line['outcome'] === outcome);
   }
 
   /** Sends SIGHUP. Resolves with the log line about the reload. */

@@ -45,12 +45,8 @@ export class SessionSite {
     const provider = await RefreshingProvider.start();
     const page = await readFile(pageFile, 'utf8');
     const certificate = await selfSignedCertificate(hosts[1]);
-    const relay = await serveTls(certificate, (request, response) =>
-      site.#relayListener(request, response),
-    );
-    const frontEnd = await serveTls(certificate, (request, response) =>
-      site.#answer(page)(request, response),
-    );
+    const relay = await serveTls(certificate, (request, response) => site.#relayListener(request, response));
+    const frontEnd = await serveTls(certificate, (request, response) => site.#answer(page)(request, response));
     const site = new SessionSite(hosts, provider, relay, frontEnd);
     await site.#startRelay();
     return site;

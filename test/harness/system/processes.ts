@@ -20,9 +20,7 @@ export function cpuTimeOf(pid: number): number {
 
 /** A process and all that it has started. Linux only. */
 export function familyOf(pid: number): number[] {
-  const children = threadsOf(pid).flatMap((thread) =>
-    readFileSync(`${thread}/children`, 'utf8').split(' '),
-  );
+  const children = threadsOf(pid).flatMap((thread) => readFileSync(`${thread}/children`, 'utf8').split(' '));
   return [pid, ...children.filter(Boolean).flatMap((child) => familyOf(Number(child)))];
 }
 

@@ -6,9 +6,7 @@ import { everyOption } from './variant.ts';
 
 /** The first line of a key file, which most tests need only once. */
 export const keyLine = 'the line of a key file with 32 characters or more';
-export const keyLines = everyOption
-  ? `${keyLine}\nan older line of it, with 32 characters`
-  : keyLine;
+export const keyLines = everyOption ? `${keyLine}\nan older line of it, with 32 characters` : keyLine;
 
 const secrets = mkdtempSync(join(tmpdir(), 'login-relay-'));
 process.on('exit', () => rmSync(secrets, { recursive: true, force: true }));

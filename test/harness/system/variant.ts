@@ -5,8 +5,7 @@ export const everyOption = process.env['EVERY_OPTION'] === '1';
 export const basePath = everyOption ? '/base' : '';
 
 /** What a proxy leaves of a path. */
-export const withoutBase = (path: string) =>
-  path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+export const withoutBase = (path: string) => (path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path);
 
 /** The ports of relays that serve https only because of this. Clients ask for no certificate there. */
 export const tlsPorts = new Set<number>();

@@ -53,12 +53,7 @@ export class Workspace {
   }
 
   /** Starts a server and waits until it accepts connections there. */
-  async serve(
-    command: string,
-    args: readonly string[],
-    listens: NetConnectOpts,
-    env: Env = {},
-  ): Promise<void> {
+  async serve(command: string, args: readonly string[], listens: NetConnectOpts, env: Env = {}): Promise<void> {
     const child = this.#spawn(command, args, env);
     while (!(await accepts(listens))) {
       if (child.exitCode !== null || child.signalCode !== null) {

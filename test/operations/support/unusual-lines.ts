@@ -69,9 +69,7 @@ export async function linesOfRefused(): Promise<readonly LogLine[]> {
   const relay = await GuardedRelay.listen();
   await relay.guard({ frontEnd: 'token-delivery: query, allow: { users: [somebody-else] }' });
   await relay.logIn();
-  await eventually(async () =>
-    expect(relay.lines.map(({ access }) => access)).to.include('refused'),
-  );
+  await eventually(async () => expect(relay.lines.map(({ access }) => access)).to.include('refused'));
   await relay.stop();
   return relay.lines;
 }

@@ -5,9 +5,7 @@ import { type Reply, redirect } from '../../harness/provider/provider-behaviours
 import { type Client, redirectUri } from '../../harness/relay/relay-under-test.ts';
 
 /** The endpoints of a provider as its documentation describes them, as pages of the strict provider. */
-export function documented(
-  endpoints: Readonly<Record<string, (request: PageRequest) => Reply>>,
-): Pages {
+export function documented(endpoints: Readonly<Record<string, (request: PageRequest) => Reply>>): Pages {
   const pages = Object.entries(endpoints).map(([name, endpoint]) => {
     const page: Pages[string] = (response, request) => endpoint(request)(response);
     return [name, page];
@@ -16,10 +14,7 @@ export function documented(
 }
 
 /** Sends the browser back to the client with these parameters and its own state. */
-export function redirectBack(
-  query: URLSearchParams,
-  answer: Readonly<Record<string, string>>,
-): Reply {
+export function redirectBack(query: URLSearchParams, answer: Readonly<Record<string, string>>): Reply {
   const url = new URL(query.get('redirect_uri') ?? redirectUri);
   for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
   const state = query.get('state');

@@ -77,17 +77,13 @@ export function github(client: Client, { tokensEnd = true } = {}): Pages {
       }
       const { access_token } = JSON.parse(body);
       if (typeof access_token !== 'string') return json({ message: 'Validation' }, 422);
-      return grants.revoke(access_token)
-        ? answer(204, '', {})
-        : json({ message: 'Not Found' }, 404);
+      return grants.revoke(access_token) ? answer(204, '', {}) : json({ message: 'Not Found' }, 404);
     },
     'GET /user'(request) {
       if (!request.headers['user-agent']) {
         return html(403, 'Say who you are: User-Agent is missing.');
       }
-      return grants.knows(request)
-        ? answer(200, githubUser)
-        : json({ message: 'Bad credentials', status: '401' }, 401);
+      return grants.knows(request) ? answer(200, githubUser) : json({ message: 'Bad credentials', status: '401' }, 401);
     },
   });
 }
@@ -97,10 +93,7 @@ function failure(error: string, error_description: string): Record<string, strin
   return { error, error_description, error_uri };
 }
 
-function inTheFormAskedFor(
-  { headers }: PageRequest,
-  fields: Record<string, string | number>,
-): Reply {
+function inTheFormAskedFor({ headers }: PageRequest, fields: Record<string, string | number>): Reply {
   if (headers.accept === 'application/json') return json(fields);
   const type = 'application/x-www-form-urlencoded; charset=utf-8';
   const pairs = Object.entries(fields).map(([name, value]) => [name, `${value}`]);

@@ -6,13 +6,7 @@ import { canary } from '../../harness/expect/canaries.ts';
 import { expectRedirect } from '../../harness/expect/expectations.ts';
 import { encoded, oauthStart, type Parameters } from '../../harness/login/oauth-front-end.ts';
 import { type ClientRegistration, StrictProvider } from '../../harness/provider/strict-provider.ts';
-import {
-  baseUrl,
-  listening,
-  Relay,
-  registration,
-  secretFile,
-} from '../../harness/relay/relay-under-test.ts';
+import { baseUrl, listening, Relay, registration, secretFile } from '../../harness/relay/relay-under-test.ts';
 
 const secretFiles = new WeakMap<StrictProvider, Promise<string>>();
 
@@ -130,9 +124,7 @@ ${frontEnds}`;
 export async function startProviderOf(name: string, more: Partial<ClientRegistration> = {}) {
   const clientId = `client-at-${name}`;
   const redirectUri = `${baseUrl}/auth/${name}/callback`;
-  return await StrictProvider.start(
-    registration({ clientId, clientSecret: canary('secret'), redirectUri, ...more }),
-  );
+  return await StrictProvider.start(registration({ clientId, clientSecret: canary('secret'), redirectUri, ...more }));
 }
 
 /** Starts the relay and its providers; the caller stops them. */

@@ -94,8 +94,7 @@ describe("the provider's API in a page with a session", () => {
   });
 
   it('is no page, script or frame', async () => {
-    answer = (_, response) =>
-      response.setHeader('Content-Type', 'text/html').end('<script>1</script>');
+    answer = (_, response) => response.setHeader('Content-Type', 'text/html').end('<script>1</script>');
     const opened = await page.goto(`${site().relayUrl}/api/github/a`);
     expect(opened?.status()).to.equal(403);
     await page.goto(site().frontEnd);

@@ -69,8 +69,7 @@ describe('the popup of a CMS in Chromium', () => {
     expect(first).to.deep.equal([site().relay, greeting]);
     expect(origin).to.equal(site().relay);
     const [, token = ''] =
-      /^authorization:github:success:{"token":"([^"]+)","provider":"github"}$/.exec(`${result}`) ??
-      [];
+      /^authorization:github:success:{"token":"([^"]+)","provider":"github"}$/.exec(`${result}`) ?? [];
     const lookUp = `fetch('${site().relay}/api/user', { headers: { Authorization: 'Bearer ${token}' } })
       .then(({ status }) => status)`;
     expect(await page.evaluate(lookUp)).to.equal(200);

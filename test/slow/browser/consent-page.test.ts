@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { clientsRelay, jsonOf } from '../../clients/support/clients-relay.ts';
-import {
-  expectReadable,
-  looks,
-  needsChromium,
-  screenshot,
-  useBrowser,
-} from '../../harness/browser/chromium.ts';
+import { expectReadable, looks, needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { granted } from '../../harness/browser/fake-browser.ts';
 import { oauthStart } from '../../harness/login/oauth-front-end.ts';
 import { html, redirect } from '../../harness/provider/provider-behaviours.ts';
@@ -90,10 +84,7 @@ describe('the consent page in Chromium', () => {
   it('does not take the second click of a double click on a window above it', async () => {
     const page = await openPage();
     await page.goto(`${relay().provider.origin}/attack`);
-    const [above] = await Promise.all([
-      page.waitForEvent('popup'),
-      page.evaluate(`void open('/attack')`),
-    ]);
+    const [above] = await Promise.all([page.waitForEvent('popup'), page.evaluate(`void open('/attack')`)]);
     await above.waitForLoadState();
     await Promise.all([
       page.getByRole('button', { name: 'Cancel' }).waitFor(),
@@ -117,9 +108,7 @@ describe('the consent page in Chromium', () => {
     await movePointer(page);
     await expectTooEarly(page);
     await page.clock.runFor(200);
-    const resized = page.evaluate(
-      `new Promise((done) => addEventListener('resize', done)).then(() => {})`,
-    );
+    const resized = page.evaluate(`new Promise((done) => addEventListener('resize', done)).then(() => {})`);
     await page.setViewportSize({ width: 700, height: 700 });
     await resized;
     await movePointer(page);

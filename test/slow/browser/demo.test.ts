@@ -2,12 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { deliveries } from '../../../src/demo/deliveries.ts';
 import { type OpenPort, openPort } from '../../../src/demo/ports.ts';
-import {
-  expectReadable,
-  looks,
-  needsChromium,
-  useBrowser,
-} from '../../harness/browser/chromium.ts';
+import { expectReadable, looks, needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { authorize, startLogin } from '../../harness/relay/login-site.ts';
 import { RelayProcess } from '../../harness/relay/relay-process.ts';
 
@@ -65,8 +60,7 @@ describe('the demo in Chromium', () => {
 
   const shows = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
   const steps = (page: Page) => page.locator('#steps li:not(.soft) code').allTextContents();
-  const showsStep = (page: Page, count: number) =>
-    page.locator(`#steps li:nth-child(${count}):not(.soft)`).waitFor();
+  const showsStep = (page: Page, count: number) => page.locator(`#steps li:nth-child(${count}):not(.soft)`).waitFor();
 
   for (const { page: delivery, isAsked = false, shown = 'Ada Lovelace', later } of shownOf) {
     const { title, path, requests } = delivery;
@@ -152,9 +146,7 @@ for (const tokenDelivery of ['query', 'code', 'session']) {
       own = await openPort(0, 'a test');
       const flags = { port: '0', origin: own.url, 'token-delivery': tokenDelivery };
       demo = new RelayProcess({ words: ['demo'], flags });
-      const lines = await demo.output(
-        (text) => /Put this into the page:\n\n(.*?)\n\n/s.exec(text)?.[1],
-      );
+      const lines = await demo.output((text) => /Put this into the page:\n\n(.*?)\n\n/s.exec(text)?.[1]);
       own.serve((_request, response) => {
         response.setHeader('Content-Type', 'text/html; charset=utf-8');
         response.end(`<!doctype html><title>My page</title>${lines}`);

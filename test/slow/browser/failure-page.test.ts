@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import {
-  expectReadable,
-  looks,
-  needsChromium,
-  useBrowser,
-} from '../../harness/browser/chromium.ts';
+import { expectReadable, looks, needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { authorize, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();

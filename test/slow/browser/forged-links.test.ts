@@ -2,12 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
 import { plainPage } from '../../harness/project/shipped-pages.ts';
-import {
-  authorize,
-  type LoginSiteOptions,
-  startLogin,
-  useLoginSite,
-} from '../../harness/relay/login-site.ts';
+import { authorize, type LoginSiteOptions, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 /** Every page that the project ships, and its options for the site. */
 const pages: Record<string, LoginSiteOptions> = {
@@ -42,11 +37,7 @@ for (const [name, options] of Object.entries(pages)) {
     }
 
     /** Opens forged links in the page. The tab must not change. */
-    async function open(
-      page: Page,
-      links: readonly string[],
-      settled: (page: Page) => Promise<void>,
-    ): Promise<void> {
+    async function open(page: Page, links: readonly string[], settled: (page: Page) => Promise<void>): Promise<void> {
       const before = await stored(page);
       const attacker = await loggedIn('Eve');
       const token = String(await attacker.evaluate(`sessionStorage.getItem('token')`));

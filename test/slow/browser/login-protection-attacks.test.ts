@@ -1,12 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
-import {
-  authorize,
-  type Exchange,
-  startLogin,
-  useLoginSite,
-} from '../../harness/relay/login-site.ts';
+import { authorize, type Exchange, startLogin, useLoginSite } from '../../harness/relay/login-site.ts';
 
 /** Makes a page that lets a browser open an address of another site. */
 type Vector = (url: URL) => string;
@@ -20,16 +15,12 @@ interface Attack {
 // None of them sends a referrer if the page can prevent it.
 const navigations: Readonly<Record<string, Vector>> = {
   'a link': ({ href }) => `<a id="bait" rel="noreferrer" href="${href}">A kitten</a>`,
-  'a form with GET': (url) =>
-    `<form action="${url}">${inputs(url)}<button id="bait">A kitten</button></form>`,
-  'a form with POST': ({ href }) =>
-    `<form method="post" action="${href}"><button id="bait">A kitten</button></form>`,
-  'a window that it opens': ({ href }) =>
-    `<button id="bait" onclick="window.open('${href}')">A kitten</button>`,
+  'a form with GET': (url) => `<form action="${url}">${inputs(url)}<button id="bait">A kitten</button></form>`,
+  'a form with POST': ({ href }) => `<form method="post" action="${href}"><button id="bait">A kitten</button></form>`,
+  'a window that it opens': ({ href }) => `<button id="bait" onclick="window.open('${href}')">A kitten</button>`,
   'a window without an opener': ({ href }) =>
     `<button id="bait" onclick="window.open('${href}', '', 'noopener,noreferrer')">A kitten</button>`,
-  'a script that navigates': ({ href }) =>
-    `<button id="bait" onclick="location.replace('${href}')">A kitten</button>`,
+  'a script that navigates': ({ href }) => `<button id="bait" onclick="location.replace('${href}')">A kitten</button>`,
 };
 
 const subresources: Readonly<Record<string, Vector>> = {
@@ -37,15 +28,13 @@ const subresources: Readonly<Record<string, Vector>> = {
   script: ({ href }) => `<script src="${href}"></script>`,
   style: ({ href }) => `<link rel="stylesheet" href="${href}">`,
   video: ({ href }) => `<video src="${href}"></video>`,
-  'frame without a referrer': ({ href }) =>
-    `<iframe referrerpolicy="no-referrer" src="${href}"></iframe>`,
+  'frame without a referrer': ({ href }) => `<iframe referrerpolicy="no-referrer" src="${href}"></iframe>`,
   'sandboxed frame': ({ href }) => `<iframe sandbox="allow-scripts" src="${href}"></iframe>`,
   object: ({ href }) => `<object data="${href}"></object>`,
   embed: ({ href }) => `<embed src="${href}">`,
   'fetch without CORS': ({ href }) =>
     script(`fetch('${href}', { mode: 'no-cors', credentials: 'include' }).catch(() => {})`),
-  'fetch with CORS': ({ href }) =>
-    script(`fetch('${href}', { credentials: 'include' }).catch(() => {})`),
+  'fetch with CORS': ({ href }) => script(`fetch('${href}', { credentials: 'include' }).catch(() => {})`),
   'fetch without a referrer or credentials': ({ href }) =>
     script(`fetch('${href}', { mode: 'no-cors', credentials: 'omit', referrer: '',
       headers: { Accept: 'application/json' } }).catch(() => {})`),
@@ -66,9 +55,7 @@ function script(source: string): string {
 }
 
 function inputs({ searchParams }: URL): string {
-  return [...searchParams]
-    .map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
-    .join('');
+  return [...searchParams].map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`).join('');
 }
 
 const { describe } = needsChromium();
@@ -125,9 +112,7 @@ describe('login forgery in Chromium', () => {
   }
 
   const arrived = (url: URL): Promise<Exchange> =>
-    site().exchange(
-      (exchange) => exchange.url.searchParams.get('via') === url.searchParams.get('via'),
-    );
+    site().exchange((exchange) => exchange.url.searchParams.get('via') === url.searchParams.get('via'));
 
   it('by sending the victim there neither spends the code nor logs the victim in', async () => {
     const own = await attackersCallback();
@@ -181,15 +166,10 @@ describe('login forgery in Chromium', () => {
   it('with images that start logins does not end a login in flight', async () => {
     const pending = await loginInFlight(await openPage());
     const attack = await pending.context().newPage();
-    const images = Array.from(
-      { length: 25 },
-      (_, index) => `<img src="${site().startUrl}?state=${index}">`,
-    );
+    const images = Array.from({ length: 25 }, (_, index) => `<img src="${site().startUrl}?state=${index}">`);
     await attack.goto(site().attacker + site().publish(images.join('')));
     const starts = site().exchanges.filter(({ url }) => url.search !== '');
-    expect(starts.filter(({ headers }) => headers['sec-fetch-dest'] === 'image')).to.have.length(
-      25,
-    );
+    expect(starts.filter(({ headers }) => headers['sec-fetch-dest'] === 'image')).to.have.length(25);
     const cookies = await attack.context().cookies(site().relay);
     expect(cookies).to.have.length(1);
     await authorize(pending, 'Ada Lovelace');

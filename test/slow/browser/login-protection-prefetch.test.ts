@@ -21,8 +21,7 @@ describe('a prefetch of Chromium', () => {
 
   const startAhead = () => `${site().startUrl}?ahead`;
 
-  const links = (urls: string[]) =>
-    urls.map((url) => `<link rel="prefetch" href="${url}">`).join('');
+  const links = (urls: string[]) => urls.map((url) => `<link rel="prefetch" href="${url}">`).join('');
   const rules = (action: 'prefetch' | 'prerender') => (urls: string[]) =>
     `<script type="speculationrules">${JSON.stringify({
       [action]: [{ urls, eagerness: 'immediate' }],
@@ -74,9 +73,7 @@ describe('a prefetch of Chromium', () => {
     // Chromium prefetches from another site only if it has no cookie for it.
     const page = await openPage();
     const html = rules('prefetch')([startAhead()]);
-    await page.goto(
-      site().frontEnd + site().publish(`${html}<a href="${startAhead()}">Log in</a>`),
-    );
+    await page.goto(site().frontEnd + site().publish(`${html}<a href="${startAhead()}">Log in</a>`));
     await expectRefused(startAhead(), 'prefetch');
     expect(await page.context().cookies()).to.deep.equal([]);
     await startLogin(page);

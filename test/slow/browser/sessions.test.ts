@@ -62,8 +62,7 @@ describe('a session on https in Chromium', () => {
     const page = await openPage();
     await logIn(page);
     const tabs = [page, ...(await Promise.all(Array.from({ length: 19 }, () => anotherTab(page))))];
-    const inAll = async (script: string) =>
-      new Set(await Promise.all(tabs.map((tab) => tab.evaluate(script))));
+    const inAll = async (script: string) => new Set(await Promise.all(tabs.map((tab) => tab.evaluate(script))));
     const { provider } = site();
     // A tab that refreshes a moment before the clock moves would take the move for a refusal of its new token.
     const { onUser } = provider;

@@ -4,13 +4,7 @@ import { endpointsAt, providerWith, withProvider } from '../../check/support/pro
 import { metadata as metadataOf } from '../../harness/provider/metadata.ts';
 import type { Page } from '../../harness/provider/pages.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
-import {
-  type Serving,
-  serve,
-  serveTcp,
-  serveTls,
-  serveTunnels,
-} from '../../harness/provider/serve.ts';
+import { type Serving, serve, serveTcp, serveTls, serveTunnels } from '../../harness/provider/serve.ts';
 import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { selfSignedCertificate } from '../../harness/system/certificate.ts';
 import { freePort } from '../../harness/system/free-port.ts';
@@ -70,40 +64,39 @@ describe('login-relay check, about the way to the provider', () => {
   const http = (port: number) => `http://127.0.0.1:${port}`;
   const https = (port: number) => `https://localhost:${port}`;
   const healthy = providerWith({}).listener;
-  const faults: Readonly<
-    Record<string, readonly [() => Promise<Serving>, (port: number) => string, RegExp, RegExp]>
-  > = {
-    'a provider that does not answer in time': [
-      () => serveTcp(() => {}),
-      http,
-      /^no answer came in time \(127\.0\.0\.1:\d+\)$/,
-      /--provider-timeout/,
-    ],
-    'a server that does not speak HTTP': [
-      () => serveTcp((socket) => socket.end('SSH-2.0-server\r\n')),
-      http,
-      /^the port does not speak HTTP /,
-      /^check the port/,
-    ],
-    'https at a port without TLS': [
-      () => serve(healthy),
-      https,
-      /^the port does not speak TLS \(localhost:\d+\)$/,
-      /http:\/\/ instead of https:\/\//,
-    ],
-    'http at a port with TLS': [
-      () => serveTls(trusted, healthy),
-      (port) => `http://localhost:${port}`,
-      /^the connection was cut /,
-      /https:\/\/ instead of http:\/\//,
-    ],
-    'a certificate of an unknown authority': [
-      () => serveTls(trusted, healthy),
-      https,
-      /^the certificate is self-signed, or /,
-      /NODE_EXTRA_CA_CERTS/,
-    ],
-  };
+  const faults: Readonly<Record<string, readonly [() => Promise<Serving>, (port: number) => string, RegExp, RegExp]>> =
+    {
+      'a provider that does not answer in time': [
+        () => serveTcp(() => {}),
+        http,
+        /^no answer came in time \(127\.0\.0\.1:\d+\)$/,
+        /--provider-timeout/,
+      ],
+      'a server that does not speak HTTP': [
+        () => serveTcp((socket) => socket.end('SSH-2.0-server\r\n')),
+        http,
+        /^the port does not speak HTTP /,
+        /^check the port/,
+      ],
+      'https at a port without TLS': [
+        () => serve(healthy),
+        https,
+        /^the port does not speak TLS \(localhost:\d+\)$/,
+        /http:\/\/ instead of https:\/\//,
+      ],
+      'http at a port with TLS': [
+        () => serveTls(trusted, healthy),
+        (port) => `http://localhost:${port}`,
+        /^the connection was cut /,
+        /https:\/\/ instead of http:\/\//,
+      ],
+      'a certificate of an unknown authority': [
+        () => serveTls(trusted, healthy),
+        https,
+        /^the certificate is self-signed, or /,
+        /NODE_EXTRA_CA_CERTS/,
+      ],
+    };
   for (const [name, [serving, address, expected, advised]] of Object.entries(faults)) {
     it(`reports ${name}`, async () => {
       await using(serving(), async (port) => {

@@ -59,11 +59,7 @@ describe('completions', () => {
   for (const shell of shells) {
     needsPrograms(shell).describe(`for ${shell}`, () => {
       it('offer the words that an option accepts, and none for any text', () => {
-        expect(complete(shell, 'login-relay check --state-check ')).to.deep.equal([
-          'always',
-          'browsers',
-          'off',
-        ]);
+        expect(complete(shell, 'login-relay check --state-check ')).to.deep.equal(['always', 'browsers', 'off']);
         expect(complete(shell, 'login-relay --client-id ')).to.deep.equal([]);
       });
 

@@ -6,12 +6,7 @@ import { expect } from 'chai';
 import { eventually } from '../../harness/system/eventually.ts';
 import { startedOnce } from '../../harness/system/started-once.ts';
 import { GatewayRig } from './support/gateway-rig.ts';
-import {
-  openFirstSdk,
-  openMcpRemote,
-  openModernSdk,
-  openSecondSdk,
-} from './support/mcp-clients.ts';
+import { openFirstSdk, openMcpRemote, openModernSdk, openSecondSdk } from './support/mcp-clients.ts';
 
 const hour = 3_600_000;
 
@@ -49,9 +44,7 @@ describe('a server of MCP that knows nothing of logins, behind the gateway, is u
         expect(delays).to.have.length.within(steps - 1, steps);
         expect(Math.max(...delays), 'milliseconds').to.be.within(0, 1000);
         if (process.env['TOOL_SECONDS'])
-          process.stdout.write(
-            `    latest of ${steps} events: ${Math.max(...delays).toFixed()} ms\n`,
-          );
+          process.stdout.write(`    latest of ${steps} events: ${Math.max(...delays).toFixed()} ms\n`);
 
         const ending = new AbortController();
         const cancelled = client.run(
@@ -88,18 +81,14 @@ describe('a server of MCP that knows nothing of logins, behind the gateway, is u
 const slow = 'trigger-long-running-operation';
 
 /** Runs a tool that takes long. @returns how long each event took from the server to the client */
-async function progressOf(
-  client: Awaited<ReturnType<typeof openFirstSdk>>,
-  sent: number[],
-): Promise<number[]> {
+async function progressOf(client: Awaited<ReturnType<typeof openFirstSdk>>, sent: number[]): Promise<number[]> {
   sent.length = 0;
   const delays: number[] = [];
   await client.run(
     slow,
     { duration, steps },
     {
-      onprogress: ({ progress }) =>
-        delays.push(performance.now() - (sent[progress - 1] ?? Infinity)),
+      onprogress: ({ progress }) => delays.push(performance.now() - (sent[progress - 1] ?? Infinity)),
     },
   );
   return delays;

@@ -3,22 +3,14 @@ import * as oidc from 'openid-client';
 import { resourceConfigs } from '../../harness/project/shipped-pages.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { startedOnce } from '../../harness/system/started-once.ts';
-import {
-  logIn,
-  ofApp,
-  resourcesRelay,
-  secret,
-  tokensOf,
-} from '../../resources/support/resources-relay.ts';
+import { logIn, ofApp, resourcesRelay, secret, tokensOf } from '../../resources/support/resources-relay.ts';
 import { DocumentedPrograms } from './support/documented-programs.ts';
 
 describe('a server that introspects, as it is published,', () => {
   const [, , , ofPrograms = ''] = resourceConfigs();
   const relay = resourcesRelay({
     here: true,
-    relay: ofPrograms
-      .replace(/front-ends:.*/s, '')
-      .replace('organizations: [example]', "users: ['42']"),
+    relay: ofPrograms.replace(/front-ends:.*/s, '').replace('organizations: [example]', "users: ['42']"),
     frontEnds: '  app: { origin: https://app.example, token-delivery: code, resources: [notes] }',
     files: { './notes-secret': secret },
   });
@@ -41,16 +33,10 @@ describe('a server that introspects, as it is published,', () => {
 
   it('may use openid-client', async () => {
     const issuer = new URL(`${relay().address}/auth/provider`);
-    const config = await oidc.discovery(
-      issuer,
-      'notes',
-      undefined,
-      oidc.ClientSecretBasic(secret),
-      {
-        algorithm: 'oauth2',
-        execute: [oidc.allowInsecureRequests],
-      },
-    );
+    const config = await oidc.discovery(issuer, 'notes', undefined, oidc.ClientSecretBasic(secret), {
+      algorithm: 'oauth2',
+      execute: [oidc.allowInsecureRequests],
+    });
     expect(await oidc.tokenIntrospection(config, await accessToken())).to.include({
       active: true,
       sub: '42',

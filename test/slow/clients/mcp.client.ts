@@ -6,13 +6,7 @@ import { memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { startedOnce } from '../../harness/system/started-once.ts';
 import { startDocumentHost } from './support/document-host.ts';
-import {
-  type Given,
-  openFirstSdk,
-  openInspector,
-  openMcpRemote,
-  openSecondSdk,
-} from './support/mcp-clients.ts';
+import { type Given, openFirstSdk, openInspector, openMcpRemote, openSecondSdk } from './support/mcp-clients.ts';
 import { ResourcesRig } from './support/resources-rig.ts';
 
 const hour = 3_600_000;

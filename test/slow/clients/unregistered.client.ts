@@ -43,12 +43,7 @@ needsPrograms(memoryProgram).describe(
       };
       const config =
         id === undefined
-          ? await oidc.dynamicClientRegistration(
-              issuer(),
-              { redirect_uris: [redirectUri] },
-              oidc.None(),
-              options,
-            )
+          ? await oidc.dynamicClientRegistration(issuer(), { redirect_uris: [redirectUri] }, oidc.None(), options)
           : await oidc.discovery(issuer(), id, undefined, oidc.None(), options);
       return {
         async logIn() {

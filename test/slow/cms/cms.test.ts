@@ -3,14 +3,7 @@ import type { Page } from 'playwright-core';
 import { screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { needs } from '../../harness/system/needs.ts';
-import {
-  type Backend,
-  type CmsName,
-  type CmsSite,
-  isInstalled,
-  stayHere,
-  useCmsSite,
-} from './support/cms-site.ts';
+import { type Backend, type CmsName, type CmsSite, isInstalled, stayHere, useCmsSite } from './support/cms-site.ts';
 
 const { describe } = needs('the packages of test/slow/cms (make test-slow)', isInstalled);
 
@@ -21,35 +14,34 @@ const buttons: Readonly<Record<CmsName, RegExp>> = {
 };
 
 /** What happens at the provider or the relay after the popup has opened, and what the CMS shows. */
-const failures: Readonly<
-  Record<string, { readonly reason: RegExp; act(site: CmsSite, popup: Page): Promise<void> }>
-> = {
-  'the person cancels': {
-    reason: /cancelled or denied at the provider/,
-    act: async (_, popup) => await popup.getByText('Cancel', { exact: true }).click(),
-  },
-  'the provider refuses the code': {
-    reason: /refused the authorization code/,
-    async act({ github }, popup) {
-      github.tokenEndpoint = 'refuses';
-      await authorize(popup);
+const failures: Readonly<Record<string, { readonly reason: RegExp; act(site: CmsSite, popup: Page): Promise<void> }>> =
+  {
+    'the person cancels': {
+      reason: /cancelled or denied at the provider/,
+      act: async (_, popup) => await popup.getByText('Cancel', { exact: true }).click(),
     },
-  },
-  'the provider is down': {
-    reason: /could not be reached/,
-    async act({ github }, popup) {
-      github.tokenEndpoint = 'down';
-      await authorize(popup);
+    'the provider refuses the code': {
+      reason: /refused the authorization code/,
+      async act({ github }, popup) {
+        github.tokenEndpoint = 'refuses';
+        await authorize(popup);
+      },
     },
-  },
-  'the login takes too long': {
-    reason: /longer than ten minutes/,
-    async act(site, popup) {
-      site.advance(11);
-      await authorize(popup);
+    'the provider is down': {
+      reason: /could not be reached/,
+      async act({ github }, popup) {
+        github.tokenEndpoint = 'down';
+        await authorize(popup);
+      },
     },
-  },
-};
+    'the login takes too long': {
+      reason: /longer than ten minutes/,
+      async act(site, popup) {
+        site.advance(11);
+        await authorize(popup);
+      },
+    },
+  };
 
 async function openPopup(page: Page, cms: CmsName): Promise<Page> {
   const opened = page.waitForEvent('popup');

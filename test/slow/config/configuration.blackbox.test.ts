@@ -8,20 +8,12 @@ import { expectRedirect, expectToken } from '../../harness/expect/expectations.t
 import { serveTcp } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import { type Flags, runRelay } from '../../harness/relay/relay-process.ts';
-import {
-  flagsFor,
-  loginPath,
-  registration,
-  secretFile,
-  startRelay,
-} from '../../harness/relay/relay-under-test.ts';
+import { flagsFor, loginPath, registration, secretFile, startRelay } from '../../harness/relay/relay-under-test.ts';
 import { needs } from '../../harness/system/needs.ts';
 import { commandLineOf } from '../../harness/system/processes.ts';
 
 const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-const outside = ownAddresses.find(
-  ({ internal, family }) => !internal && family === 'IPv4',
-)?.address;
+const outside = ownAddresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 const { it: itBeyondLoopback } = needs('an IPv4 address beyond loopback', outside !== undefined);
 const hasIPv6 = ownAddresses.some(({ address }) => address === '::1');
 const { it: itOnIPv6 } = needs('IPv6', hasIPv6);

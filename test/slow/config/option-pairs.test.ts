@@ -3,12 +3,7 @@ import { fileSettings } from '../../../src/config/settings/settings.ts';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import { send } from '../../harness/client/http-client.ts';
 import { newProofKey } from '../../harness/client/proof.ts';
-import {
-  logInTo,
-  oauthStart,
-  redemption,
-  requestToken,
-} from '../../harness/login/oauth-front-end.ts';
+import { logInTo, oauthStart, redemption, requestToken } from '../../harness/login/oauth-front-end.ts';
 import { OAuthPage, tokensOf } from '../../harness/login/oauth-page.ts';
 import { SessionPage, sessionOf, sessionOrigin } from '../../harness/login/session-page.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
@@ -78,8 +73,7 @@ function choicesWithEachPair(): Choice[] {
         [second, its],
       ]);
       for (const name of names.filter((one) => !choice.has(one))) {
-        const newPairs = (one: string) =>
-          [...choice].filter((chosen) => !met.has(pairOf(chosen, [name, one]))).length;
+        const newPairs = (one: string) => [...choice].filter((chosen) => !met.has(pairOf(chosen, [name, one]))).length;
         const [best = ''] = valuesOf(name).toSorted((a, b) => newPairs(b) - newPairs(a));
         choice.set(name, best);
       }
@@ -142,8 +136,7 @@ needsPrograms(memoryProgram).describe('a relay with each pair of options', () =>
   /** The configuration file of a relay whose front ends have codes, sessions and a resource. */
   async function fileOf(settings: Readonly<Record<string, string>>): Promise<string> {
     const { clientId, clientSecret } = provider().registration;
-    const lines = (entries: object) =>
-      Object.entries(entries).map(([name, value]) => `${name}: ${value}\n`);
+    const lines = (entries: object) => Object.entries(entries).map(([name, value]) => `${name}: ${value}\n`);
     const entry = { 'client-id': clientId, 'client-secret': clientSecret, ...provider().flags };
     return await secretFile(`${lines(settings).join('')}
 providers:
@@ -172,22 +165,11 @@ resources: { notes: { url: "https://notes.example/mcp" } }
 
   async function expectResource(relay: Relay): Promise<void> {
     const client = { client_id: 'notes', redirect_uri: `${notesOrigin}/` };
-    const response = await logInTo(
-      new FakeBrowser(() => relay),
-      { provider: provider() },
-      oauthStart(client),
-    );
+    const response = await logInTo(new FakeBrowser(() => relay), { provider: provider() }, oauthStart(client));
     const sending = { origin: notesOrigin };
-    const { status: given, body } = await requestToken(
-      relay,
-      redemption(response, client),
-      [],
-      sending,
-    );
+    const { status: given, body } = await requestToken(relay, redemption(response, client), [], sending);
     expect(given, `${body}`).to.equal(200);
-    const headers: [string, string][] = [
-      ['Authorization', `Bearer ${JSON.parse(`${body}`).access_token}`],
-    ];
+    const headers: [string, string][] = [['Authorization', `Bearer ${JSON.parse(`${body}`).access_token}`]];
     const { status } = await send(relay.port, { path: '/auth/check/notes', headers });
     expect(status).to.equal(204);
   }

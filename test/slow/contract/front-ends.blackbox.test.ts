@@ -34,8 +34,7 @@ type Places<Start> = Readonly<Record<string, (payload: string) => Start>>;
 type Starts<Start> = Readonly<Partial<Record<FrontEndName | 'none', Places<Start>>>>;
 
 const start = (parameters: Parameters, path = '/auth/github') => `${path}?${encoded(parameters)}`;
-const asPath = (payload: string) =>
-  encodeURI(payload.toWellFormed()).replaceAll(/[?#]/g, encodeURIComponent);
+const asPath = (payload: string) => encodeURI(payload.toWellFormed()).replaceAll(/[?#]/g, encodeURIComponent);
 const elsewhere = (payload: string) => ({
   redirect_uri: payload,
   return_to: payload,
@@ -44,28 +43,24 @@ const elsewhere = (payload: string) => ({
 });
 
 const panel = 'https://panel.relay.example';
-const panelStart = (returnTo: Parameters['return_to']) =>
-  start({ client_id: 'panel', return_to: returnTo });
+const panelStart = (returnTo: Parameters['return_to']) => start({ client_id: 'panel', return_to: returnTo });
 
 const plainStarts: Starts<string> = {
   none: {
     'the client_id': (payload) => start({ client_id: payload }),
     'the client_id after a front end’s': (payload) => start({ client_id: ['notes', payload] }),
     'the client_id before a front end’s': (payload) => start({ client_id: [payload, 'notes'] }),
-    'the client_id beside a front end in the path': (payload) =>
-      start({ client_id: payload }, '/auth/github/notes'),
+    'the client_id beside a front end in the path': (payload) => start({ client_id: payload }, '/auth/github/notes'),
     'the front end in the path': (payload) => `/auth/github/${asPath(payload)}`,
     'the registration in the path': (payload) => `/auth/${asPath(payload)}?client_id=notes`,
     'the redirect_uri of a front end that takes only codes': (payload) =>
       start({ client_id: 'shop', ...elsewhere(payload) }),
   },
   notes: {
-    'other parameters beside a client_id': (payload) =>
-      start({ client_id: 'notes', ...elsewhere(payload) }),
+    'other parameters beside a client_id': (payload) => start({ client_id: 'notes', ...elsewhere(payload) }),
   },
   blog: {
-    'other parameters beside a front end in the path': (payload) =>
-      start(elsewhere(payload), '/auth/github/blog'),
+    'other parameters beside a front end in the path': (payload) => start(elsewhere(payload), '/auth/github/blog'),
   },
   panel: {
     'the return_to': panelStart,
@@ -73,8 +68,7 @@ const plainStarts: Starts<string> = {
     'the end of a page in return_to': (payload) => panelStart(`${panel}/${payload}`),
     'the end of the origin in return_to': (payload) => panelStart(panel + payload),
     'the end of a host in return_to': (payload) => panelStart(`//panel.relay.example${payload}`),
-    'the user name in return_to': (payload) =>
-      panelStart(`https://${payload}@panel.relay.example/`),
+    'the user name in return_to': (payload) => panelStart(`https://${payload}@panel.relay.example/`),
     'a path in return_to': (payload) => panelStart(`/${payload}`),
     'other parameters beside a return_to': (payload) =>
       start({ client_id: 'panel', ...elsewhere(payload), return_to: '/page' }),
@@ -105,10 +99,8 @@ const oauthStarts: Starts<Parameters> = {
     'the beginning of the host': (payload) => toShop(`https://${payload}.shop.example/in`),
     'the end of the host': (payload) => toShop(`https://shop.example.${payload}/in`),
     'the scheme': (payload) => toShop(`${payload}://shop.example/in`),
-    'the user name of a registered redirect_uri': (payload) =>
-      toShop(`https://a${payload}@shop.example/in`),
-    'the end of another front end’s redirect_uri': (payload) =>
-      toShop(`https://app.example/${payload}`),
+    'the user name of a registered redirect_uri': (payload) => toShop(`https://a${payload}@shop.example/in`),
+    'the end of another front end’s redirect_uri': (payload) => toShop(`https://app.example/${payload}`),
     'the redirect_uri of a preview': toPreview,
   },
   shop: {
@@ -123,19 +115,16 @@ const oauthStarts: Starts<Parameters> = {
     'the label of a preview': (payload) => toPreview(preview(payload)),
     'the end of the label of a preview': (payload) => toPreview(preview(`a${payload}`)),
     'the user name of a preview': (payload) => toPreview(preview(`${payload}@a`)),
-    'the end of the host of a preview': (payload) =>
-      toPreview(`https://a.preview.shop.example${payload}/in`),
+    'the end of the host of a preview': (payload) => toPreview(`https://a.preview.shop.example${payload}/in`),
     'the end of the redirect_uri of a preview': (payload) => toPreview(preview('a', payload)),
   },
 };
 
 /** The relay decodes all parameters in the same way: one of each kind gets the encodings of the payloads, too. */
 const whole = /^the (client_id|(front end|registration) in the path|redirect_uri|return_to)$/;
-const payloadsFor = (what: string, fails = false) =>
-  whole.test(what) && !fails ? redirectPayloads : plainPayloads;
+const payloadsFor = (what: string, fails = false) => (whole.test(what) && !fails ? redirectPayloads : plainPayloads);
 
-const get = (target: string, headers = '') =>
-  `GET ${target} HTTP/1.1\r\nHost: relay.example\r\n${headers}\r\n`;
+const get = (target: string, headers = '') => `GET ${target} HTTP/1.1\r\nHost: relay.example\r\n${headers}\r\n`;
 
 describe(`no payload leads a login of one of several front ends elsewhere: ${redirectPayloads.length} payloads`, () => {
   const underTest = team('key-file: ./key', frontEnds);

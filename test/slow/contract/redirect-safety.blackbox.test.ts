@@ -18,9 +18,7 @@ const page = `${frontendOrigin}/signed-in?theme=dark`;
 
 // The payload in a query: only characters that are not allowed there are encoded.
 const asQuery = (payload: string) =>
-  payload
-    .toWellFormed()
-    .replaceAll(/[^\x21-\x7e]|#/gu, (character) => encodeURIComponent(character));
+  payload.toWellFormed().replaceAll(/[^\x21-\x7e]|#/gu, (character) => encodeURIComponent(character));
 // The payload in a header: UTF-8, without the characters that would end the header.
 const asHeader = (payload: string) =>
   Buffer.from(payload)
@@ -61,9 +59,7 @@ const inputs: Record<string, (payload: string) => string> = {
   },
   "the provider's error": (payload) => get(`${callbackPath}?error=${asQuery(payload)}`),
   "the provider's description of an error": (payload) =>
-    get(
-      `${callbackPath}?error=access_denied&error_description=${asQuery(payload)}&error_uri=${asQuery(payload)}`,
-    ),
+    get(`${callbackPath}?error=access_denied&error_description=${asQuery(payload)}&error_uri=${asQuery(payload)}`),
   'the code': (payload) => get(`${callbackPath}?code=${asQuery(payload)}`),
   'the state of a callback': (payload) => get(`${callbackPath}?code=a&state=${asQuery(payload)}`),
   'the issuer of a callback': (payload) => get(`${callbackPath}?code=a&iss=${asQuery(payload)}`),
@@ -84,8 +80,7 @@ const inputs: Record<string, (payload: string) => string> = {
 const payloadsFor = (input: string, payloads: readonly string[]) =>
   /^the (front end's state|code|path|whole target)/.test(input) ? payloads : plainPayloads;
 
-const parametersOf = ({ hash, searchParams }: URL) =>
-  hash === '' ? searchParams : new URLSearchParams(hash.slice(1));
+const parametersOf = ({ hash, searchParams }: URL) => (hash === '' ? searchParams : new URLSearchParams(hash.slice(1)));
 
 describe(`no payload changes the target of a redirect: ${redirectPayloads.length} payloads`, () => {
   // Both read a request in the same way: the second one needs no encodings.

@@ -6,12 +6,7 @@ import { expectLogin, FakeBrowser, navigation } from '../../harness/browser/fake
 import { type Answer, send } from '../../harness/client/http-client.ts';
 import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { canary, expectNoneRemembered } from '../../harness/expect/canaries.ts';
-import {
-  expectError,
-  expectRedirect,
-  expectToken,
-  expectUser,
-} from '../../harness/expect/expectations.ts';
+import { expectError, expectRedirect, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { expectOAuthError } from '../../harness/login/oauth-front-end.ts';
 import { type Serving, serve } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
@@ -179,10 +174,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       await send(balancer.port, { path: `${callbackPath}?code=${canary('code')}&code=` });
       await send(balancer.port, {
         path: `${userPath}?access_token=${canary('token')}`,
-        headers: [
-          ...navigation,
-          ['Referer', `https://app.example/?access_token=${canary('token')}`],
-        ],
+        headers: [...navigation, ['Referer', `https://app.example/?access_token=${canary('token')}`]],
       });
       await send(balancer.port, { path: `/the-end?code=${canary('code')}` });
       const log = await balancer.logged('/the-end');

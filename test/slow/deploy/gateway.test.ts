@@ -8,13 +8,7 @@ import { logInTo, redemption, requestToken } from '../../harness/login/oauth-fro
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { RefreshingProvider } from '../../harness/provider/refreshing-provider.ts';
 import { type Serving, serve } from '../../harness/provider/serve.ts';
-import {
-  baseUrl,
-  keyFile,
-  type Relay,
-  secretFile,
-  useRelays,
-} from '../../harness/relay/relay-under-test.ts';
+import { baseUrl, keyFile, type Relay, secretFile, useRelays } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../../harness/system/memory-server.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';

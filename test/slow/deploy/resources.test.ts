@@ -47,10 +47,9 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       send(proxy.port, {
         path,
         authority: 'notes.example.com',
-        headers: [
-          ...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]),
-          ...headers,
-        ].map(([header, value]) => [header, value]),
+        headers: [...(token === undefined ? [] : [['Authorization', `Bearer ${token}`] as const]), ...headers].map(
+          ([header, value]) => [header, value],
+        ),
       });
 
     /** Sends what a browser sends before a request of a page. */
@@ -69,9 +68,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
     /** Sends a request by its lines. */
     const say = async (start: string, ...lines: readonly string[]) => {
       const connection = await RawConnection.open(proxy.port);
-      return connection.say(
-        [`${start} HTTP/1.1`, 'Host: notes.example.com', ...lines].join('\r\n'),
-      );
+      return connection.say([`${start} HTTP/1.1`, 'Host: notes.example.com', ...lines].join('\r\n'));
     };
 
     /** One request has passed, and the application sees the relay's identity and no other. */
@@ -124,12 +121,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
         'Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n',
       ]) {
         application.heads.length = 0;
-        const connection = await say(
-          'FROBNICATE /mcp',
-          `Authorization: Bearer ${relay.token}`,
-          'Cookie: a=b',
-          framed,
-        );
+        const connection = await say('FROBNICATE /mcp', `Authorization: Bearer ${relay.token}`, 'Cookie: a=b', framed);
         await connection.hear('ok');
         connection.close();
         expect(expectPassed()).to.match(/^FROBNICATE \/mcp /);
@@ -144,9 +136,7 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
         [relay.token.toUpperCase(), bad],
       ] as const) {
         const { status, rawHeaders } = await ask(token);
-        const challenges = rawHeaders.filter((_, at) =>
-          /^www-authenticate$/i.test(rawHeaders[at - 1] ?? ''),
-        );
+        const challenges = rawHeaders.filter((_, at) => /^www-authenticate$/i.test(rawHeaders[at - 1] ?? ''));
         expect({ status, challenges }).to.deep.equal({ status: 401, challenges: [expected] });
         expect(rawHeaders.join()).to.match(/access-control-expose-headers,WWW-Authenticate/i);
       }

@@ -3,11 +3,7 @@ import { LoginTraffic } from '../../harness/client/login-traffic.ts';
 import { loadSteadily } from '../../harness/client/steady-load.ts';
 import { canariesIn, expectNoneRemembered } from '../../harness/expect/canaries.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import {
-  type RelayUnderTest,
-  registration,
-  startRelayFor,
-} from '../../harness/relay/relay-under-test.ts';
+import { type RelayUnderTest, registration, startRelayFor } from '../../harness/relay/relay-under-test.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';
 import { commandLineOf } from '../../harness/system/processes.ts';
 import { Balancer, startAtFreePort } from './support/balancer.ts';

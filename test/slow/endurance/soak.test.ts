@@ -113,12 +113,7 @@ describe('a relay under load for long', () => {
     judge('callback', fault, reply, reply.status !== 307 || reply.headers.location === target);
   }
 
-  function judge(
-    endpoint: 'lookup' | 'callback',
-    fault: string,
-    reply: Answer,
-    own: boolean,
-  ): void {
+  function judge(endpoint: 'lookup' | 'callback', fault: string, reply: Answer, own: boolean): void {
     if (fault !== 'none') counts.injected += 1;
     const [, lookup, callback] = faults[fault] ?? [undefined, 200, 307];
     if (reply.status === (endpoint === 'lookup' ? lookup : callback) && own) return;
@@ -149,8 +144,7 @@ describe('a relay under load for long', () => {
     const descriptorsBefore = descriptors();
     let done = 0;
     await manyAtOnce(total, connections, async (index) => {
-      const isLogin =
-        Math.floor(((index + 1) * logins) / total) > Math.floor((index * logins) / total);
+      const isLogin = Math.floor(((index + 1) * logins) / total) > Math.floor((index * logins) / total);
       await (isLogin ? logIn(index) : lookUp(index)).catch(({ message }) => fail(true, message));
       done += 1;
       if (done % Math.ceil(total / samples) !== 0) return;
@@ -185,8 +179,7 @@ describe('a relay under load for long', () => {
 
 /** The growth of memory in MiB per 100,000 requests, by least squares. */
 function memorySlope(points: readonly Sample[]): number {
-  const mean = (of: (point: Sample) => number) =>
-    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const mean = (of: (point: Sample) => number) => points.reduce((sum, point) => sum + of(point), 0) / points.length;
   const meanX = mean(({ requests }) => requests);
   const meanY = mean(({ residentMemory }) => residentMemory);
   const covariance = mean((point) => (point.requests - meanX) * (point.residentMemory - meanY));

@@ -3,8 +3,7 @@ import { Builder, By, Capabilities, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../harness/system/free-port.ts';
 import { type Engine, type Tab, until } from './engine.ts';
 
-const miniBrowser =
-  process.env['MINIBROWSER'] ?? '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
+const miniBrowser = process.env['MINIBROWSER'] ?? '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
 
 /** WebKitGTK, over WebDriver: one visitor at a time. */
 export const webkit: Engine = {
@@ -118,7 +117,6 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
       ),
     url: () => here(() => driver.getCurrentUrl()),
     back: () => here(() => driver.navigate().back()),
-    arrives: (url) =>
-      eventually(`${url} opens`, async () => (await driver.getCurrentUrl()).startsWith(url)),
+    arrives: (url) => eventually(`${url} opens`, async () => (await driver.getCurrentUrl()).startsWith(url)),
   };
 }

@@ -1,12 +1,4 @@
-import {
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -15,12 +7,7 @@ import { expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { projectRoot, run } from '../../harness/project/run.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
 import { type Invocation, RelayProcess, runRelay } from '../../harness/relay/relay-process.ts';
-import {
-  flagsFor,
-  listening,
-  RelayUnderTest,
-  registration,
-} from '../../harness/relay/relay-under-test.ts';
+import { flagsFor, listening, RelayUnderTest, registration } from '../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { needsRoot } from '../../harness/system/needs.ts';
 
@@ -44,9 +31,7 @@ describe('the executable with only its linked libraries', () => {
 
   const inside = (invocation: Invocation): Invocation => ({ ...invocation, launcher });
 
-  async function withProvider(
-    use: (provider: StrictProvider, invocation: Invocation) => Promise<void>,
-  ): Promise<void> {
+  async function withProvider(use: (provider: StrictProvider, invocation: Invocation) => Promise<void>): Promise<void> {
     const provider = await StrictProvider.start(registration());
     const flags = { ...flagsFor(provider, ''), 'client-secret-file': undefined };
     const env = { PROVIDER_CLIENT_SECRET: provider.registration.clientSecret };
@@ -108,8 +93,7 @@ describe('the executable with only its linked libraries', () => {
 
   it('runs the demo, up to a user record', async () => {
     const demo = new RelayProcess(inside({ words: ['demo'], flags: { port: '0' } }));
-    const url = (of: string) =>
-      demo.output((text) => new RegExp(`^ *${of} +(http:\\S+)$`, 'm').exec(text)?.[1]);
+    const url = (of: string) => demo.output((text) => new RegExp(`^ *${of} +(http:\\S+)$`, 'm').exec(text)?.[1]);
     const [frontEnd, relay] = [await url('front end'), await url('relay')];
     expect((await fetch(frontEnd)).status).to.equal(200);
     const browser = new FakeBrowser();

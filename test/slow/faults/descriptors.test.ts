@@ -3,11 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import { hangUp } from '../../harness/provider/provider-behaviours.ts';
-import {
-  expectService,
-  type RelayUnderTest,
-  withRelay,
-} from '../../harness/relay/relay-under-test.ts';
+import { expectService, type RelayUnderTest, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
 import { needsPrograms } from '../../harness/system/needs.ts';

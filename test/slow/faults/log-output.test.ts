@@ -7,12 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
 import { expectRedirect } from '../../harness/expect/expectations.ts';
-import {
-  expectService,
-  loginPath,
-  type RelayUnderTest,
-  withRelay,
-} from '../../harness/relay/relay-under-test.ts';
+import { expectService, loginPath, type RelayUnderTest, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
 import { FullDisk } from '../../harness/system/full-disk.ts';
@@ -45,9 +40,7 @@ describe('a log that cannot be written', () => {
   afterEach(async () => await rm(directory, { recursive: true }));
 
   /** Runs the task with a relay that writes to a pipe, and the unread end of the pipe. */
-  async function withPipe(
-    task: (underTest: RelayUnderTest, reader: Socket) => Promise<void>,
-  ): Promise<void> {
+  async function withPipe(task: (underTest: RelayUnderTest, reader: Socket) => Promise<void>): Promise<void> {
     const pipe = join(directory, 'log');
     execFileSync('mkfifo', [pipe]);
     // Opened for reading and writing, so that neither side waits for the other.
@@ -110,16 +103,12 @@ describe('a log that cannot be written', () => {
     },
   );
 
-  fault(
-    'nobody reads the pipe of the log when the relay is told to end',
-    'it ends well',
-    async () => {
-      await withPipe(async (underTest) => {
-        await startLogins(underTest, 1000);
-        await expectCleanEnd(underTest);
-      });
-    },
-  );
+  fault('nobody reads the pipe of the log when the relay is told to end', 'it ends well', async () => {
+    await withPipe(async (underTest) => {
+      await startLogins(underTest, 1000);
+      await expectCleanEnd(underTest);
+    });
+  });
 
   fault(
     'the disk of the log is full for a while',

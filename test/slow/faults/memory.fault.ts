@@ -3,21 +3,13 @@ import { expect } from 'chai';
 import { keepAliveAgent } from '../../harness/client/http-client.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import { answer } from '../../harness/provider/provider-behaviours.ts';
-import {
-  expectService,
-  type RelayUnderTest,
-  userPath,
-  withRelay,
-} from '../../harness/relay/relay-under-test.ts';
+import { expectService, type RelayUnderTest, userPath, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { fault } from '../../harness/system/fault.ts';
 
 const mebibyte = 1024 * 1024;
 
 /** Runs the task with a relay in a control group that limits its memory. */
-async function withMemory(
-  mebibytes: number,
-  task: (underTest: RelayUnderTest) => Promise<void>,
-): Promise<void> {
+async function withMemory(mebibytes: number, task: (underTest: RelayUnderTest) => Promise<void>): Promise<void> {
   const group = `/sys/fs/cgroup/memory/login-relay-${process.pid}`;
   mkdirSync(group);
   try {
@@ -38,9 +30,7 @@ async function lookUpLargeRecords(underTest: RelayUnderTest, times: number): Pro
   for (let time = 0; time < times; time += 1) {
     const sent = Array.from({ length: 192 }, async () => {
       const headers: [string, string][] = [['Authorization', 'Bearer a']];
-      const answered = await underTest
-        .send({ path: userPath, headers, agent })
-        .catch(() => undefined);
+      const answered = await underTest.send({ path: userPath, headers, agent }).catch(() => undefined);
       statuses.push(answered?.status ?? 0);
     });
     await Promise.all(sent);
@@ -50,29 +40,21 @@ async function lookUpLargeRecords(underTest: RelayUnderTest, times: number): Pro
 }
 
 describe('memory that is short', () => {
-  fault(
-    '768 records of 1 MiB, 192 at once, where 1 GiB of memory is allowed',
-    'each is passed on',
-    async () => {
-      await withMemory(1024, async (underTest) => {
-        const statuses = await lookUpLargeRecords(underTest, 4);
-        expect(new Set(statuses)).to.deep.equal(new Set([200]));
-        underTest.provider.forget();
-        await expectService(underTest);
-      });
-    },
-  );
+  fault('768 records of 1 MiB, 192 at once, where 1 GiB of memory is allowed', 'each is passed on', async () => {
+    await withMemory(1024, async (underTest) => {
+      const statuses = await lookUpLargeRecords(underTest, 4);
+      expect(new Set(statuses)).to.deep.equal(new Set([200]));
+      underTest.provider.forget();
+      await expectService(underTest);
+    });
+  });
 
-  fault(
-    'memory runs out',
-    'the process ends at once, and the one that its supervisor starts serves',
-    async () => {
-      await withMemory(80, async (underTest) => {
-        const lookups = lookUpLargeRecords(underTest, 20);
-        await underTest.process.ended;
-        await lookups;
-      });
-      await withRelay({}, async (underTest) => expectUser(await underTest.lookUp()));
-    },
-  );
+  fault('memory runs out', 'the process ends at once, and the one that its supervisor starts serves', async () => {
+    await withMemory(80, async (underTest) => {
+      const lookups = lookUpLargeRecords(underTest, 20);
+      await underTest.process.ended;
+      await lookups;
+    });
+    await withRelay({}, async (underTest) => expectUser(await underTest.lookUp()));
+  });
 });

@@ -19,44 +19,40 @@ describe('names that do not resolve', () => {
     { name: 'the name server fails', mood: 'fails', statuses: [502] },
     { name: 'the name server is silent', mood: 'is silent', statuses: [502, 504] },
   ] as const) {
-    fault(
-      `${name} for 20 s while 150 people ask`,
-      `${statuses.join(' or ')} meanwhile, service after`,
-      async () => {
-        const server = names();
-        const file = await secretFile(`nameserver ${address}\n`);
-        const mount = `mount --bind "${file}" /etc/resolv.conf`;
-        await withRelay(
-          {
-            launcher: ['unshare', '--mount', 'sh', '-c', `${mount} && exec "$0" "$@"`],
-            env: { INSECURE_HTTP: 'true' },
-            flags: (provider) => ({
-              'token-url': provider.tokenUrl.replace('127.0.0.1', 'provider.test'),
-              'user-url': provider.userUrl.replace('127.0.0.1', 'provider.test'),
-            }),
-          },
-          async (underTest) => {
-            await expectService(underTest);
-            server.mood = mood;
-            for (const socket of underTest.provider.openSockets) socket.destroy();
-            const start = performance.now();
-            const seen: number[] = [];
-            // Fewer than the lookups that a relay makes at once.
-            const askers = Array.from({ length: 150 }, async () => {
-              while (performance.now() - start < 20_000) {
-                seen.push((await underTest.lookUp()).status);
-                await new Promise((resolve) => setTimeout(resolve, 1000));
-              }
-            });
-            await Promise.all(askers);
-            for (const status of seen) expect(status).to.be.oneOf([...statuses]);
-            server.mood = 'answers';
-            await eventually(async () => expectUser(await underTest.lookUp()));
-            expect((await underTest.process.stop()).code).to.equal(0);
-          },
-        );
-      },
-    );
+    fault(`${name} for 20 s while 150 people ask`, `${statuses.join(' or ')} meanwhile, service after`, async () => {
+      const server = names();
+      const file = await secretFile(`nameserver ${address}\n`);
+      const mount = `mount --bind "${file}" /etc/resolv.conf`;
+      await withRelay(
+        {
+          launcher: ['unshare', '--mount', 'sh', '-c', `${mount} && exec "$0" "$@"`],
+          env: { INSECURE_HTTP: 'true' },
+          flags: (provider) => ({
+            'token-url': provider.tokenUrl.replace('127.0.0.1', 'provider.test'),
+            'user-url': provider.userUrl.replace('127.0.0.1', 'provider.test'),
+          }),
+        },
+        async (underTest) => {
+          await expectService(underTest);
+          server.mood = mood;
+          for (const socket of underTest.provider.openSockets) socket.destroy();
+          const start = performance.now();
+          const seen: number[] = [];
+          // Fewer than the lookups that a relay makes at once.
+          const askers = Array.from({ length: 150 }, async () => {
+            while (performance.now() - start < 20_000) {
+              seen.push((await underTest.lookUp()).status);
+              await new Promise((resolve) => setTimeout(resolve, 1000));
+            }
+          });
+          await Promise.all(askers);
+          for (const status of seen) expect(status).to.be.oneOf([...statuses]);
+          server.mood = 'answers';
+          await eventually(async () => expectUser(await underTest.lookUp()));
+          expect((await underTest.process.stop()).code).to.equal(0);
+        },
+      );
+    });
   }
 });
 

@@ -4,12 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { servedDuring } from '../../harness/client/honest-client.ts';
-import {
-  expectService,
-  loginPath,
-  userPath,
-  withRelay,
-} from '../../harness/relay/relay-under-test.ts';
+import { expectService, loginPath, userPath, withRelay } from '../../harness/relay/relay-under-test.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { fault } from '../../harness/system/fault.ts';
 
@@ -73,25 +68,21 @@ describe('clients that are slow on purpose', () => {
     },
   );
 
-  fault(
-    '5,000 connections that are kept after a request',
-    'everyone else is served throughout',
-    async () => {
-      await withRelay({}, async (underTest) => {
-        const sockets = await Promise.all(
-          Array.from({ length: 5000 }, async () => {
-            const socket = connect(underTest.port, '127.0.0.1');
-            socket.on('error', () => {});
-            socket.write(`GET ${userPath} HTTP/1.1\r\nHost: relay\r\n\r\n`);
-            await once(socket, 'data');
-            return socket;
-          }),
-        );
-        await servedDuring(underTest, wait(5000));
-        await expectService(underTest);
-        for (const socket of sockets) socket.destroy();
-        expect((await underTest.process.stop()).code).to.equal(0);
-      });
-    },
-  );
+  fault('5,000 connections that are kept after a request', 'everyone else is served throughout', async () => {
+    await withRelay({}, async (underTest) => {
+      const sockets = await Promise.all(
+        Array.from({ length: 5000 }, async () => {
+          const socket = connect(underTest.port, '127.0.0.1');
+          socket.on('error', () => {});
+          socket.write(`GET ${userPath} HTTP/1.1\r\nHost: relay\r\n\r\n`);
+          await once(socket, 'data');
+          return socket;
+        }),
+      );
+      await servedDuring(underTest, wait(5000));
+      await expectService(underTest);
+      for (const socket of sockets) socket.destroy();
+      expect((await underTest.process.stop()).code).to.equal(0);
+    });
+  });
 });

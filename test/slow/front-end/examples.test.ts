@@ -58,10 +58,9 @@ describe('the documents', () => {
     const test = documented('end-to-end.js', site().relay);
     const here = test.replace('http://localhost:5173', site().frontEnd);
     expect(here).to.not.equal(test);
-    const run: (page: Page) => Promise<void> = new Function(
-      'page',
-      `return (async () => {\n${here}})();`,
-    ).bind(undefined);
+    const run: (page: Page) => Promise<void> = new Function('page', `return (async () => {\n${here}})();`).bind(
+      undefined,
+    );
     await run(page);
     expect(page.url()).to.equal(`${site().frontEnd}/`);
   });

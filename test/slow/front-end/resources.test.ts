@@ -17,8 +17,7 @@ describe('a page and its API in Python behind Caddy, as docs/resources.md shows 
   const api = 'http://notes.localhost';
   let workspace: Workspace;
   let caddy: Balancer;
-  const here = (text: string) =>
-    text.replaceAll('https://notes.example.com', `${api}:${caddy.port}`);
+  const here = (text: string) => text.replaceAll('https://notes.example.com', `${api}:${caddy.port}`);
 
   /** The API, and Caddy in front. */
   async function startApi(relay: string): Promise<void> {

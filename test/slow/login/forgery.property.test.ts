@@ -47,16 +47,11 @@ function flipBit(text: string, position: number): string {
   return bytes.toString('base64url');
 }
 
-const base64url = fc
-  .uint8Array({ maxLength: 120 })
-  .map((bytes) => Buffer.from(bytes).toString('base64url'));
+const base64url = fc.uint8Array({ maxLength: 120 }).map((bytes) => Buffer.from(bytes).toString('base64url'));
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), base64url);
 const spoilt = (texts: fc.Arbitrary<string>) =>
   fc
-    .tuple(
-      texts,
-      fc.array(fc.tuple(fc.constantFrom(...spoils), fc.nat(120), anyText), { maxLength: 3 }),
-    )
+    .tuple(texts, fc.array(fc.tuple(fc.constantFrom(...spoils), fc.nat(120), anyText), { maxLength: 3 }))
     .map(([text, changes]) =>
       changes.reduce((result, [spoil, position, other]) => spoil(result, position, other), text),
     );
@@ -74,8 +69,7 @@ describe('of any states and cookies in a callback,', () => {
     const [cookie] = setCookies(answerOf(ctx));
     return { state, name: cookie?.name ?? '', value: cookie?.value ?? '' };
   });
-  const pick = <Value>(part: (login: (typeof logins)[number]) => Value) =>
-    fc.constantFrom(...logins.map(part));
+  const pick = <Value>(part: (login: (typeof logins)[number]) => Value) => fc.constantFrom(...logins.map(part));
   // Header values as Node decodes them: any byte except control characters.
   const headerText = (texts: fc.Arbitrary<string>) =>
     texts.map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ''));

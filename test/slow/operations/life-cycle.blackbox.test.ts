@@ -23,10 +23,7 @@ async function listeningSockets(pid: number): Promise<string[]> {
   return (await readFile(`/proc/${pid}/net/tcp`, 'utf8'))
     .split('\n')
     .map((line) => line.trim().split(/ +/))
-    .filter(
-      ([, , , state, , , , , , inode]) =>
-        state === listening && files.includes(`socket:[${inode}]`),
-    )
+    .filter(([, , , state, , , , , , inode]) => state === listening && files.includes(`socket:[${inode}]`))
     .map(([, , , , , , , , , inode]) => String(inode));
 }
 
@@ -34,8 +31,7 @@ describe('the life of a relay', () => {
   it('answers requests on keep-alive connections while it stops', async () => {
     await withRelay({}, async (underTest) => {
       const agent = new Agent({ keepAlive: true });
-      const requests = () =>
-        Promise.all([1, 2, 3, 4, 5].map(() => underTest.send({ path: loginPath, agent })));
+      const requests = () => Promise.all([1, 2, 3, 4, 5].map(() => underTest.send({ path: loginPath, agent })));
       await requests();
       process.kill(underTest.process.pid, 'SIGTERM');
       for (const answered of await requests()) expectRedirect(answered);

@@ -39,10 +39,7 @@ describe('a relay that is started by a service manager', () => {
       await manager.hears(/^READY=1$/);
       await relay.stop();
       await manager.hears(/^STOPPING=1$/);
-      expect(manager.notifications.map(({ message }) => message)).to.deep.equal([
-        'READY=1',
-        'STOPPING=1',
-      ]);
+      expect(manager.notifications.map(({ message }) => message)).to.deep.equal(['READY=1', 'STOPPING=1']);
     });
   });
 
@@ -76,8 +73,7 @@ describe('a relay that is started by a service manager', () => {
     const env = { ...manager.environment, PATH: '/nowhere', WATCHDOG_USEC: '2000' };
     await withRelay({ env }, async (underTest) => {
       const { process: relay } = underTest;
-      const isWarning = ({ level, error }: Record<string, unknown>) =>
-        level === 'warn' && error !== undefined;
+      const isWarning = ({ level, error }: Record<string, unknown>) => level === 'warn' && error !== undefined;
       const warning = await relay.logLine(isWarning);
       expect(warning).to.include({ error: 'ENOENT' });
       expect(warning['msg']).to.contain('systemd-notify');

@@ -22,10 +22,7 @@ describe('oidc-provider, found by discovery', () => {
   let relay: Relay;
 
   /** Starts a provider, and a relay that is its client. */
-  async function start(
-    options: CertifiedProviderOptions,
-    flags: Record<string, string> = {},
-  ): Promise<void> {
+  async function start(options: CertifiedProviderOptions, flags: Record<string, string> = {}): Promise<void> {
     provider = await startCertifiedProvider(options);
     const { issuer } = provider;
     relay = await startRelay({ client: options.client, flags: { issuer, ...flags } });

@@ -36,8 +36,7 @@ async function start({ registration, codeSeconds }: Setup): Promise<RunningServe
     REDIRECT_URI: registration.redirectUri,
     PYTHONDONTWRITEBYTECODE: '1',
   };
-  const manage = async (...words: string[]) =>
-    await workspace.run('/usr/bin/python3', [site, ...words], env);
+  const manage = async (...words: string[]) => await workspace.run('/usr/bin/python3', [site, ...words], env);
   try {
     await manage('migrate', '--verbosity=0');
     await manage('shell', `--command=${contents}`);

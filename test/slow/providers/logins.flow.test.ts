@@ -85,9 +85,7 @@ describe('a provider that behaves as documented', () => {
         provider.pages = documented(client);
         https = await serveTls(certificate.key + certificate.cert, provider.listener);
         const hosts = [example.token, example.lookup].map((url) => `${hostOf(url)}:443`);
-        proxy = await ForwardProxy.start(
-          Object.fromEntries(hosts.map((host) => [host, https.port])),
-        );
+        proxy = await ForwardProxy.start(Object.fromEntries(hosts.map((host) => [host, https.port])));
         // The relay reaches only hosts that the proxy knows.
         relay = await startRelay({
           client,

@@ -72,9 +72,7 @@ describe('the Debian package', () => {
     const removed = `dpkg --no-triggers -r login-relay ${quietly}`;
     const purged = `dpkg --no-triggers -P login-relay ${quietly}`;
     /** The commands after the installation, and what they print. */
-    const cases: Readonly<
-      Record<string, readonly [commands: readonly string[], prints: string[]]>
-    > = {
+    const cases: Readonly<Record<string, readonly [commands: readonly string[], prints: string[]]>> = {
       'installs the binary, the units, the manual page, the completions and the licences': [
         [
           String.raw`dpkg -L login-relay | grep -v '/examples\|[A-Za-z]\.\(md\|svg\|json\)$' | LC_ALL=C sort | while read f; do [ -d "$f" ] || echo "$f"; done`,
@@ -181,10 +179,7 @@ describe('the Debian package', () => {
 
     it('says the next four commands when it is installed, and not when it is upgraded', () => {
       const loud = install.replace(quietly, '2>/dev/null');
-      const said = built.inThrowawaySystem(
-        `${loud} | grep '^  sudo'`,
-        `! ${loud} | grep '^  sudo'`,
-      );
+      const said = built.inThrowawaySystem(`${loud} | grep '^  sudo'`, `! ${loud} | grep '^  sudo'`);
       expect(said.map((line) => line.trim().split(' ').slice(0, 2).join(' '))).to.deep.equal([
         'sudo install',
         'sudoedit /etc/login-relay/config.yaml',

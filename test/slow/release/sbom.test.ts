@@ -46,10 +46,7 @@ describe('the bill of materials', () => {
 
   it('is the same for the same commit, and differs for another date', () => {
     expect(runScript('sbom.ts', { env: epoch })).to.equal(text);
-    const later = v.parse(
-      bomSchema,
-      JSON.parse(runScript('sbom.ts', { env: { SOURCE_DATE_EPOCH: '1' } })),
-    );
+    const later = v.parse(bomSchema, JSON.parse(runScript('sbom.ts', { env: { SOURCE_DATE_EPOCH: '1' } })));
     expect(later.serialNumber).to.not.equal(bom.serialNumber);
     expect(bom.metadata.timestamp).to.equal('2023-11-14T22:13:20.000Z');
   });

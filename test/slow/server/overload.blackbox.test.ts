@@ -7,12 +7,7 @@ import { canary } from '../../harness/expect/canaries.ts';
 import { expectError, expectToken, expectUser } from '../../harness/expect/expectations.ts';
 import { reset } from '../../harness/provider/provider-behaviours.ts';
 import { userRecord } from '../../harness/provider/strict-provider.ts';
-import {
-  callbackPath,
-  expectService,
-  relayUnderTest,
-  userPath,
-} from '../../harness/relay/relay-under-test.ts';
+import { callbackPath, expectService, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 
 /** The limit of calls to the provider in flight. */
 const limit = 256;
@@ -98,9 +93,7 @@ describe('overload', () => {
       const { provider, process } = underTest();
       holdCalls();
       const authorization = `Authorization: Bearer ${canary('token')}\r\n`;
-      const clients = await Promise.all(
-        Array.from({ length: lookupLimit }, () => ask(userPath, authorization)),
-      );
+      const clients = await Promise.all(Array.from({ length: lookupLimit }, () => ask(userPath, authorization)));
       await provider.arrivals(lookupLimit);
       expectError(await underTest().lookUp(), 503);
       for (const client of clients) client.close();
@@ -123,9 +116,7 @@ describe('overload', () => {
       // Once the relay has answered this, it knows that the other client is gone.
       await underTest().get('/healthz');
       release();
-      const line = await process.logLine(
-        ({ outcome, route }) => outcome === 'client_gone' && route === callbackPath,
-      );
+      const line = await process.logLine(({ outcome, route }) => outcome === 'client_gone' && route === callbackPath);
       expect(line['provider']).to.include({ endpoint: 'token', outcome: 'answered', status: 200 });
     });
   });

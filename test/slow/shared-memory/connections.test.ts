@@ -65,9 +65,7 @@ describe('relays reach their shared memory', () => {
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
     await server.run(['ACL', 'SETUSER', 'relay', '-eval']);
-    expect(await checked(flags)).to.match(
-      /^problem: does not let this user run all commands.*NOPERM/,
-    );
+    expect(await checked(flags)).to.match(/^problem: does not let this user run all commands.*NOPERM/);
   });
 
   it('and are advised to start it if it is not there', async () => {
@@ -82,9 +80,7 @@ describe('relays reach their shared memory', () => {
     expect(await checked(flags)).to.match(/^ok: /);
     expect(await checked({ 'shared-memory': server.address })).to.match(/NOAUTH/);
     const wrong = { ...flags, 'shared-memory-password-file': await secretFile('wrong') };
-    expect(await checked(wrong)).to.match(
-      /^problem: refuses the user or the password \(WRONGPASS\)/,
-    );
+    expect(await checked(wrong)).to.match(/^problem: refuses the user or the password \(WRONGPASS\)/);
     const relays = await Relays.start(1, wrong);
     const line = await relays.at(0).process.logLine(({ msg }) => msg === 'shared memory is away');
     expect(line).to.have.property('reason', 'WRONGPASS');
@@ -104,9 +100,7 @@ describe('relays reach their shared memory', () => {
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
     const unknown = { 'shared-memory': `rediss://localhost:${tlsPort}` };
-    expect(await checked(unknown)).to.match(
-      /^problem: cannot be reached \((SELF_SIGNED|UNABLE_TO)/,
-    );
+    expect(await checked(unknown)).to.match(/^problem: cannot be reached \((SELF_SIGNED|UNABLE_TO)/);
     await remove();
   });
 

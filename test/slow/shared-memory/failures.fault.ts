@@ -71,9 +71,7 @@ describe('relays whose shared memory', () => {
       await sentinels[0]?.kill();
       const before = relays.each.map(({ process: relay }) => relay.logLines.length);
       for (let turn = 0; turn < 5; turn += 1) expect(await refreshAtTwo(relays)).to.equal(1);
-      const later = relays.each.flatMap(({ process: relay }, at) =>
-        relay.logLines.slice(before[at]),
-      );
+      const later = relays.each.flatMap(({ process: relay }, at) => relay.logLines.slice(before[at]));
       expect(later.map(({ msg }) => msg)).to.not.include('shared memory is away');
     } finally {
       await relays.stop();

@@ -97,8 +97,7 @@ describe('three relays that share a memory', () => {
       state: request.searchParams.get('state') ?? '',
     })}`;
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const open = (): Promise<Answer> =>
-      new FakeBrowser(relays).open(callback, { headers: [['Cookie', cookie]] });
+    const open = (): Promise<Answer> => new FakeBrowser(relays).open(callback, { headers: [['Cookie', cookie]] });
     const { onToken } = relays().provider;
     relays().provider.onToken = onceAwaited(onToken, relays().server);
     const locations = (await Promise.all([open(), open()])).map(expectRedirect);
@@ -166,8 +165,7 @@ describe('three relays that share a memory', () => {
       expect(key).to.match(/^login-relay:1:[a-z]:[\w-]{43}$/);
       expect(left).to.be.above(0);
       for (const secret of [...Object.values(before), ...Object.values(after)]) {
-        if (typeof secret === 'string' && secret.length > 20)
-          expect(key + value).to.not.include(secret);
+        if (typeof secret === 'string' && secret.length > 20) expect(key + value).to.not.include(secret);
       }
     }
   });
@@ -201,8 +199,7 @@ describe('three relays with sessions that share a memory', () => {
   it('refresh once for twenty tabs, and the session lives on', async () => {
     const page = await relays().sessionPage();
     const { cookie } = page;
-    for (const answer of await Promise.all(tabs.map(() => page.refresh({ cookie }))))
-      sessionOf(answer);
+    for (const answer of await Promise.all(tabs.map(() => page.refresh({ cookie })))) sessionOf(answer);
     expect(relays().provider.credentials('refresh')).to.have.lengthOf(1);
     sessionOf(await page.refresh());
     expect((await page.lookUp()).status).to.equal(200);
@@ -212,8 +209,7 @@ describe('three relays with sessions that share a memory', () => {
     const page = await relays().sessionPage();
     const { cookie } = page;
     expect((await page.logOut()).status).to.equal(200);
-    for (const _ of relays().each)
-      expectSessionFailure(await page.describe({ cookie }), 'session_missing');
+    for (const _ of relays().each) expectSessionFailure(await page.describe({ cookie }), 'session_missing');
     await relays().restart();
     for (const _ of relays().each) {
       expectSessionFailure(await page.describe({ cookie }), 'session_missing');

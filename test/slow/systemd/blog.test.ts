@@ -38,8 +38,7 @@ function blocksOfManual(): string[] {
 const { describe } = needsRoot('caddy', 'curl', 'dpkg-deb', 'unshare');
 
 describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () => {
-  const [installation = '', storing = '', configuration = '', start = '', cms = ''] =
-    blocksOfManual();
+  const [installation = '', storing = '', configuration = '', start = '', cms = ''] = blocksOfManual();
   let built: DebianPackage | undefined;
   let system: BootedSystem;
 
@@ -60,12 +59,7 @@ describe('a relay for a blog, as docs/cms.md says, in a new Debian system', () =
   it('logs an editor in, after the commands of the page and nothing else', () => {
     const [, name = ''] = /\.\/dist\/(login-relay\S+)/.exec(installation) ?? [];
     system.copy(built?.file() ?? '', `/root/${name}`);
-    run(
-      installation
-        .replace('./dist/', './')
-        .replace('apt install', 'dpkg --install')
-        .replace(' caddy', ''),
-    );
+    run(installation.replace('./dist/', './').replace('apt install', 'dpkg --install').replace(' caddy', ''));
     run(storing.replace('sudo install', 'echo a-secret | sudo install'));
     run(`cat >/etc/login-relay/config.yaml <<'END'\n${configuration}END`);
     run(`

@@ -81,8 +81,7 @@ describe('the service', () => {
   });
   // JSON is YAML.
   const configure = (changed: object) => system.run(`echo '${JSON.stringify(changed)}' >${config}`);
-  const mainProcess = () =>
-    system.run('systemctl show --property MainPID --value login-relay').trim();
+  const mainProcess = () => system.run('systemctl show --property MainPID --value login-relay').trim();
   const journal = () => system.run('journalctl --no-pager --output cat --unit login-relay');
 
   it('is ready when it answers, in its sandbox', async () => {
@@ -225,9 +224,7 @@ describe('the service', () => {
   it('shows no secret, code or token in journal, arguments, environment or title', () => {
     const pid = mainProcess();
     for (const path of ['cmdline', 'environ', 'comm', 'status']) {
-      expect([...canariesIn(system.run(`tr '\\0' ' ' </proc/${pid}/${path}`))], path).to.deep.equal(
-        [],
-      );
+      expect([...canariesIn(system.run(`tr '\\0' ' ' </proc/${pid}/${path}`))], path).to.deep.equal([]);
     }
     expect([...canariesIn(system.run('journalctl --no-pager'))]).to.deep.equal([]);
     expect([...canariesIn(system.run('systemctl show login-relay'))]).to.deep.equal([]);

@@ -10,12 +10,7 @@ import { canary } from '../../harness/expect/canaries.ts';
 import { expectUser } from '../../harness/expect/expectations.ts';
 import { hangUp, reset } from '../../harness/provider/provider-behaviours.ts';
 import { type Behaviour, userRecord } from '../../harness/provider/strict-provider.ts';
-import {
-  callbackPath,
-  frontendOrigin,
-  relayUnderTest,
-  userPath,
-} from '../../harness/relay/relay-under-test.ts';
+import { callbackPath, frontendOrigin, relayUnderTest, userPath } from '../../harness/relay/relay-under-test.ts';
 
 const wanted = Number(process.env['REPLIES'] ?? 4000);
 const people = 500;
@@ -109,11 +104,7 @@ describe('many people at once, at a provider that confuses its clients', () => {
       const token = canary('token');
       const answered = lookUp(token);
       await new Promise((resolve) => setImmediate(resolve));
-      await Promise.all(
-        provider.openSockets.map(
-          (socket) => new Promise((resolve) => socket.write(unasked, resolve)),
-        ),
-      );
+      await Promise.all(provider.openSockets.map((socket) => new Promise((resolve) => socket.write(unasked, resolve))));
       process.kill(relay.pid, 'SIGCONT');
       expect(expectUser(await answered)).to.include({ login: `owner-of-${token}` });
     }
@@ -128,8 +119,7 @@ function confusingManners(issueToken: Behaviour) {
   let unasked = 0;
   let arrived = 0;
   const held: (() => void)[] = [];
-  const honestly: Behaviour = (response, call) =>
-    (call.endpoint === 'token' ? issueToken : userRecord)(response, call);
+  const honestly: Behaviour = (response, call) => (call.endpoint === 'token' ? issueToken : userRecord)(response, call);
 
   /** The answers of several calls are sent in reverse order. */
   const inReverse: Behaviour = (...call) => {

@@ -6,12 +6,7 @@ import { metadata, openIdPath } from '../../harness/provider/metadata.ts';
 import { json, type Reply } from '../../harness/provider/provider-behaviours.ts';
 import { type Serving, serveTls } from '../../harness/provider/serve.ts';
 import { StrictProvider } from '../../harness/provider/strict-provider.ts';
-import {
-  callbackPath,
-  type Relay,
-  registration,
-  useRelays,
-} from '../../harness/relay/relay-under-test.ts';
+import { callbackPath, type Relay, registration, useRelays } from '../../harness/relay/relay-under-test.ts';
 import { type Certificate, issueCertificate } from '../../harness/system/certificate.ts';
 
 const user = { login: 'ada' };

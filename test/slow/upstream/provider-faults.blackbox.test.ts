@@ -49,15 +49,11 @@ describe('a provider that misbehaves', () => {
     const unreachable: Record<string, Behaviour> = {
       'closes the connection': hangUp,
       'cuts a chunked body short': truncatedChunks(200, sound),
-      'cuts a chunk short': rawBytes(
-        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{',
-      ),
+      'cuts a chunk short': rawBytes('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{'),
       'sends no HTTP': rawBytes('SSH-2.0-OpenSSH_9.2\r\n'),
       'closes after half a head': rawBytes('HTTP/1.1 200 OK\r\nContent-Le'),
       'sends a header with a NUL': rawBytes('HTTP/1.1 200 OK\r\nX: \0\r\n\r\n{}'),
-      'sends two lengths': rawBytes(
-        'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
-      ),
+      'sends two lengths': rawBytes('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'),
       'sends headers without end': (response) => {
         response.socket?.write(`HTTP/1.1 200 OK\r\n${'X: x\r\n'.repeat(100_000)}`);
       },
@@ -71,10 +67,7 @@ describe('a provider that misbehaves', () => {
         response.on('drain', write);
         write();
       },
-      'sends a gzip bomb in a gzip': encoded(
-        gzipSync(gzipSync(ofSize(64 * mebibyte))),
-        'gzip, gzip',
-      ),
+      'sends a gzip bomb in a gzip': encoded(gzipSync(gzipSync(ofSize(64 * mebibyte))), 'gzip, gzip'),
     };
     for (const [name, behaviour] of Object.entries(unreachable)) {
       it(`and ${name}: 502`, async () => {
@@ -129,11 +122,7 @@ describe('a provider that misbehaves', () => {
     }
 
     it('and switches protocols: that status counts, at once', async () => {
-      misbehave(
-        rawBytes(
-          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
-        ),
-      );
+      misbehave(rawBytes('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'));
       expectError(await underTest().logIn(), 400);
       expectError(await underTest().lookUp(), 401);
     });

@@ -34,10 +34,7 @@ export class GatewayRig {
       rig.cancelled += 1;
     });
     const rig = new GatewayRig(relay, workspace, modern);
-    const [everythingPort, modernPort] = await Promise.all([
-      rig.#watched(port),
-      rig.#watched(modern.port),
-    ]);
+    const [everythingPort, modernPort] = await Promise.all([rig.#watched(port), rig.#watched(modern.port)]);
     await relay.restart({
       here: true,
       relay: `resources:

@@ -6,10 +6,7 @@ import type * as first from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type {
-  OAuthClientInformationMixed,
-  OAuthTokens,
-} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import { freePort } from '../../../harness/system/free-port.ts';
@@ -155,9 +152,7 @@ async function connectFirst(transport: Transport): Promise<Session> {
 /** An application with the official SDK, version 1. */
 export async function openFirstSdk({ rig, url, document }: Given): Promise<Session> {
   type Discovered = first.OAuthDiscoveryState;
-  const authProvider = new Application<OAuthClientInformationMixed, OAuthTokens, Discovered>(
-    document,
-  );
+  const authProvider = new Application<OAuthClientInformationMixed, OAuthTokens, Discovered>(document);
   return await logIn(rig, authProvider, {
     transport: () => new StreamableHTTPClientTransport(new URL(url), { authProvider }),
     async connect(transport) {
@@ -171,13 +166,9 @@ export async function openFirstSdk({ rig, url, document }: Given): Promise<Sessi
 export const openSecondSdk = (given: Given): Promise<Session> => openSecond(given, 'legacy');
 
 /** The same, which speaks the protocol of 2026-07-28. */
-export const openModernSdk = (given: Given): Promise<Session> =>
-  openSecond(given, { pin: '2026-07-28' });
+export const openModernSdk = (given: Given): Promise<Session> => openSecond(given, { pin: '2026-07-28' });
 
-async function openSecond(
-  { rig, url, document }: Given,
-  mode: second.VersionNegotiationMode,
-): Promise<Session> {
+async function openSecond({ rig, url, document }: Given, mode: second.VersionNegotiationMode): Promise<Session> {
   const authProvider = new Application<
     second.StoredOAuthClientInformation,
     second.StoredOAuthTokens,

@@ -126,10 +126,7 @@ export class Balancer {
 function withoutServerName(): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      done(
-        null,
-        Buffer.from(chunk.toString('latin1').replace('\r\nServer: nginx\r\n', '\r\n'), 'latin1'),
-      );
+      done(null, Buffer.from(chunk.toString('latin1').replace('\r\nServer: nginx\r\n', '\r\n'), 'latin1'));
     },
   });
 }

@@ -44,8 +44,7 @@ resources:
   notes: { url: https://notes.example.com/mcp, identity: [email, groups] }
   others: { url: https://others.example.com/mcp }
 `,
-    frontEnds:
-      '  app: { origin: https://app.example, token-delivery: code, resources: [notes, others] }',
+    frontEnds: '  app: { origin: https://app.example, token-delivery: code, resources: [notes, others] }',
   });
   relay.provider.onUser = json(person);
   const { access_token: token } = tokensOf(await logIn(relay, { ...ofApp, resource: notes }));
@@ -101,9 +100,7 @@ export async function startApplication(): Promise<Application> {
         );
         socket.pipe(socket);
       } else if (head.includes(' /events ')) {
-        socket.write(
-          'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n',
-        );
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n');
       } else {
         socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok');
       }

@@ -55,10 +55,7 @@ const nginx: BalancerKind = {
     ['listen 443 ', `listen 127.0.0.1:${port} `],
     ['/etc/nginx/login-relay.pem', pem],
     ['/var/log/nginx/login-relay.log', `${directory}/access.log`],
-    [
-      /(?:^ {2}server [\d.]+:8000( .*)\n)+/gm,
-      relayPorts.map((relay) => `  server 127.0.0.1:${relay}$1\n`).join(''),
-    ],
+    [/(?:^ {2}server [\d.]+:8000( .*)\n)+/gm, relayPorts.map((relay) => `  server 127.0.0.1:${relay}$1\n`).join('')],
     inNginxConf(directory),
   ],
   check: (config) => ['-t', '-q', '-c', config],
@@ -73,10 +70,7 @@ const caddy: BalancerKind = {
   replacements: (site) => [
     servesAnyName('login.example.com', site),
     withoutAdmin,
-    [
-      /to( 10[.\d]+:8000)+/g,
-      `to ${site.relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`,
-    ],
+    [/to( 10[.\d]+:8000)+/g, `to ${site.relayPorts.map((relay) => `127.0.0.1:${relay}`).join(' ')}`],
   ],
   check: (config) => ['validate', '--adapter', 'caddyfile', '--config', config],
   serve: (config) => ['run', '--adapter', 'caddyfile', '--config', config],
@@ -153,11 +147,7 @@ export function guards(applicationPort: () => number): Readonly<Record<string, B
     caddy: {
       ...caddy,
       file: 'deploy/caddy/resource.Caddyfile',
-      replacements: (site) => [
-        ...addresses(site),
-        servesAnyName('notes.example.com', site),
-        withoutAdmin,
-      ],
+      replacements: (site) => [...addresses(site), servesAnyName('notes.example.com', site), withoutAdmin],
     },
   };
 }

@@ -4,18 +4,10 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { canary } from '../../../harness/expect/canaries.ts';
 import { documented } from '../../../harness/project/shipped-pages.ts';
-import {
-  type CertifiedProvider,
-  startCertifiedProvider,
-} from '../../../harness/provider/certified-provider.ts';
+import { type CertifiedProvider, startCertifiedProvider } from '../../../harness/provider/certified-provider.ts';
 import { serve } from '../../../harness/provider/serve.ts';
 import type { Flags } from '../../../harness/relay/relay-process.ts';
-import {
-  keyFile,
-  type Relay,
-  secretFile,
-  useRelays,
-} from '../../../harness/relay/relay-under-test.ts';
+import { keyFile, type Relay, secretFile, useRelays } from '../../../harness/relay/relay-under-test.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 import { startedOnce } from '../../../harness/system/started-once.ts';
 
@@ -28,9 +20,7 @@ interface Site {
 }
 
 /** The files of a front end by their paths, for a relay at this address; or what serves them. */
-type Pages = (
-  relayUrl: string,
-) => RequestListener | Files | Promise<Files> | Promise<RequestListener>;
+type Pages = (relayUrl: string) => RequestListener | Files | Promise<Files> | Promise<RequestListener>;
 type Files = Readonly<Record<string, string>>;
 
 interface SiteOptions {

@@ -13,8 +13,7 @@ export const quietly = '>/dev/null 2>&1';
 /** The command that installs the package in a temporary system. */
 export const install = `dpkg --no-triggers -i /mnt/login-relay_${version}_amd64.deb ${quietly}`;
 /** The command that enables the service there. */
-export const enable =
-  'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay 2>/dev/null';
+export const enable = 'command -p env PATH=/usr/bin systemctl --root=/ enable login-relay 2>/dev/null';
 
 /** The Debian package, built for a test. */
 export class DebianPackage {
@@ -26,10 +25,7 @@ export class DebianPackage {
   constructor(program = '/bin/true') {
     this.#program = program;
     expect(run('scripts/share.sh', [join(this.dist, 'share')])).to.include({ code: 0, stderr: '' });
-    writeFileSync(
-      join(this.dist, 'THIRD-PARTY-LICENSES.txt'),
-      runScript('third-party-licenses.ts'),
-    );
+    writeFileSync(join(this.dist, 'THIRD-PARTY-LICENSES.txt'), runScript('third-party-licenses.ts'));
     this.build('amd64');
   }
 

@@ -16,11 +16,7 @@ const sixTabs = Array.from({ length: 6 });
  */
 export async function withServer(
   task: (relays: Relays, server: MemoryServer) => Promise<void>,
-  {
-    words = [],
-    flags = {},
-    isAway = false,
-  }: { words?: string[]; flags?: Flags; isAway?: boolean } = {},
+  { words = [], flags = {}, isAway = false }: { words?: string[]; flags?: Flags; isAway?: boolean } = {},
 ): Promise<void> {
   const server = await MemoryServer.start(...words);
   try {
@@ -48,9 +44,7 @@ export async function refreshAtTwo(relays: Relays): Promise<number> {
 
 /** Waits until every relay has logged this. */
 export const logged = (relays: Relays, msg: string) =>
-  Promise.all(
-    relays.each.map(({ process: relay }) => relay.logLine((line) => line['msg'] === msg)),
-  );
+  Promise.all(relays.each.map(({ process: relay }) => relay.logLine((line) => line['msg'] === msg)));
 
 /** Refreshes until there is a token, as the client does after a 503. */
 export async function insist(page: OAuthPage, refreshToken: string): Promise<Answer> {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { claimsIdentity } from './claimed-identities.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -24,18 +25,22 @@ const keptBack =
   /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|x-http-method|x-login-relay|x-real-ip)$|^(?:proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
 /** What names the caller, and what only browsers send. */
 const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
-/** By these, servers behind proxies know people, who must not write them themselves. */
-const keptFromResource = /^x-request-id$|^x-(?:authentik|authenticated|user)|^(?:remote|x-auth|x-remote|x-webauth)-/;
+/** What the relay sets itself, and what proxies of hosting companies say of the client's address. */
+const keptFromResource = /^x-request-id$|-connecting-ip|^x-(?:appengine|azure|envoy)-/;
 
-/** Whether a request header passes these patterns. Servers take other characters of a name for hyphens. */
-const passes = (name: string, more: RegExp) => {
-  const read = name.replace(/[^a-z0-9]/g, '-');
-  return !keptBack.test(read) && !more.test(read);
-};
+/** A name as servers read it: many take other characters for hyphens. */
+const asRead = (name: string) => name.replace(/[^a-z0-9]/g, '-');
 
 /** Whether a configuration may pass a request header to the API. @param name in lower case */
 export function mayReachApi(name: string): boolean {
-  return passes(name, keptFromApi);
+  const read = asRead(name);
+  return !keptBack.test(read) && !keptFromApi.test(read);
+}
+
+/** Whether a request header passes the gateway. @param name in lower case */
+function mayReachResource(name: string): boolean {
+  const read = asRead(name);
+  return !keptBack.test(read) && !keptFromResource.test(read) && !claimsIdentity(read);
 }
 
 /**
@@ -45,7 +50,7 @@ export function mayReachApi(name: string): boolean {
  * @param headers with names in lower case
  */
 export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
-  return selected(headers, (name) => passes(name, keptFromResource));
+  return selected(headers, mayReachResource);
 }
 
 /**
@@ -77,11 +82,11 @@ const inventedByApi = /^(?:x-|ratelimit)/;
 
 /** What starts with `x-`, but is for browsers or for proxies (`X-Accel-Redirect`, `X-Sendfile`). */
 const notInvented =
-  /^x-(?:accel-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
+  /^x-(?:accel-|archive-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
 /** Response headers that act on the whole origin of the relay or on one connection, or say who may read. */
 const keptFromClient =
-  /^(?:accept-ch|activate-storage-access|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|expect-ct|keep-alive|location|nel|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|set-login|speculation-rules|strict-transport-security|te|trailer|transfer-encoding|upgrade|surrogate-control|www-authenticate)$|^(?:access-control|proxy)-|cdn-cache-control$|^x-(?:accel-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
+  /^(?:accept-ch|activate-storage-access|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|edge-control|expect-ct|keep-alive|location|nel|observe-browsing-topics|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|set-login|shared-storage-write|speculation-rules|strict-transport-security|te|trailer|transfer-encoding|upgrade|use-as-dictionary|surrogate-control|www-authenticate)$|^(?:access-control|ad-auction|attribution-reporting|proxy|sec|secure-session)-|cdn-cache-control$|^x-(?:accel-|archive-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
 
 /** The headers of a response of a server behind the gateway that reach the client. @param headers with names in lower case */
 export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {

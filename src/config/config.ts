@@ -82,7 +82,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   });
   const certificate = readCertificate(relay);
   rules.checkListening(relay);
-  rules.checkClients(relay);
+  rules.checkClients(readings);
   frontEnds.forEach(checkFrontEnd);
   checkApis(readings);
   checkOpenClients(readings);

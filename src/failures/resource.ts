@@ -51,6 +51,8 @@ export const resourceFailures = {
   ...each('access_denied', {
     identity_too_long:
       'What the resource is to learn of this person does not fit into a token: there are too many groups. Only the operator can fix this.',
+    provider_token_too_long:
+      "The provider's access token is too long to be passed on to the server of this resource. Only the operator can fix this.",
   }),
   identity_unknown: {
     status: 503,

@@ -34,11 +34,13 @@ export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 export function createAccessTokens(keys: KeyRing) {
   const seal = createSeal('access token', keys, content, limits.resourceTokenLength);
   return {
-    /** @throws {RelayError} `identity_too_long` */
+    /** @throws {RelayError} `identity_too_long` or `provider_token_too_long` */
     issue(issued: AccessTokenContent, { audience }: Pick<Resource, 'audience'>): string {
       const token = seal.seal(issued, ...audience);
-      if (token.length > limits.resourceTokenLength) throw new RelayError('identity_too_long');
-      return token;
+      if (token.length <= limits.resourceTokenLength) return token;
+      const { providerToken = '' } = issued;
+      const isOfProvider = 2 * providerToken.length > JSON.stringify(issued).length;
+      throw new RelayError(isOfProvider ? 'provider_token_too_long' : 'identity_too_long');
     },
     /** @returns undefined if the token is altered, or not for this resource. It may have ended */
     open: (token: string, { audience }: Pick<Resource, 'audience'>) => seal.open(token, ...audience),

@@ -45,7 +45,7 @@ export function withRefreshToken(
   return { ...granted, refreshToken, refreshExpiresIn };
 }
 
-/** The relay's access token for a resource. It ends with its login. @throws {RelayError} `identity_too_long` */
+/** The relay's access token for a resource. It ends with its login. @throws as `issue` of `createAccessTokens` */
 function tokenFor(
   resource: Resource,
   { identity, frontEnd, grants, now }: Grantee,

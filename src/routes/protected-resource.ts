@@ -37,8 +37,10 @@ export function resourceMetadata({ name, url, scope }: Resource, authorizationSe
     resource_name: name,
   };
   return async (ctx) => {
-    const header = 'Access-Control-Allow-Origin';
-    if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
+    // A cache that named the origin of the first reader would shut out all others.
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.remove('Access-Control-Allow-Credentials');
+    ctx.remove('Vary');
     ctx.set('Cache-Control', 'public, max-age=60');
     ctx.body = metadata;
   };

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { apiRequestHeaders, mayReachApi, pageResponseHeaders } from '../../src/api-proxy/headers.ts';
+import { claimedIdentities } from '../../src/api-proxy/claimed-identities.ts';
+import {
+  apiRequestHeaders,
+  mayReachApi,
+  pageResponseHeaders,
+  resourceRequestHeaders,
+} from '../../src/api-proxy/headers.ts';
 
 const request = (headers: Record<string, string | string[]>, more: readonly string[] = []) =>
   apiRequestHeaders(headers, more, 'token');
@@ -77,6 +83,33 @@ describe('the headers of a request to the API', () => {
   });
 });
 
+describe('the headers of a request to a server behind the gateway', () => {
+  it('have no name by which a proxy says who somebody is, with any ending', () => {
+    for (const [pattern, names] of Object.entries(claimedIdentities)) {
+      expect(pattern).to.match(/^[a-z0-9-]+\*?$/);
+      for (const name of [...names, pattern.replace('*', 'anything')]) {
+        const read = name.toLowerCase();
+        expect(read, name).to.satisfy((one: string) => one.startsWith(pattern.replace('*', '')));
+        const sent = { [read]: 'mallory', [read.replaceAll('-', '_')]: 'mallory', 'mcp-method': 'a' };
+        expect(resourceRequestHeaders(sent), name).to.deep.equal({ 'mcp-method': 'a' });
+      }
+    }
+  });
+
+  it('have those of protocols, which only begin alike', () => {
+    for (const name of [
+      'x-api-key',
+      'x-trace-id',
+      'x-gitlab-event',
+      'x-goog-user-project',
+      'x-amzn-trace-id',
+      'ce-id',
+    ]) {
+      expect(resourceRequestHeaders({ [name]: 'a' }), name).to.deep.equal({ [name]: 'a' });
+    }
+  });
+});
+
 describe('the headers of a response to the page', () => {
   it('have what describes the content and the API', () => {
     for (const name of [
@@ -100,6 +133,7 @@ describe('the headers of a response to the page', () => {
       ...['cross-origin-opener-policy', 'expect-ct', 'nel', 'origin-agent-cluster', 'origin-trial'],
       ...['public-key-pins', 'report-to', 'reporting-endpoints', 'service-worker-allowed'],
       ...['set-login', 'speculation-rules', 'strict-transport-security', 'use-as-dictionary'],
+      ...['secure-session-registration', 'sec-session-challenge', 'shared-storage-write'],
       'x-permitted-cross-domain-policies',
     ],
     'what decides who may read or show it': [
@@ -117,6 +151,7 @@ describe('the headers of a response to the page', () => {
     'what proxies before the relay obey': [
       ...['x-accel-buffering', 'x-accel-redirect', 'x-envoy-immediate-health-check-fail'],
       ...['x-lighttpd-send-file', 'x-reproxy-url', 'x-sendfile'],
+      ...['edge-control', 'x-archive-files'],
     ],
     'what caches obey': ['age', 'cache-control', 'expires', 'pragma', 'vary'],
     'the headers of the connection': [...['connection', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade']],

@@ -182,6 +182,12 @@ front-ends:
       undefined,
       false,
     ]);
+    // An address has a share of the gateway.
+    const quiet = file(upstream).replace('key-file', 'trusted-proxies: "::1"\nrefused-exchanges: 0\nkey-file');
+    expect(readFileConfig(quiet).warnings.join('\n')).not.to.include('trusted-proxies');
+    const session = / {2}page: .*proxy.*\n/;
+    const unused = quiet.replace(`, ${upstream}`, '').replace(session, '');
+    expect(readFileConfig(unused).warnings.join('\n')).to.include('trusted-proxies has no effect');
     const refused: [RegExp, ...Parameters<typeof file>][] = [
       [/upstream must not have a query/, 'upstream: "http://127.0.0.1/mcp?a"'],
       [/upstream must not have a fragment/, 'upstream: "http://127.0.0.1/mcp#a"'],

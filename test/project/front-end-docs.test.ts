@@ -19,7 +19,7 @@ const ofResources: readonly string[] = [
   ...['resource_token_misplaced', 'resource_secret_wrong', 'token_of_relay'],
   ...['identity_too_long', 'identity_unknown', 'host_unknown', 'websocket_unsupported'],
   ...['upstream_unreachable', 'upstream_answer_unusable', 'upstream_timeout', 'streams_full'],
-  ...['upstream_refused_token', 'upstream_refused_relay'],
+  ...['upstream_refused_token', 'upstream_refused_relay', 'provider_token_too_long'],
 ];
 
 /** Failures that reach no page as a code of the relay. */

@@ -1,12 +1,14 @@
 import { METHODS } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { claimedIdentities } from '../../src/api-proxy/claimed-identities.ts';
 import { jsonOf } from '../clients/support/clients-relay.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import type { Sending } from '../harness/client/request.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { serveTcp } from '../harness/provider/serve.ts';
 import { gatewayRelay, type Name, urls } from './support/gateway-relay.ts';
-import { bearer } from './support/resources-relay.ts';
+import { ada, bearer } from './support/resources-relay.ts';
 
 const challenge = 'Bearer resource_metadata="https://notes.example.com/.well-known/oauth-protected-resource/mcp"';
 const authority = 'notes.example.com';
@@ -22,7 +24,11 @@ const forbidden = [
   ...['CF-Connecting-Client-IP', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'Cookie', 'Cookie2'],
   ...['Origin', 'Referer', 'DPoP', 'Proxy-Authorization', 'Proxy-Connection', 'Sec-Fetch-Site'],
   ...['Sec-WebSocket-Key', 'X-Request-Id', 'Keep-Alive', 'TE', 'Trailer', 'HTTP2-Settings'],
-  ...['Max-Forwards', 'X-Authenticated-User', 'X-Authentik-Username'],
+  ...['Max-Forwards', 'CF-Connecting-IP', 'X-Envoy-External-Address', 'X-Appengine-User-Ip'],
+  ...['Tailscale-User-Login', 'Cf-Access-Jwt-Assertion', 'X-MS-CLIENT-PRINCIPAL-NAME', 'X-Goog-IAP-JWT-Assertion'],
+  ...['X-Amzn-Oidc-Identity', 'X-Vouch-User', 'X-Pomerium-Jwt-Assertion', 'X-Consumer-Username', 'OIDC_CLAIM_sub'],
+  ...['OIDC_CLAIM_anything', 'Impersonate-Extra-Scopes', 'SSL_CLIENT_S_DN', 'X-SSL-Client-CN', 'X-Email'],
+  ...Object.values(claimedIdentities).flat(),
 ];
 const spellings = (name: string) => [
   name,
@@ -98,9 +104,9 @@ describe('a request to the gateway', () => {
     }
   });
 
-  it('says who sends it by no header but the configured ones, in 300 spellings', async () => {
+  it('says who sends it by no header but the configured ones, in 900 spellings', async () => {
     const all = forbidden.flatMap(spellings);
-    expect(all).to.have.length.above(300);
+    expect(all).to.have.length.above(900);
     for (let start = 0; start < all.length; start += 60) {
       const names = all.slice(start, start + 60);
       const connection = await RawConnection.open(relay().port);
@@ -223,6 +229,18 @@ describe('a request to the gateway', () => {
     await relay().reload(relay().settings());
   });
 
+  it("is not made for a token of the provider that is too long, and says so: the person's groups are not why", async () => {
+    const { provider } = relay();
+    const { onUser } = provider;
+    provider.onToken = json({ access_token: 'a'.repeat(5_000), token_type: 'Bearer' });
+    provider.onUser = json(ada);
+    const tokens: unknown = await relay().tokens('giving');
+    expect(tokens).to.have.property('error_description').that.includes("provider's access token is too long");
+    expect(relay().lines.at(-1)).to.include({ outcome: 'provider_token_too_long' });
+    provider.forget();
+    provider.onUser = onUser;
+  });
+
   it('gets 502 if the server cannot be reached', async () => {
     const closed = await serveTcp(() => {});
     await closed.close();
@@ -272,7 +290,10 @@ describe('the answer of a server behind the gateway', () => {
       ...['X-Accel-Redirect', 'X-Sendfile', 'X-Accel-Buffering', 'Refresh', 'NEL', 'Report-To'],
       ...['Proxy-Authenticate', 'X-Login-Relay', 'Content-Security-Policy-Report-Only'],
       ...['Set-Login', 'Surrogate-Control', 'CDN-Cache-Control', 'Speculation-Rules'],
-      ...['Trailer', 'X-Secret'],
+      ...['Trailer', 'X-Secret', 'Secure-Session-Registration', 'Secure-Session-Challenge'],
+      ...['Sec-Session-Registration', 'Sec-Session-Challenge', 'Use-As-Dictionary', 'Shared-Storage-Write'],
+      ...['Edge-Control', 'X-Archive-Files', 'Observe-Browsing-Topics', 'Ad-Auction-Signals'],
+      'Attribution-Reporting-Register-Source',
     ];
     relay().answer = (_, response) => {
       for (const name of evil) response.appendHeader(name, 'evil');

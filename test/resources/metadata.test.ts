@@ -74,7 +74,10 @@ describe('the metadata of several resources', () => {
           ['MCP-Protocol-Version', '2026-07-28'],
         ],
       });
-      expect(headers).to.include({ 'access-control-allow-origin': page });
+      // A cache keeps the resource's for all pages.
+      const isCacheable = path !== ofServer;
+      expect(headers).to.include({ 'access-control-allow-origin': isCacheable ? '*' : page });
+      expect('vary' in headers, 'Vary').to.equal(!isCacheable);
       expect(headers).not.to.have.property('access-control-allow-credentials');
     }
     expect(JSON.stringify(relay().lines)).not.to.contain('another origin');

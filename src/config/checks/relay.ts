@@ -31,10 +31,14 @@ export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean
 }
 
 /** Checks how clients are told apart. */
-export function checkClients(relay: RelayReading): void {
+export function checkClients({ relay, resources, frontEnds }: Readings): void {
   const { values, describe, warn, warnOfUnused } = relay;
   const { rateLimit, refusedExchanges, logClientAddress } = values;
-  const areCounted = rateLimit !== undefined || refusedExchanges !== 0;
+  // A client address also has a share of the gateway and of a provider's API, and a number of clients that it may register.
+  const haveShares =
+    resources.some((one) => one.values.upstream !== undefined) ||
+    frontEnds.some(({ apis, clients }) => apis.length > 0 || clients !== undefined);
+  const areCounted = rateLimit !== undefined || refusedExchanges !== 0 || haveShares;
   if (!areCounted && logClientAddress === 'off') warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
   if (!isBehindUnknownProxy(relay)) return;
   const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;

@@ -5,6 +5,7 @@ import { isCredential } from '../oauth/authorization-header.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import type { ProviderEndpoints } from '../upstream/provider-endpoints.ts';
+import { hasAtSign, isAddress } from './addresses.ts';
 import type { Allow } from './allow.ts';
 import { type Ask, isAllowed, textIn } from './answers.ts';
 import { type Identity, type IdentityQuestion, identityOf } from './identity.ts';
@@ -123,6 +124,8 @@ const longestName = 100;
 /** The name by which a person knows the account. */
 function loginNameOf(record: Readonly<Record<string, unknown>>): string | undefined {
   const names = nameFields.map((field) => textIn(record, field));
-  const name = names.find((one) => one !== undefined)?.replaceAll(/\p{C}/gu, '');
+  // An address that two programs would read in two ways is not shown as one.
+  const isShown = (text: string) => !hasAtSign(text) || isAddress(text);
+  const name = names.find((one) => one !== undefined && isShown(one))?.replaceAll(/\p{C}/gu, '');
   return name && [...name].slice(0, longestName).join('');
 }

@@ -2,6 +2,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { isObject, parseJson } from '../oauth/json.ts';
 import type { AccessAnswers, AccessRule, Membership, PersonValues } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
+import { isAddress, readDomain } from './addresses.ts';
 import { type Allow, answerTo, rulesOf } from './allow.ts';
 
 /** The user record, or a record of a list. */
@@ -112,10 +113,14 @@ const isUser: Matcher = (name, values, item) => {
   return isNamed ? isSame(name, own, true) : hasText(name, values, item);
 };
 
-const hasDomain: Matcher = (name, { fields }, item) => {
+const hasAddress: Matcher = (name, { fields }, item) => {
+  const text = textOf(item, fields) ?? '';
+  return isAddress(text) && isSame(name, text, true);
+};
+
+const hasDomain: Matcher = (name, { fields, isDomain }, item) => {
   const text = textOf(item, fields);
-  const isAddress = fields.includes('email');
-  return isSame(name, isAddress ? /@([^@]*)$/.exec(text ?? '')?.[1] : text, true);
+  return isSame(name, isDomain ? text : readDomain(text ?? ''), true);
 };
 
 /** Groups come as one list in a field. All other values come one a record. */
@@ -126,7 +131,7 @@ const matchers: Readonly<Record<AccessRule, Matcher>> = {
   users: isUser,
   organizations: hasText,
   teams: hasText,
-  emails: (name, values, item) => hasText(name, { ...values, ignoresCase: true }, item),
+  emails: hasAddress,
   emailDomains: hasDomain,
   groups: isInGroup,
 };

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { RelayError } from '../failures/relay-error.ts';
 import { openidAccess } from '../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
+import { hasAtSign, isAddress } from './addresses.ts';
 import { type Allow, answerTo, scopesOf } from './allow.ts';
 import { type Ask, textIn, valuesOf } from './answers.ts';
 
@@ -17,7 +18,7 @@ export const identitySchema = v.object({
   /** The login name. It may change, and is never an address. */
   preferred_username: v.optional(v.string()),
   /** The primary address, if the provider has verified it. */
-  email: v.optional(v.string()),
+  email: v.optional(v.pipe(v.string(), v.check(isAddress))),
   groups: v.optional(v.array(v.string())),
 });
 
@@ -72,7 +73,7 @@ export async function identityOf(
   return {
     sub,
     preferred_username: loginName(record, asValues(users)),
-    email: emails?.[0],
+    email: emails?.find(isAddress),
     groups,
   };
 }
@@ -80,7 +81,7 @@ export async function identityOf(
 function loginName(record: Readonly<Record<string, unknown>>, { name }: PersonValues) {
   const found = textIn(record, name ?? 'preferred_username');
   // Entra has an address as the name, which anybody in the tenant may set.
-  return found?.includes('@') ? undefined : found;
+  return found !== undefined && hasAtSign(found) ? undefined : found;
 }
 
 function asValues(answer: AccessAnswer): PersonValues {

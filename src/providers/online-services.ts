@@ -30,7 +30,7 @@ export const onlineServices: readonly Preset[] = [
       emails: openidAccess.emails,
       // The domain of a Workspace. An address at a domain proves no account there.
       // https://developers.google.com/identity/gsi/web/guides/verify-google-id-token
-      emailDomains: { kind: 'values', fields: ['hd'], verified: 'email_verified', scope: 'email' },
+      emailDomains: { kind: 'values', fields: ['hd'], isDomain: true, verified: 'email_verified', scope: 'email' },
       organizations: {
         kind: 'cannot',
         why: 'Google has Workspaces: allow their domains by email-domains',

@@ -83,6 +83,8 @@ export interface PersonValues extends AccessSource {
   /** The field of a user's name, if `fields` has a number. A rule of digits alone never means a name. */
   readonly name?: string;
   readonly ignoresCase?: true;
+  /** A value is a domain. By default, the rule for domains reads addresses. */
+  readonly isDomain?: true;
 }
 
 export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'; readonly why: string };

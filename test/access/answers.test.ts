@@ -167,4 +167,46 @@ describe('an answer to who may log in', () => {
     expect(await asking().ask('discord', { users: ['nelly'] })).to.equal(allowed);
     expect(asking().requests[0]?.headers['user-agent']).to.match(/^DiscordBot/);
   });
+
+  for (const email of [
+    'mallory@evil.test@example.com',
+    '@example.com',
+    'ada@',
+    'ada@@example.com',
+    '"mallory@evil.test"@example.com',
+    'mallory\uff20evil.test@example.com',
+    'mallory\ufe6bevil.test@example.com',
+    'mallory evil.test@example.com',
+    'mallory\n@example.com',
+    'mallory\u200b@example.com',
+    'mallory@evil.test,ada@example.com',
+  ]) {
+    it(`takes ${JSON.stringify(email)} for no address, although the provider has verified it`, async () => {
+      const record = { sub: '7', email, email_verified: true };
+      asking().pages = { 'GET /userinfo': json(record), ...githubAddresses(email) };
+      expect(await asking().ask('openid', { emailDomains: ['example.com'] })).to.equal(refused);
+      expect(await asking().ask('openid', { emails: [email, 'ada@example.com'] })).to.equal(refused);
+      expect(await asking().ask('github', { emailDomains: ['example.com'] })).to.equal(refused);
+      for (const preset of ['openid', 'github']) {
+        expect(await asking().identify(preset, { claims: ['email'] })).to.deep.include({ sub: '7', email: undefined });
+      }
+    });
+  }
+
+  it('does not take the domain of an address for that of a Workspace', async () => {
+    const google = (hd: string) => ({ 'GET /v1/userinfo': json({ sub: '7', email_verified: true, hd }) });
+    for (const hd of ['mallory@example.com', '@example.com', 'x@y@example.com']) {
+      asking().advance(61_000);
+      asking().pages = google(hd);
+      expect(await asking().ask('google', { emailDomains: ['example.com'] })).to.equal(refused);
+    }
+    asking().advance(61_000);
+    asking().pages = google('example.com');
+    expect(await asking().ask('google', { emailDomains: ['example.com'] })).to.equal(allowed);
+  });
+});
+
+const githubAddresses = (email: string) => ({
+  [user]: json({ login: 'ada', id: 7 }),
+  'GET /user/emails': json([{ email, verified: true, primary: true }]),
 });

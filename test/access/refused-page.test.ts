@@ -43,6 +43,13 @@ describe('the answer to a refused person', () => {
     expect(page).not.to.match(/<img|\u202E|\0|x{200}/);
   });
 
+  it('does not show as an address what two programs would read in two ways', async () => {
+    await relay().guard({ frontEnd: `error-delivery: page, ${nobody}` });
+    relay().answer({ 'GET /user': json({ email: 'mallory@evil.test@example.com', name: 'Mallory', id: 1 }) });
+    const page = `${(await relay().logIn()).body}`;
+    expect(page).to.contain('<b>Mallory</b>').and.not.to.contain('example.com@').and.not.to.contain('evil.test');
+  });
+
   it('is JSON for programs, without their name', async () => {
     await relay().guard({ frontEnd: nobody });
     const answer = await relay().logIn();

@@ -57,6 +57,14 @@ describe('a login for a resource', () => {
     });
   });
 
+  it('passes on no address that two programs would read in two ways', async () => {
+    relay().provider.knows(json({ ...ada, email: 'mallory@evil.test@example.com' }));
+    const { access_token, identity } = tokensOf(await logIn(relay(), ofNotes));
+    expect(identity).not.to.have.property('email');
+    expect((await check(relay(), 'notes', bearer(access_token))).headers['x-forwarded-email']).to.equal('');
+    expect(await introspect(relay(), 'notes', access_token)).not.to.have.property('email');
+  });
+
   it('tells a resource no more than its file says', async () => {
     const { access_token, identity } = tokensOf(await logIn(relay(), { ...ofApp, resource: files }));
     expect(identity).to.deep.equal({ sub: '42', preferred_username: 'ada' });

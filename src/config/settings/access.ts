@@ -31,6 +31,7 @@ const domains = texts(
   new RegExp(`${at}([A-Za-z0-9-]+\\.)+[A-Za-z0-9-]+$`),
   'must be domains in ASCII, such as example.com, without @ and without *',
 );
+const emails = new RegExp(`${at}[^\\s@:\uff20\ufe6b]+@[^\\s@:\uff20\ufe6b]+$`);
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
 const row = fileRows({ unquoted: true });
 /** Rows whose values may have spaces, as the names of groups do. */
@@ -47,7 +48,7 @@ export const allowRows = {
     help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
   }),
   teams: list('teams', teams, { help: 'members of these teams, each as organization/team' }),
-  emails: list('emails', texts(/^[^\s@]+@[^\s@]+$/, 'must be e-mail addresses'), {
+  emails: list('emails', texts(emails, 'must be e-mail addresses'), {
     help: 'people with one of these e-mail addresses, verified by the provider',
   }),
   emailDomains: list('email-domains', domains, {

@@ -70,8 +70,8 @@ export function scopeWithout(requested: Query[string], other = ''): Query[string
 }
 
 /**
- * The words of the configured scope that a client asks for. A CMS asks for the same scope at every site. An open client
- * asks for what it has read in metadata. If no word of theirs is in the configured scope, the whole scope is requested.
+ * The words of the configured scope that a client asks for. A CMS asks for the same scope at every site. A program asks
+ * for what it has read in metadata. If none of these words is in the configured scope, the whole scope is requested.
  *
  * @param query `scope` has commas or spaces between its words
  * @returns the configured scope or a part of it
@@ -89,14 +89,17 @@ export function scopeWithin({ scope }: Query, configured?: string): string | und
  *
  * @param requested by the front end, with spaces between the words
  * @param granted what the login has. Some providers write commas between the words.
+ * @param isLenient whether a front end that asks for more gets the part that it has, as at the start of its login
  * @returns undefined if the front end asks for the whole scope that it knows
  * @throws {RelayError} `scope_refused` if it asks for more
  * @see RFC 6749 §6
  */
-export function refreshScope(requested?: string, granted?: string): string | undefined {
+export function refreshScope(requested?: string, granted?: string, isLenient = false): string | undefined {
   if (requested === undefined) return undefined;
   const all = granted?.split(/[ ,]+/) ?? [];
-  const scope = partOf(all, requested, 'The scope goes beyond what was granted.');
+  const scope = isLenient
+    ? scopeWithin({ scope: requested }, granted && all.join(' '))
+    : partOf(all, requested, 'The scope goes beyond what was granted.');
   return scope === all.join(' ') ? undefined : scope;
 }
 

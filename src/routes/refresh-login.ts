@@ -81,7 +81,9 @@ async function renewAtProvider(grantee: Grantee & EndpointRequest, content: Refr
   const { ctx, frontEnd, grants, parameters, registration, resource } = grantee;
   const granted = content.scope ?? frontEnd.scope ?? registration.provider.scope;
   // The scope of a resource says nothing to the provider.
-  const part = resource === undefined ? refreshScope(parameters.scope, granted) : undefined;
+  // A client that asks for more than the person saw is refused.
+  const isLenient = frontEnd.kind === 'native' && !content.hasConsent;
+  const part = resource === undefined ? refreshScope(parameters.scope, granted, isLenient) : undefined;
   const scope = registration.scopeWithAccess(part, granted, frontEnd);
   const { login, thumbprint, providerToken } = content;
   try {

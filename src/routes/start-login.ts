@@ -134,8 +134,10 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   const own = isForProvider ? undefined : findResource(resources, named);
   // The provider does not know the words of a resource's scope.
   const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
-  // An open client gets the part of the scope that it may have. A configured one is refused for more.
-  const narrow = (whole?: string) => (isOpen ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole));
+  // A program asks for what it knows from other servers, and gets the part that it may have. A page was written for this
+  // relay, so it is refused for more.
+  const isLenient = isOpen || kind === 'native' || own !== undefined;
+  const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole));
   const { scope, ...account } = atProvider(query, place, narrow, own);
   // If the login is for a resource, the provider's token stays here, and what it may do is not compared with what the
   // person saw.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import proxyAddr from 'proxy-addr';
 
@@ -28,7 +28,7 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
     const forwarded = addressesNearestFirst(`${headers['x-forwarded-for'] ?? ''}`);
     // What stands before the nearest address that is no trusted proxy's, its sender may have made up.
     const nearest = forwarded.find((address, hop) => !trusts(address, hop + 1));
-    const told = withoutPort(nearest ?? forwarded.at(-1));
+    const told = nearest ?? forwarded.at(-1) ?? '';
     // If a trusted proxy sends something else than an address, count the proxy.
     return ipaddr.isValid(told) ? told : remoteAddress;
   }
@@ -74,15 +74,19 @@ function networkOf(address: string): string {
   return Buffer.from(bytes.slice(0, 8)).toString('hex');
 }
 
-/** The addresses of `X-Forwarded-For`, the last one first. */
+/** The addresses of `X-Forwarded-For`, without ports, the last one first. */
 function addressesNearestFirst(header: string): string[] {
   const near = header.slice(-longestForwarded);
   const whole = near.length < header.length ? near.slice(near.indexOf(',') + 1) : near;
-  const addresses = whole.split(',').map((one) => one.trim());
-  return addresses.filter((one) => one !== '').reverse();
+  const entries = whole.split(',').map((one) => one.trim());
+  return entries
+    .filter((one) => one !== '')
+    .map(withoutPort)
+    .reverse();
 }
 
-// Some proxies add the caller's port.
-function withoutPort(address: string | undefined): string {
-  return address?.replace(/^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/, '$1$2') ?? '';
+/** An address without the port that some proxies add. With the port, a trusted proxy would look like the client. */
+function withoutPort(entry: string): string {
+  // The last group of an IPv6 address without brackets looks like a port.
+  return isIP(entry) > 0 ? entry : entry.replace(/^(?:\[(.+)\]|(.+?))(?::\d{1,5})?$/, '$1$2');
 }

@@ -68,6 +68,21 @@ describe('the address of a client', () => {
     expect(new Set(networks).size).to.equal(1);
   });
 
+  it('is found behind trusted proxies that add ports, with and without brackets', () => {
+    const ports = ['10.2.2.2:44980', '[2001:db8:ffff::5]:44980', '[2001:db8:ffff::5]', '[::ffff:10.2.2.2]:443'];
+    const bare = ['2001:db8:ffff:0:0:0:0:5:44980', '0:0:0:0:0:ffff:10.2.2.2:44980'];
+    for (const told of [...ports, ...bare]) {
+      expect(addressOf('10.1.1.1', `192.0.2.1:50123, ${told}`, proxies), told).to.equal('192.0.2.1');
+      expect(addressOf('10.1.1.1', `198.51.100.7, 192.0.2.1, ${told}, 10.3.3.3:1`, proxies), told).to.equal('192.0.2.1');
+    }
+  });
+
+  it('is not what a client claims in the place of a port', () => {
+    for (const nonsense of ['192.0.2.1:', '192.0.2.1:x', '192.0.2.1:1:2', '[192.0.2.1', '[]:1', '192.0.2.1:123456']) {
+      expect(addressOf('10.1.1.1', nonsense, proxies), nonsense).to.equal('10.1.1.1');
+    }
+  });
+
   it('is the /64 network of an IPv6 address', () => {
     const one = addressOf('2001:db8:1:2::1');
     expect(addressOf('2001:db8:1:2:ffff:ffff:ffff:ffff')).to.equal(one);

@@ -24,6 +24,32 @@ export function tokenOfAnyScheme(values: readonly string[]): string {
   return token;
 }
 
+/** Schemes of gates and of single sign-on in front of the relay. Their credentials are never access tokens. */
+const gateSchemes = /^ *(?:digest|hoba|mutual|negotiate|ntlm|scram-sha-1|scram-sha-256)(?: |$)/i;
+
+/**
+ * The Authorization headers of a request, or none if its only one is for a gate in front of the relay. A browser sends the
+ * credentials of such a gate with each request. Looked up like a token, the password would reach the provider.
+ *
+ * @param values every Authorization header of the request
+ * @see RFC 7617 §2
+ */
+export function withoutGateCredentials(values: readonly string[]): readonly string[] {
+  const [value, second] = values;
+  if (value === undefined || second !== undefined) return values;
+  return gateSchemes.test(value) || holdsUserAndPassword(value) ? [] : values;
+}
+
+/** Whether a header is of the scheme Basic, and a user name and a colon begin its text. An access token may follow it, too. */
+function holdsUserAndPassword(value: string): boolean {
+  const [, encoded] = /^ *basic +([\w+/-]+={0,2})(?:[ ,]|$)/i.exec(value) ?? [];
+  if (encoded === undefined) return false;
+  const text = Buffer.from(encoded, 'base64').toString();
+  // A token that happens to be base64 decodes to other characters than those of a name. The charset of a password is
+  // not known, so only control characters speak against one.
+  return /^[^:\p{Cc}\ufffd]*:\P{Cc}*$/u.test(text);
+}
+
 /**
  * Reads the access token for a resource from an Authorization header, which must have the scheme `Bearer`.
  *

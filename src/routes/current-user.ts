@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { type Context, clientGone, type Handler, readQuery, recordCall } from '../http/context.ts';
 import type { RegistrationSource } from '../login/registration.ts';
-import { tokenOfAnyScheme } from '../oauth/authorization-header.ts';
+import { tokenOfAnyScheme, withoutGateCredentials } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
 import { looksSealed } from '../sealing/sealed.ts';
 import type { SessionRequests } from './session-requests.ts';
@@ -13,7 +13,7 @@ export type FindRegistration = (provider: Query[string], headers: IncomingHttpHe
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
  *
- * Without `Authorization`, the token may be that of a session. Without a session, it is 401:
+ * Without `Authorization`, and with credentials of a gate in front, the token may be that of a session. Without a session, it is 401:
  * `credentials_missing` of `failures/user.ts`.
  *
  * @param requests undefined if no front end has sessions
@@ -25,7 +25,7 @@ export function currentUser(
   isForeign: (ctx: Context) => boolean,
 ): Handler {
   return async (ctx: Context) => {
-    const authorization = ctx.req.headersDistinct['authorization'] ?? [];
+    const authorization = withoutGateCredentials(ctx.req.headersDistinct['authorization'] ?? []);
     const record =
       authorization.length === 0 && requests?.sessions.isClaimed(ctx)
         ? await recordOfSession(ctx, requests, find)

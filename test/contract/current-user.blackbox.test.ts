@@ -73,6 +73,7 @@ describe('current user', () => {
   describe('takes the second space-separated part of Authorization,', () => {
     const accepted: Record<string, [authorization: string, token: string, field?: string]> = {
       'whatever the scheme': ['token one', 'one'],
+      'even if the scheme is Basic': ['Basic one', 'one'],
       'even if the scheme is not valid': ['"?/ one', 'one'],
       'with spaces around and between, and nothing after it': ['   Bearer   one two  ', 'one'],
       'of every visible character': [`Bearer ${visible}`, visible],
@@ -94,6 +95,8 @@ describe('current user', () => {
       'a scheme alone': 'Authorization: Bearer',
       'a token in a cookie': 'Cookie: access_token=one',
       'a Proxy-Authorization': 'Proxy-Authorization: Bearer one',
+      'the password of a gate': `Authorization: Basic ${btoa(`ada:${canary('secret')}`)}`,
+      'the ticket of an intranet': `Authorization: Negotiate ${canary('secret')}`,
     };
     for (const [name, headerLines] of Object.entries(refused)) {
       it(name, async () => {

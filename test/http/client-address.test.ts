@@ -73,7 +73,9 @@ describe('the address of a client', () => {
     const bare = ['2001:db8:ffff:0:0:0:0:5:44980', '0:0:0:0:0:ffff:10.2.2.2:44980'];
     for (const told of [...ports, ...bare]) {
       expect(addressOf('10.1.1.1', `192.0.2.1:50123, ${told}`, proxies), told).to.equal('192.0.2.1');
-      expect(addressOf('10.1.1.1', `198.51.100.7, 192.0.2.1, ${told}, 10.3.3.3:1`, proxies), told).to.equal('192.0.2.1');
+      expect(addressOf('10.1.1.1', `198.51.100.7, 192.0.2.1, ${told}, 10.3.3.3:1`, proxies), told).to.equal(
+        '192.0.2.1',
+      );
     }
   });
 

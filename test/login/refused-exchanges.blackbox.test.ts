@@ -121,6 +121,19 @@ describe('lookups with made-up tokens', () => {
     expectToken(await callbackFrom(underTest(), client));
   });
 
+  it('are not what a gate in front asks for: its password calls nobody', async () => {
+    for (let time = 0; time < 12; time += 1) {
+      const gate = `Basic ${btoa(`ada:${canary('secret')}`)}`;
+      const headers: [string, string][] = [
+        ['X-Forwarded-For', client],
+        ['Authorization', gate],
+      ];
+      expectError(await underTest().send({ path: '/api/user', headers }), 401);
+    }
+    expect(underTest().provider.calls).to.deep.equal([]);
+    expectUser(await lookUp());
+  });
+
   it('are counted if the token was good before', async () => {
     const token = canary('token');
     expectUser(await lookUp(token));

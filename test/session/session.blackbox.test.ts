@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { setCookies } from '../harness/browser/cookie-jar.ts';
 import type { Answer } from '../harness/client/http-client.ts';
+import { canary } from '../harness/expect/canaries.ts';
 import { expectError, expectRedirect } from '../harness/expect/expectations.ts';
 import { expectFailure } from '../harness/expect/failures.ts';
 import {
@@ -52,6 +53,22 @@ describe('a front end with sessions', () => {
     const cookie = setCookies(answer).find(({ name }) => name === sessionCookie);
     expect(cookie?.attributes).to.include.members(['HttpOnly', 'Secure', 'SameSite=Strict']);
     expect(Number(cookie?.maxAge)).to.be.within(86_300, 86_400);
+  });
+
+  it('counts behind a gate whose credentials the browser sends, which never reach the provider', async () => {
+    await page.logIn();
+    const asked = provider.calls.length;
+    const password = canary('secret');
+    const gates = [`Basic ${Buffer.from(`ada:${password}`).toString('base64')}`, `Negotiate ${password}`];
+    for (const gate of gates) {
+      const headers: [string, string][] = [['Authorization', gate]];
+      expect((await page.lookUp({ headers })).status).to.equal(200);
+      expect((await page.describe({ headers })).status).to.equal(200);
+      expectFailure(await new SessionPage(() => relay, provider).lookUp({ headers }), 'credentials_missing');
+    }
+    const calls = provider.calls.slice(asked);
+    expect(calls.map(({ endpoint }) => endpoint)).to.deep.equal(['user', 'user']);
+    expect(JSON.stringify(calls)).to.not.contain(password);
   });
 
   it('is told which provider its session is of, and for how long', async () => {

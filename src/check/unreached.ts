@@ -1,3 +1,4 @@
+import { readNoProxy } from '../upstream/no-proxy.ts';
 import type { CheckContext } from './context.ts';
 
 export type Unreached = ReturnType<typeof explainCall>;
@@ -64,7 +65,7 @@ const reasons: Readonly<Record<string, readonly [message: string, fix: string]>>
  * @param error the error code, if there is one
  */
 export function explainCall(
-  { host, protocol }: URL,
+  { host, hostname, port, protocol }: URL,
   outcome: string,
   error: string | undefined,
   { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
@@ -75,7 +76,8 @@ export function explainCall(
       `the connection failed (${error ?? 'for an unknown reason'})`,
       'check the address and the network',
     ];
-  const isProxied = protocol === 'https:' && config.proxy['HTTPS_PROXY'] !== undefined;
+  const { HTTPS_PROXY: proxyUrl, NO_PROXY: noProxy = '' } = config.proxy;
+  const isProxied = protocol === 'https:' && proxyUrl && !readNoProxy(noProxy)(hostname, Number(port || 443));
   const where = isProxied ? `${host}, or the proxy of HTTPS_PROXY` : host;
   return {
     message: `${message} (${where})`,

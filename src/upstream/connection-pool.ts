@@ -1,9 +1,11 @@
 import http, { type ClientRequest, Agent as HttpAgent, type RequestOptions } from 'node:http';
-import https, { Agent as HttpsAgent } from 'node:https';
+import https, { type AgentOptions, Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
+import { type IsDirect, readNoProxy } from './no-proxy.ts';
 
 const idleConnectionLifetime = 60_000;
 /** Milliseconds. No server closes an idle connection so soon. */
@@ -21,14 +23,17 @@ export type ConnectionPool = ReturnType<typeof createConnectionPool>;
  * @param lookup resolves the names of hosts, which get no keep-alive connections
  */
 export function createConnectionPool(size: number, proxy: ProxyEnvironment, lookup?: LookupFunction) {
-  const proxyEnv = Object.keys(proxy).length > 0 ? proxy : undefined;
-  const common = { proxyEnv, ...(lookup && { lookup }) };
+  const { HTTPS_PROXY: proxyUrl, NO_PROXY: noProxy = '' } = proxy;
+  const isDirect = readNoProxy(noProxy);
+  const common = lookup ? { lookup } : {};
+  const httpsAgent = (options: AgentOptions) =>
+    proxyUrl === undefined ? new HttpsAgent(options) : new TunnelAgent(options, proxyUrl, isDirect);
   const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...common };
-  const unpooled = { http: new HttpAgent(common), https: new HttpsAgent(common) };
+  const unpooled = { http: new HttpAgent(common), https: httpsAgent(common) };
   // Anybody can name the hosts of a lookup: their connections would be kept without a limit.
-  const pooled = lookup ? unpooled : { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
+  const pooled = lookup ? unpooled : { http: new HttpAgent(kept), https: httpsAgent(kept) };
   const briefly = { ...kept, timeout: briefLifetime };
-  const brief = { http: new HttpAgent(briefly), https: new HttpsAgent(briefly) };
+  const brief = { http: new HttpAgent(briefly), https: httpsAgent(briefly) };
   const all = [pooled, brief, unpooled];
   let closed = false;
   return {
@@ -70,6 +75,23 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
       }
     },
   };
+}
+
+/** Opens connections through a proxy, but to some hosts directly. Node.js itself takes a name in `NO_PROXY` for one host. */
+class TunnelAgent extends HttpsAgent {
+  readonly #direct: HttpsAgent;
+  readonly #isDirect: IsDirect;
+
+  constructor(options: AgentOptions, proxyUrl: string, isDirect: IsDirect) {
+    super({ ...options, proxyEnv: { HTTPS_PROXY: proxyUrl } });
+    this.#direct = new HttpsAgent(options);
+    this.#isDirect = isDirect;
+  }
+
+  override createConnection(options: RequestOptions, callback?: (error: Error | null, stream: Duplex) => void) {
+    const isDirect = this.#isDirect(options.host ?? '', Number(options.port));
+    return isDirect ? this.#direct.createConnection(options, callback) : super.createConnection(options, callback);
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigReading } from '../config/config.ts';
 import { failureCodeOf, probes } from '../memory/availability.ts';
-import { createRedisClient } from '../memory/redis-client.ts';
+import { createRedisClient, placesOf } from '../memory/redis-client.ts';
 import { UnseenSecret } from '../sealing/secret.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -57,7 +57,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     const code = failureCodeOf(failure ?? error);
     const correct = `correct ${describe('sharedMemory')} or its user, password or certificates`;
     const fix = mayNotRun.test(code) ? `start it, or ${correct}` : correct;
-    return [problem(`${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];
+    return [problem(`${placesOf(config.memory.address)} ${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];
   } finally {
     await client.close();
   }

@@ -51,6 +51,13 @@ export function parseAddress(text: string): Address | undefined {
   return { kind, tls: tls === 's', user, nodes, name };
 }
 
+/** Where an address leads, for people: the hosts with their ports, or the path of the socket. It never has a password. */
+export function placesOf(address: string): string {
+  const { kind, nodes = [], name = '' } = parseAddress(address) ?? {};
+  if (kind === 'socket') return name;
+  return nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
+}
+
 /** What the three kinds of clients of the library have in common. */
 interface LibraryClient {
   readonly isOpen: boolean;

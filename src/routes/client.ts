@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Middleware } from 'koa';
+import type { Context } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { paths } from '../paths.ts';
 
@@ -26,8 +27,19 @@ export const clientFiles: Readonly<Record<string, Middleware>> = {
   [paths.clientTypes]: clientFile('text/plain; charset=utf-8', types, forAnHour),
   [paths.clientRelease]: clientFile('application/gzip', npmPackage, forGood),
   // Relative: the relay may be below a path.
-  [paths.clientPackage]: (ctx) => redirect(ctx, paths.clientRelease.slice(1)),
+  [paths.clientPackage]: (ctx) => {
+    allowAllPages(ctx);
+    redirect(ctx, paths.clientRelease.slice(1));
+  },
 };
+
+/** Lets every page read an answer. Caches keep it for all pages, and some ignore Vary, so it never names an origin. */
+function allowAllPages(ctx: Context): void {
+  for (const header of ctx.res.getHeaderNames()) {
+    if (header.startsWith('access-control-')) ctx.remove(header);
+  }
+  ctx.set({ 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' });
+}
 
 /** Serves a file that changes only with the release. @param encodings it, compressed, the smallest first */
 function clientFile(
@@ -38,14 +50,9 @@ function clientFile(
 ): Middleware {
   const name = hash('sha256', content, 'base64url');
   return (ctx) => {
-    // Caches keep the file for all pages, and some ignore Vary. So the answer never names an origin.
-    for (const header of ctx.res.getHeaderNames()) {
-      if (header.startsWith('access-control-')) ctx.remove(header);
-    }
+    allowAllPages(ctx);
     const encoding = Object.keys(encodings).find((one) => ctx.acceptsEncodings(one, 'identity') === one);
     ctx.set({
-      'Access-Control-Allow-Origin': '*',
-      'Cross-Origin-Resource-Policy': 'cross-origin',
       'Cache-Control': caching,
       Vary: 'Accept-Encoding',
       'Content-Type': type,

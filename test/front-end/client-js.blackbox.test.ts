@@ -48,6 +48,20 @@ describe('/client.js', () => {
     });
   }
 
+  it('has a package that pages of any origin can read, also where its address without the version leads', async () => {
+    for (const origin of [frontendOrigin, 'https://anywhere.example.com']) {
+      const { status, headers } = await getWith('Origin', origin, '/client.tgz');
+      expect(status).to.equal(307);
+      expect(headers).to.include({
+        'access-control-allow-origin': '*',
+        'cross-origin-resource-policy': 'cross-origin',
+      });
+      expect(headers).not.to.have.any.keys('access-control-allow-credentials', 'access-control-expose-headers');
+      const target = await getWith('Origin', origin, `/${headers.location}`);
+      expect(target.headers['access-control-allow-origin']).to.equal('*');
+    }
+  });
+
   for (const [accepted, encoding, decode] of [
     ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
     ['gzip, deflate', 'gzip', gunzipSync],

@@ -57,6 +57,11 @@ describe('the manual page', () => {
     expect(flags).to.include.all.keys(Object.values(options).map(({ flag }) => flag));
   });
 
+  it('says which commands read the file of the packaged service', () => {
+    const shown = page.replaceAll(/\s+/g, ' ');
+    expect(shown).to.match(/login-relay check and login-relay config check, print and migrate read it/);
+  });
+
   it('describes every command as help does', () => {
     const section = /^COMMANDS$[\s\S]*(?=^OPTIONS$)/m.exec(page)?.[0] ?? '';
     for (const command of program.createHelp().visibleCommands(program)) {

@@ -65,12 +65,30 @@ describe('relays reach their shared memory', () => {
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
     await server.run(['ACL', 'SETUSER', 'relay', '-eval']);
-    expect(await checked(flags)).to.match(/^problem: does not let this user run all commands.*NOPERM/);
+    expect(await checked(flags)).to.match(/^problem: 127\.0\.0\.1:\d+ does not let this user run all commands.*NOPERM/);
   });
 
   it('and are advised to start it if it is not there', async () => {
     const address = `redis://127.0.0.1:${await freePort()}`;
-    expect(await checked({ 'shared-memory': address })).to.match(/ECONNREFUSED\) → start it, or /);
+    const { host } = new URL(address);
+    expect(await checked({ 'shared-memory': address })).to.match(
+      new RegExp(`^problem: ${host} cannot be reached \\(ECONNREFUSED\\) → start it, or `),
+    );
+  });
+
+  it('and name where it should be, without its user', async () => {
+    const socket = '/nowhere/redis.sock';
+    const [first, second] = [await freePort(), await freePort()].map((port) => `127.0.0.1:${port}`);
+    for (const [address, shown] of [
+      [`redis://relay@${first}/3`, first],
+      [`redis+cluster://relay@${first},${second}`, `${first}, ${second}`],
+      [`redis+sentinel://${first}/main`, first],
+      [`unix:${socket}`, socket],
+    ]) {
+      const said = await checked({ 'shared-memory': address });
+      expect(said.startsWith(`problem: ${shown} cannot be reached (`), said).to.equal(true);
+      expect(said).not.to.contain('relay@');
+    }
   });
 
   it('with a password, and say what is wrong with another one', async () => {
@@ -80,7 +98,7 @@ describe('relays reach their shared memory', () => {
     expect(await checked(flags)).to.match(/^ok: /);
     expect(await checked({ 'shared-memory': server.address })).to.match(/NOAUTH/);
     const wrong = { ...flags, 'shared-memory-password-file': await secretFile('wrong') };
-    expect(await checked(wrong)).to.match(/^problem: refuses the user or the password \(WRONGPASS\)/);
+    expect(await checked(wrong)).to.match(/^problem: 127\.0\.0\.1:\d+ refuses the user or the password \(WRONGPASS\)/);
     const relays = await Relays.start(1, wrong);
     const line = await relays.at(0).process.logLine(({ msg }) => msg === 'shared memory is away');
     expect(line).to.have.property('reason', 'WRONGPASS');
@@ -100,7 +118,7 @@ describe('relays reach their shared memory', () => {
     await expectShared(flags);
     expect(await checked(flags)).to.match(/^ok: /);
     const unknown = { 'shared-memory': `rediss://localhost:${tlsPort}` };
-    expect(await checked(unknown)).to.match(/^problem: cannot be reached \((SELF_SIGNED|UNABLE_TO)/);
+    expect(await checked(unknown)).to.match(/^problem: localhost:\d+ cannot be reached \((SELF_SIGNED|UNABLE_TO)/);
     await remove();
   });
 
@@ -152,7 +170,7 @@ describe('relays reach their shared memory', () => {
       expect(`${info}`).to.include('master_link_status:up');
     });
     expect(await checked({ 'shared-memory': replica.address })).to.match(
-      /^problem: cannot be written: it is a replica \(READONLY\) /,
+      /^problem: 127\.0\.0\.1:\d+ cannot be written: it is a replica \(READONLY\) /,
     );
   });
 });

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from '../config/config.ts';
 import type { Option } from '../config/settings/setting.ts';
@@ -104,12 +105,12 @@ export function restartWarnings(started: Config, reloaded: Config, hasSocket: bo
     const [before, after] = [started[name], reloaded[name]];
     // A reload changes the value of such a setting, but can neither begin nor end its use.
     if (restart === 'presence') return (before === undefined) !== (after === undefined);
-    return restart === true && before !== after;
+    return restart === true && !isDeepStrictEqual(before, after);
   };
   const withoutEffect: Name[] = [
     ...(hasSocket ? (['port', 'host'] as const) : []),
-    // Without a port, the host means nothing.
-    ...(started.metrics && reloaded.metrics ? [] : (['metricsHost'] as const)),
+    // Without a port, host and names mean nothing.
+    ...(started.metrics && reloaded.metrics ? [] : (['metricsHost', 'metricsNames'] as const)),
   ];
   const warnings = settings
     .filter((name) => hasChanged(name) && !withoutEffect.includes(name))

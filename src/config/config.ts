@@ -122,7 +122,7 @@ function configOf({ relay, registrations, resources, frontEnds }: Readings, foun
   const { baseUrl } = relay;
   const callback = (word: string) => `${baseUrl}${registrationPath(word)}/callback`;
   const settings = completeValues(relay);
-  const { metricsPort: port, metricsHost: host } = settings;
+  const { metricsPort: port, metricsHost: host, metricsNames: names = [] } = settings;
   return {
     ...settings,
     keyFile: found.keyFile.path,
@@ -133,7 +133,7 @@ function configOf({ relay, registrations, resources, frontEnds }: Readings, foun
     /** Proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: settings.trustedProxies ?? [],
     behindUnknownProxy: rules.isBehindUnknownProxy(relay),
-    metrics: port === undefined ? undefined : { host, port },
+    metrics: port === undefined ? undefined : { host, port, names },
     /** How to reach the memory that relays share. Undefined: each one remembers alone. */
     memory: found.memory,
     registrations: mapped(registrations, (reading, index) => ({

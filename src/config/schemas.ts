@@ -155,6 +155,17 @@ export const pathSegment = text(/^[A-Za-z0-9_-]{1,64}$/, ofSegment);
 
 export const listenHost = textOrNumber(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an IP address');
 
+/** Host names without ports, such as `relay1.example.com, relay2.example.com`. */
+export const hostNames = v.pipe(
+  v.string(),
+  v.transform((list) => list.split(',').map((entry) => entry.trim().toLowerCase())),
+  v.check(
+    (names) =>
+      names.every((name) => /^[a-z0-9._-]{1,253}$/.test(name) && URL.parse(`http://${name}`)?.hostname === name),
+    'must be host names, without ports',
+  ),
+);
+
 /** IP addresses and networks, such as `10.0.0.0/8, ::1`, and `unix` for a Unix socket. */
 export const trustedProxies = v.pipe(
   v.string(),

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
 import { ListenError } from '../failures/start-errors.ts';
 import { limits } from '../limits.ts';
@@ -16,7 +17,7 @@ const noObserver = { unreadableRequest() {}, limitHit() {} };
 /** Opens the port that answers `GET /metrics`. @throws {ListenError} if the port cannot be opened */
 export async function openMetricsPort(
   metrics: ServedMetrics | undefined,
-  where: Port | undefined,
+  where: MetricsPort | undefined,
   logger: Pick<Logger, 'warn'>,
 ): Promise<ListeningServer | undefined> {
   if (metrics === undefined || where === undefined) return undefined;
@@ -27,18 +28,39 @@ export async function openMetricsPort(
   }
 }
 
-/** Answers under its own address, `localhost` and the configured name only; any other `Host` gets 421. */
-export function metricsListener(metrics: ServedMetrics, where: Port, logger: Pick<Logger, 'warn'>): RequestListener {
+/** Where the port listens, and the names under which it answers besides. */
+export interface MetricsPort extends Port {
+  readonly names: readonly string[];
+}
+
+/**
+ * Names that nobody can register, such as those of containers and services: one label, or below a domain that is kept for
+ * private use (ICANN keeps `internal`). A single label with a dot at its end is a top-level domain.
+ *
+ * @see RFC 6761, RFC 6762
+ */
+const privateName = /^[^.]+$|\.(?:internal|local|localhost|svc)\.?$/;
+
+/**
+ * Answers under its own address, `localhost`, the configured names, and, unless it listens on the loopback address alone,
+ * names that nobody can register. Any other `Host` gets 421.
+ */
+export function metricsListener(
+  metrics: ServedMetrics,
+  where: MetricsPort,
+  logger: Pick<Logger, 'warn'>,
+): RequestListener {
   const configured = addressHost(where.host);
+  const names = new Set(['localhost', configured, ...where.names.map(hostOf)]);
   const isEveryAddress = configured === '0.0.0.0' || configured === '[::]';
   const warn = occasionalWarning(logger, 'metrics asked under another host name');
   // The DNS of an attacker can point a name of theirs here. Pages under that name could then read the metrics.
-  const mayAsk = (host: string, address = '') =>
-    host === 'localhost' ||
-    host === configured ||
-    host === addressHost(address) ||
+  const mayAsk = (host: string, address = '') => {
+    if (names.has(host) || host === addressHost(address)) return true;
     // A translated address, such as a published port of a container. No DNS answers for addresses.
-    (isEveryAddress && isIP(host.replace(/^\[(.*)\]$/, '$1')) > 0);
+    if (isIP(host.replace(/^\[(.*)\]$/, '$1')) > 0) return isEveryAddress;
+    return privateName.test(host) && (isEveryAddress || !isLoopbackAddress(address));
+  };
 
   return async (request, response) => {
     const host = hostOf(request.headers.host ?? '');
@@ -46,7 +68,7 @@ export function metricsListener(metrics: ServedMetrics, where: Port, logger: Pic
       const logged = host.length <= 253 ? host : '';
       warn(logged, { host: logged });
       response.writeHead(421, { 'Content-Type': 'text/plain' });
-      response.end('Ask for the address of this port, for localhost, or for the name in --metrics-host.\n');
+      response.end('Ask for the address of this port, for localhost, or for a name in --metrics-names.\n');
       return;
     }
     if (request.method !== 'GET' || request.url !== '/metrics') {
@@ -61,6 +83,10 @@ export function metricsListener(metrics: ServedMetrics, where: Port, logger: Pic
 /** An IP address or a name as the host of a URL. */
 function addressHost(address: string): string {
   return hostOf(isIPv6(address) ? `[${address}]` : address);
+}
+
+function isLoopbackAddress(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
 /** A host without its port, as browsers write it; empty if it is none. */

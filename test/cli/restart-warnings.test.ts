@@ -47,6 +47,14 @@ describe('the warnings of a reload', () => {
     ]);
   });
 
+  it('name --metrics-names if they differ', () => {
+    const ofNames = (names: string) => `metrics-port: 9000\nmetrics-names: [${names}]`;
+    expect(warnings(ofNames('a.example'), ofNames('a.example, b.example'))).to.deep.equal([
+      '--metrics-names (METRICS_NAMES) has changed: restart the relay to use it',
+    ]);
+    expect(warnings(ofNames('a.example'), ofNames('a.example'))).to.deep.equal([]);
+  });
+
   it('name no setting that a reload changes', () => {
     expect(warnings('', 'rate-limit: 10\nsession-idle: 1')).to.deep.equal([]);
   });

@@ -10,6 +10,7 @@ const warned: Record<string, [environment: Record<string, string>, warning?: Reg
   'PKCE without a state': [{ PROVIDER_PKCE: 'on', STATE_CHECK: 'off' }, /^--pkce .* no effect/],
   'a limit that counts a proxy': [{ ...noLimit, RATE_LIMIT: '6' }, /^--rate-limit .* one/],
   'proxies without effect': [{ TRUSTED_PROXIES: '::1', REFUSED_EXCHANGES: '0' }, /^--trusted-proxies/],
+  'metrics names without a port': [{ METRICS_NAMES: 'relay.example' }, /^--metrics-names .* no effect without/],
   'a metrics host without a port': [{ METRICS_HOST: '::' }, /^--metrics-host .* no effect without/],
   'a key without a state': [{ KEY_FILE: '/key', STATE_CHECK: 'off' }, /^--key-file .* no effect/],
   'a log of proxies': [{ ...noLimit, LOG_CLIENT_ADDRESS: 'cut' }, /^--log-client-address/],
@@ -64,6 +65,14 @@ describe('the configuration', () => {
       sessionCheck: 'open',
       insecureHttp: false,
     });
+  });
+
+  it('takes names of the metrics port, and nothing else', () => {
+    const namesOf = (metricsNames: string) => config({ flags: { metricsPort: '9464', metricsNames } }).metrics?.names;
+    expect(namesOf('relay1.example.com, Relay_2')).to.deep.equal(['relay1.example.com', 'relay_2']);
+    for (const wrong of ['relay:9464', '*.example.com', 'https://relay.example', 'a b', '[::1]', 'a,,b', '0x7f.1']) {
+      expect(onlyFault({ flags: { metricsPort: '9464', metricsNames: wrong } }), wrong).to.match(/must be host names/);
+    }
   });
 
   it('treats an empty variable as unset', () => {

@@ -14,29 +14,43 @@ const metrics = {
 /** For each `--metrics-host`, the hosts that are answered, and those that are not. */
 const hosts = {
   '127.0.0.1': {
-    answered: ['127.0.0.1:9464', '127.0.0.1', 'localhost:9464', 'LOCALHOST'],
-    refused: ['[::1]:9464', '10.0.0.7:9464', 'relay:9464'],
+    answered: ['127.0.0.1:9464', '127.0.0.1', 'localhost:9464', 'LOCALHOST', 'relay1.example.com:9464'],
+    refused: ['[::1]:9464', '10.0.0.7:9464', 'relay:9464', 'relay.internal', 'relay.localhost'],
   },
   // A pod, or a container with a published port.
   '0.0.0.0': {
-    answered: ['127.0.0.1:9464', '10.0.0.7:9464', '[2001:db8::7]:9464', 'localhost'],
-    refused: ['relay:9464', '10.0.0.7.nip.io'],
+    answered: [
+      ...['127.0.0.1:9464', '10.0.0.7:9464', '[2001:db8::7]:9464', 'localhost', 'Relay1.Example.com'],
+      ...['login-relay:9464', 'login_relay:9464', 'host.docker.internal:9464', 'relay.monitoring.svc'],
+      ...['relay.monitoring.svc.cluster.local:9464', 'relay.monitoring.svc.cluster.local.', 'relay.localhost'],
+    ],
+    refused: ['10.0.0.7.nip.io', 'ai.', 'relay.internal.evil.example', 'relayinternal.example', 'relay2.example.com'],
   },
-  '::': { answered: ['127.0.0.1', '[::1]', '[::ffff:10.0.0.7]'], refused: ['relay'] },
-  '::1': { answered: ['[::1]:9464', '[0:0::1]', '127.0.0.1'], refused: ['[::2]', '10.0.0.7'] },
+  '::': { answered: ['127.0.0.1', '[::1]', '[::ffff:10.0.0.7]', 'relay'], refused: ['relay.example'] },
+  '::1': { answered: ['[::1]:9464', '[0:0::1]', '127.0.0.1'], refused: ['[::2]', '10.0.0.7', 'relay'] },
+  // The name of an address of this machine: here, it is the loopback one.
   'Relay.internal': {
     answered: ['relay.internal:9464', '127.0.0.1:9464', 'localhost:9464'],
     refused: ['other.internal', '10.0.0.7', 'relay.internal.evil.example'],
   },
 };
-const neverAnswered = ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '', ':'];
+const neverAnswered = [
+  'evil.example',
+  'localhost.evil.example',
+  '127.0.0.1.evil.example',
+  'evil.internal.com',
+  '',
+  ':',
+  '.',
+];
 
 describe('the metrics port', () => {
   for (const [host, { answered, refused }] of Object.entries(hosts)) {
-    it(`with --metrics-host ${host} answers under its own names only`, async () => {
+    it(`with --metrics-host ${host} answers under names that nobody else can have only`, async () => {
       const logged: unknown[] = [];
       const logger = { warn: (fields: unknown) => logged.push(fields) };
-      const server = await serve(metricsListener(metrics, { host, port: 9464 }, logger));
+      const where = { host, port: 9464, names: ['relay1.example.com'] };
+      const server = await serve(metricsListener(metrics, where, logger));
       try {
         for (const authority of answered) {
           const { status } = await send(server.port, { path: '/metrics', authority });
@@ -47,7 +61,7 @@ describe('the metrics port', () => {
           const { status, body } = await send(server.port, { path: '/metrics', authority });
           expect(status, authority).to.equal(421);
           expect(`${body}`)
-            .to.match(/--metrics-host/)
+            .to.match(/--metrics-names/)
             .and.not.match(/login_relay/);
         }
         expect(logged).to.deep.include({ host: 'evil.example' });
@@ -60,7 +74,7 @@ describe('the metrics port', () => {
   it('warns of a host once, and names none that is too long', async () => {
     const logged: unknown[] = [];
     const logger = { warn: (fields: unknown) => logged.push(fields) };
-    const server = await serve(metricsListener(metrics, { host: '127.0.0.1', port: 0 }, logger));
+    const server = await serve(metricsListener(metrics, { host: '127.0.0.1', port: 0, names: [] }, logger));
     for (const authority of ['evil.example', 'evil.example', `${'a'.repeat(300)}.example`]) {
       expect((await send(server.port, { path: '/metrics', authority })).status).to.equal(421);
     }

@@ -58,7 +58,7 @@ export function checkMetrics({ values, describe, fault, warnOfUnused }: RelayRea
     fault('metricsPort', `must not be the port of ${describe('port')}`);
   }
   if (metricsPort === undefined) {
-    warnOfUnused(['metricsHost'], ` without ${describe('metricsPort')}`);
+    warnOfUnused(['metricsHost', 'metricsNames'], ` without ${describe('metricsPort')}`);
   }
 }
 

@@ -3,7 +3,7 @@ import * as schemas from '../schemas.ts';
 import { group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
-const { filePath, listenHost, oneOf, sharedMemory, trustedProxies, wholeNumber } = schemas;
+const { filePath, hostNames, listenHost, oneOf, sharedMemory, trustedProxies, wholeNumber } = schemas;
 const [counts, countsOrNone] = [wholeNumber(1, 1_000_000), wholeNumber(0, 1_000_000)];
 const levels = oneOf(['debug', 'info', 'warn', 'error', 'silent']);
 const addresses = oneOf(['off', 'whole', 'cut']);
@@ -115,6 +115,13 @@ export const observabilityRows = group('Logs and metrics', {
   metricsHost: relay('--metrics-host <host>', 'METRICS_HOST', listenHost, {
     help: 'address that the metrics port listens on',
     default: '127.0.0.1',
+    restart: true,
+  }),
+  metricsNames: relay('--metrics-names <names>', 'METRICS_NAMES', hostNames, {
+    separator: ',',
+    help: 'comma-separated host names by which others ask the metrics port',
+    otherwise:
+      'localhost; on other addresses than 127.0.0.1 and ::1 also names that nobody can register, such as login-relay or relay.internal',
     restart: true,
   }),
 });

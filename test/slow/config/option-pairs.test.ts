@@ -53,6 +53,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   'log-people': [none, 'true'],
   'metrics-port': [none, 'on'],
   'metrics-host': [none, '0.0.0.0'],
+  'metrics-names': [none, 'relay1.example.com'],
 };
 const names = Object.keys(options);
 const valuesOf = (name: string) => options[name] ?? [];

@@ -62,7 +62,7 @@ export async function takeHostileAnswers(plan: Plan): Promise<{ ends: Map<string
 async function metadata(origin: string, number: number, client: ReturnType<typeof createUpstreamClient>) {
   const issuer = `${origin}/${number}`;
   try {
-    const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
+    const source = { issuer, clientId: 'client-1', given: {}, insecureHttp: false, encodingChanges: false };
     const provider = await discoverProvider(client, source);
     const urls = [provider.authorizeUrl, provider.tokenUrl, provider.userUrl];
     const safe = urls.every((url) => /^(https:\/\/|http:\/\/127\.)/.test(url));

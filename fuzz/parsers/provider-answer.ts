@@ -11,7 +11,7 @@ const endpoint = {
   authorizeUrl: `${issuer}/authorize`,
   tokenUrl: `${issuer}/token`,
   pkce: true,
-  clientAuthentication: 'query',
+  tokenRequest: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),
   callbackUri: 'https://relay.example/auth/provider/callback',
@@ -89,7 +89,7 @@ async function checkUser(endpoints: Endpoints, body: Uint8Array): Promise<void> 
 }
 
 async function checkMetadata(client: UpstreamClient): Promise<void> {
-  const source = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
+  const source = { issuer, clientId: 'client-1', given: {}, insecureHttp: false, encodingChanges: false };
   const provider = await outcomeOf(discoverProvider(client, source));
   if (provider instanceof DiscoveryError) return;
   assert.ok(!(provider instanceof RelayError));

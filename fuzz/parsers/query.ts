@@ -11,7 +11,7 @@ const endpoint = {
   tokenUrl: 'https://id.example/token?kept=1',
   userUrl: 'https://id.example/user',
   pkce: true,
-  clientAuthentication: 'query',
+  tokenRequest: 'query',
   clientId: 'client-1',
   clientSecret: new Secret('secret-1'),
   callbackUri: 'https://relay.example/auth/provider/callback',

@@ -42,7 +42,7 @@ async function discover(client: UpstreamClient, { provider, ...credentials }: Re
     // Form-encoding changes hardly any secret, so an empty one answers the same question.
     const clientSecret = given instanceof UnseenSecret ? new Secret('') : given;
     const changes = encodingChanges({ clientId, clientSecret });
-    const context = { ...provider.discovered, encodingChanges: changes };
+    const context = { ...provider.discovered, clientId, encodingChanges: changes };
     return await discoverProvider(client, context);
   } catch (error) {
     if (error instanceof DiscoveryError) return error;

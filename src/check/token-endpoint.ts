@@ -3,7 +3,7 @@ import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { tokenError } from '../oauth/token-error.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
-import type { ClientAuthentication } from '../providers/provider.ts';
+import type { TokenRequestForm } from '../providers/provider.ts';
 import { refusedCredentials } from '../providers/refusals.ts';
 import { github } from '../providers/source-code-hosts.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
@@ -18,7 +18,7 @@ const endpoint = findingsOn('token endpoint');
 type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof causesOf>;
 
 /** What the answer to each form of the request says; a finding if no token endpoint answers like that. */
-type Readings = ReadonlyMap<ClientAuthentication, Refusal | Finding>;
+type Readings = ReadonlyMap<TokenRequestForm, Refusal | Finding>;
 
 /**
  * Sends a token request with a made-up code, in the configured form and then in the others until the provider accepts
@@ -31,18 +31,18 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   }
   const fix = fixUrl(context, 'tokenUrl');
   const codeVerifier = provider.pkce ? madeUpVerifier : undefined;
-  const request = (clientAuthentication: ClientAuthentication, clientSecret: Secret) => {
-    const client = { ...provider, ...registration, clientSecret, clientAuthentication };
+  const request = (form: TokenRequestForm, clientSecret: Secret) => {
+    const client = { ...provider, ...registration, clientSecret, tokenRequest: form };
     const grant = { code: madeUp, codeVerifier };
     return ask(context, { endpoint: 'token', ...tokenRequest(client, grant) });
   };
-  const configured = provider.clientAuthentication;
+  const configured = provider.tokenRequest;
   // The raw form of Basic only if it differs, and is possible: RFC 7617 §2 allows no colon in a user name.
   const rawDiffers = encodingChanges(registration) && !registration.clientId.includes(':');
   const others = ['body', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : [])] as const;
   // GitHub documents the query. Elsewhere it is only the contract's default, and a form without it is better.
-  const seeksOther = configured === 'query' && provider.tokenUrl !== github.tokenUrl;
-  const readings = new Map<ClientAuthentication, Refusal | Finding>();
+  const seeksOther = configured === 'query' && provider.tokenUrl !== github.provider.tokenUrl;
+  const readings = new Map<TokenRequestForm, Refusal | Finding>();
   for (const form of new Set([configured, ...others])) {
     const answer = await request(form, registration.clientSecret);
     if ('fix' in answer) return endpoint.problem(answer.message, answer.fix);
@@ -80,7 +80,7 @@ function readingOf(answer: UpstreamResponse, fix: string): Refusal | Finding {
 /** Concludes that the configured form works, that another one does, why none does, or that nothing shows. */
 function judgeForms(context: ProviderContext, readings: Readings): Finding {
   const { provider, describe } = context;
-  const configured = provider.clientAuthentication;
+  const configured = provider.tokenRequest;
   const own = readings.get(configured) ?? 'unknown';
   const forms = [...readings.keys()];
   const other = forms.find((form) => form !== configured && readings.get(form) === 'code');
@@ -106,7 +106,7 @@ function judgeForms(context: ProviderContext, readings: Readings): Finding {
 }
 
 /** What can be wrong, the most specific first: messages and fixes. */
-function causesOf(context: ProviderContext, forms: readonly ClientAuthentication[]) {
+function causesOf(context: ProviderContext, forms: readonly TokenRequestForm[]) {
   const { registration, describe } = context;
   const identifier = describe('clientId');
   const source = describeClientSecret(context);

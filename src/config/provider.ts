@@ -1,3 +1,4 @@
+import { providerOf } from '../oauth/described-provider.ts';
 import type { MetadataContext } from '../oauth/metadata.ts';
 import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
@@ -9,26 +10,33 @@ import { options, type ValuesAt } from './settings/settings.ts';
 
 /** A provider, or the issuer that describes it. */
 export type ProviderSettings =
-  | { readonly known: Provider }
-  | { readonly discovered: Omit<MetadataContext, 'encodingChanges'> };
+  | {
+      readonly known: Provider;
+      /** The issuer that would have been asked if an endpoint was not given. */
+      readonly issuer?: string;
+    }
+  | { readonly discovered: Omit<MetadataContext, 'clientId' | 'encodingChanges'> };
 
 const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
+
+/** The endpoints that logins work without. */
+const otherEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 
 /** Reads the provider of a registration, and checks what it was given. Undefined after a fault, if nothing is known. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const provider = settingsOf(reading);
   const { values, describe, fault } = reading;
-  for (const setting of [...endpoints, 'revocationUrl'] as const) {
+  for (const setting of [...endpoints, ...otherEndpoints]) {
     const message = whyTaken(values[setting], ownParameters[setting]);
     if (message) fault(setting, message);
   }
-  const { authorizeUrl, tokenUrl } = protocolParameters;
-  for (const [setting, taken] of [
-    ['authorizeParams', authorizeUrl],
-    ['tokenParams', tokenUrl],
-  ] as const) {
-    const [name] = values[setting]?.find(([one]) => taken.some((its) => its === one)) ?? [];
-    if (name) fault(setting, `must not have ${name}: it is a parameter of the protocol`);
+  reportProtocolParameters(reading);
+  if (values.userBody !== undefined && values.userRequest !== 'post') {
+    fault('userBody', `needs ${describe('userRequest')} post: a GET has no body`);
+  }
+  const { scope, scopeSeparator: separator } = values;
+  if (separator !== undefined && separator !== ' ' && scope?.includes(separator)) {
+    fault('scope', `must have spaces between its words: ${describe('scopeSeparator')} takes their place in requests`);
   }
   // Basic cannot carry such a client identifier. RFC 7617 §2
   if (values.tokenRequest === 'basic-raw' && values.clientId?.includes(':')) {
@@ -38,9 +46,27 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
   return provider;
 }
 
+/** Reports further parameters that are parameters of the protocol. Some servers want the client identifier twice. */
+function reportProtocolParameters({ values, fault }: RegistrationReading): void {
+  const { authorizeUrl, tokenUrl } = protocolParameters;
+  for (const [setting, taken] of [
+    ['authorizeParams', authorizeUrl],
+    ['tokenParams', tokenUrl],
+  ] as const) {
+    for (const [name, value] of values[setting] ?? []) {
+      const isOwnId = setting === 'tokenParams' && name === 'client_id' && value === values.clientId;
+      if (isOwnId || taken.every((its) => its !== name)) continue;
+      fault(setting, `must not have ${name}: it is a parameter of the protocol`);
+      break;
+    }
+  }
+}
+
 /** The preset that a registration has: the one it names, or the one of its issuer, which then knows more of it. */
 export function presetOf({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
-  return presets.find((preset) => (issuer === undefined ? preset.name === provider : preset.issuer === issuer));
+  return presets.find((preset) =>
+    issuer === undefined ? preset.name === provider : preset.provider.issuer === issuer,
+  );
 }
 
 type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | undefined>>>;
@@ -50,14 +76,14 @@ const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(give
 /** What a preset knows of the answers at its hosts, if one has an endpoint at one of the hosts of these endpoints. */
 function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhen'> {
   const hosts = hostsOf(given);
-  const preset = presets.find((one) => hostsOf(one).some((host) => hosts.includes(host)));
-  return preset ? { access: preset.access, userRejectedWhen: preset.userRejectedWhen } : {};
+  const known = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)))?.provider;
+  return known ? { access: known.access, userRejectedWhen: known.userRejectedWhen } : {};
 }
 
 /** Puts a provider together from a preset, an issuer and what the registration itself gives. Undefined after a fault. */
 function settingsOf(reading: RegistrationReading): ProviderSettings | undefined {
   const { relay, values, sourceOf, describe, forbid } = reading;
-  const { issuer } = values;
+  const { issuer, metadataUrl } = values;
   const given = givenProvider(values);
   if (sourceOf('issuer') !== undefined) {
     forbid(options.issuer.excludes, `and ${describe('issuer')} are both given: give only one`);
@@ -65,11 +91,14 @@ function settingsOf(reading: RegistrationReading): ProviderSettings | undefined 
   }
   const preset = presetOf(values);
   if (preset === undefined) {
-    if (issuer) return { discovered: { issuer, given, insecureHttp: relay.values.insecureHttp ?? false } };
+    if (issuer) return ofIssuer({ issuer, ...(metadataUrl && { metadataUrl: metadataUrl.href }), given }, reading);
+    forbid(['metadataUrl'], `needs ${describe('issuer')}, which the metadata must name`);
     // A preset that is named but not known was reported.
     return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
   }
-  const filled = filledIn(preset, {
+  const why = issuer === undefined ? `: it needs ${describe('issuer')}` : `: the relay knows this issuer`;
+  reading.warnOfUnused(['metadataUrl'], why);
+  const filled = filledIn(preset.provider, {
     host: placeholder('providerHost', preset.host, reading),
     tenant: placeholder('providerTenant', preset.tenant, reading),
     clientId: encodeURIComponent(values.clientId ?? ''),
@@ -77,9 +106,26 @@ function settingsOf(reading: RegistrationReading): ProviderSettings | undefined 
     version,
   });
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
-  const provider = { ...filled, ...atOtherEndpoints(given, isNamed, issuer), ...given };
-  warnOfSecretInUrl(preset, provider, reading);
+  const requestHeaders = { ...filled.requestHeaders, ...given.requestHeaders };
+  const headers = Object.keys(requestHeaders).length > 0 ? { requestHeaders } : {};
+  const provider = { ...filled, ...atOtherEndpoints(given, isNamed, issuer), ...given, ...headers };
+  warnOfSecretInUrl(preset.provider, provider, reading);
   return { known: provider };
+}
+
+/** The provider of an issuer. If its endpoints are all given, there is nothing left to discover. */
+function ofIssuer(
+  { given, ...context }: Pick<MetadataContext, 'issuer' | 'metadataUrl' | 'given'>,
+  { relay, values, warnOfUnused }: RegistrationReading,
+): ProviderSettings {
+  const { authorizeUrl, tokenUrl, userUrl } = given;
+  const insecureHttp = relay.values.insecureHttp ?? false;
+  if (!authorizeUrl || !tokenUrl || !userUrl) return { discovered: { ...context, given, insecureHttp } };
+  warnOfUnused(['metadataUrl'], ': all endpoints are given');
+  const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
+  const rest = { clientId: values.clientId ?? '', encodingChanges: false, insecureHttp };
+  const known = providerOf({}, 'openid', { ...context, ...rest, given: { ...answers, ...given } });
+  return { known, issuer: context.issuer };
 }
 
 /** A provider of the file that gives its own endpoints. */
@@ -91,7 +137,7 @@ function withoutPreset(
     if (values[name] === undefined) fault(name, 'is required beside the other endpoints');
   }
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
-  const defaults = { clientAuthentication: 'body', pkce: true } as const;
+  const defaults = { tokenRequest: 'body', pkce: true } as const;
   const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
   return { known: { ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl } };
 }
@@ -112,17 +158,17 @@ function atOtherEndpoints(
     }),
     ...(authorizeUrl && { issuer, refreshRequest: undefined, logoutUrl: undefined }),
     // Never send the tokens and the secret of another provider to the preset's endpoints.
-    ...(tokenUrl && { refreshTokens: undefined, revocation: undefined }),
+    ...(tokenUrl && { refreshUrl: undefined, refreshTokens: undefined, revocation: undefined }),
   };
 }
 
 /** Warns if a client secret goes into the URL of an endpoint that is not the preset's: servers log URLs. */
 function warnOfSecretInUrl(
-  preset: Preset,
-  { tokenUrl, clientAuthentication }: Provider,
+  preset: Provider,
+  { tokenUrl, tokenRequest }: Provider,
   { values, warn }: RegistrationReading,
 ): void {
-  if (clientAuthentication !== 'query' || values.tokenRequest !== undefined) return;
+  if (tokenRequest !== 'query' || values.tokenRequest !== undefined) return;
   if (new URL(tokenUrl).origin === new URL(preset.tokenUrl).origin) return;
   warn(
     'tokenRequest',
@@ -144,37 +190,36 @@ function placeholder(
   return values[option] ?? declared?.default ?? '';
 }
 
-/** The provider of a preset, with every `{part}` of its URLs and headers filled in. */
-function filledIn(preset: Preset, parts: Readonly<Record<string, string>>): Provider {
-  // These are of a preset only.
-  const { name: _, title: __, documentation: ___, host: ____, tenant: _____, ...rest } = preset;
-  const { authorizeUrl, tokenUrl, userUrl, logoutUrl, revocation, requestHeaders } = rest;
-  const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
-  const headers = Object.entries(requestHeaders ?? {}).map(([name, text]) => [name, fill(text)]);
-  return {
-    ...rest,
-    authorizeUrl: fill(authorizeUrl),
-    tokenUrl: fill(tokenUrl),
-    userUrl: fill(userUrl),
-    ...(logoutUrl && { logoutUrl: fill(logoutUrl) }),
-    ...(revocation && { revocation: { ...revocation, url: fill(revocation.url) } }),
-    ...(requestHeaders && { requestHeaders: Object.fromEntries(headers) }),
-  };
+/** The provider of a preset, with every `{part}` of its texts filled in. */
+function filledIn<Value>(value: Value, parts: Readonly<Record<string, string>>): Value;
+function filledIn(value: unknown, parts: Readonly<Record<string, string>>): unknown {
+  if (typeof value === 'string') return value.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
+  if (Array.isArray(value)) return value.map((one) => filledIn(one, parts));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filledIn(one, parts)]));
 }
 
 /** What the settings of a registration say of its provider. */
 function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
-  const { revocationUrl: url } = values;
+  const { logoutUrl, revocationUrl: url } = values;
   const given = {
     authorizeUrl: values.authorizeUrl?.href,
     tokenUrl: values.tokenUrl?.href,
+    refreshUrl: values.refreshUrl?.href,
     userUrl: values.userUrl?.href,
+    userRequest: values.userRequest,
+    userBody: values.userBody,
     scope: values.scope,
-    clientAuthentication: values.tokenRequest,
+    scopeSeparator: values.scopeSeparator,
+    answerScopeSeparator: values.answerScopeSeparator,
+    tokenRequest: values.tokenRequest,
+    tokenAnswer: values.tokenAnswer,
     pkce: values.pkce,
-    authorizeParameters: values.authorizeParams,
-    tokenParameters: values.tokenParams,
+    authorizeParams: values.authorizeParams,
+    tokenParams: values.tokenParams,
+    requestHeaders: values.requestHeaders,
     revocation: url && ({ url: url.href, request: 'rfc7009' } as const),
+    logoutUrl: logoutUrl === 'off' ? logoutUrl : logoutUrl?.href,
   };
   // What is not given must not hide what the preset or the metadata has.
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -182,16 +227,23 @@ function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
 
 /** The texts that would give a provider without preset and issuer, by the names of their settings. */
 export function providerValues(provider: Provider) {
-  const { authorizeUrl, tokenUrl, userUrl, scope, clientAuthentication: tokenRequest } = provider;
-  const [revocationUrl, pkce] = [provider.revocation?.url, provider.pkce ? 'on' : 'off'];
-  return { authorizeUrl, tokenUrl, userUrl, scope, revocationUrl, tokenRequest, pkce };
+  const { authorizeUrl, tokenUrl, refreshUrl, userUrl, userRequest, scope, tokenRequest, tokenAnswer } = provider;
+  const { logoutUrl } = provider;
+  const quoted = (separator: string | undefined) => separator && `'${separator}'`;
+  const scopeSeparator = quoted(provider.scopeSeparator);
+  const answerScopeSeparator = quoted(provider.answerScopeSeparator);
+  const revocationUrl = provider.revocation?.url;
+  const pkce = provider.pkce ? 'on' : 'off';
+  const endpointTexts = { authorizeUrl, tokenUrl, refreshUrl, userUrl, userRequest, revocationUrl, logoutUrl };
+  return { ...endpointTexts, scope, scopeSeparator, answerScopeSeparator, tokenRequest, tokenAnswer, pkce };
 }
 
 /** Warns if only some endpoints are configured: the secret or a token would go to the provider of the default preset. */
 function warnOfTwoProviders({ values, sourceOf, describe, warn }: RegistrationReading): void {
   if (sourceOf('provider') ?? sourceOf('issuer')) return;
   const byDefault = endpoints.filter((name) => values[name] === undefined);
-  if (byDefault.length === endpoints.length && values.revocationUrl === undefined) return;
+  const hasOther = otherEndpoints.some((name) => values[name] !== undefined);
+  if (byDefault.length === endpoints.length && !hasOther) return;
   for (const name of byDefault) {
     warn(
       name,

@@ -12,12 +12,16 @@ import type { Config, FrontEndConfig, RegistrationConfig } from './config.ts';
  */
 export function audienceOfRegistration(
   { name, clientId, provider: settings }: RegistrationConfig,
-  { tokenUrl }: Provider,
+  { tokenUrl, refreshUrl }: Provider,
 ): string {
-  const isDiscovered = 'discovered' in settings;
-  const endpoint = isDiscovered ? new URL(tokenUrl).origin : tokenUrl;
-  return [name, endpoint, isDiscovered ? settings.discovered.issuer : '-', clientId].join(' ');
+  const issuer = issuerOf(settings);
+  const endpoint = issuer === undefined ? tokenUrl : new URL(tokenUrl).origin;
+  return [name, endpoint, issuer ?? '-', clientId, ...(refreshUrl === undefined ? [] : [refreshUrl])].join(' ');
 }
+
+/** The issuer that tells the registrations at one host apart. */
+const issuerOf = (settings: RegistrationConfig['provider']) =>
+  'discovered' in settings ? settings.discovered.issuer : settings.issuer;
 
 /** The front ends that a registration serves. */
 export const frontEndsOf = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
@@ -29,7 +33,7 @@ export function resourcesOf(
   { name, clientId, provider }: RegistrationConfig,
 ): readonly Resource[] {
   // Not `audienceOfRegistration`: it needs the provider's own description, and doors must not wait for that.
-  const at = 'discovered' in provider ? provider.discovered.issuer : provider.known.tokenUrl;
+  const at = 'discovered' in provider ? provider.discovered.issuer : (provider.issuer ?? provider.known.tokenUrl);
   return resources
     .filter((one) => one.registration === name)
     .map((one) => ({

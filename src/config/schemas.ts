@@ -148,6 +148,56 @@ export const scope = textOrNumber(
   'must be scope names with single spaces between them',
 );
 
+/** Headers that the relay or a connection sets itself, or that would say who the caller is. @see RFC 9110 §7.6.1 */
+const ownHeaders = new Set([
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'cookie',
+  'cookie2',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+// Some servers read an underscore as a hyphen.
+const isOwnHeader = (name: string) => ownHeaders.has(name.replaceAll('_', '-'));
+
+/** Lines of headers, each `Name: value`; the result has the values by lower-case names. @see RFC 9110 §5.5, §5.6.2 */
+export const requestHeaders = v.pipe(
+  v.string(),
+  v.transform((given) =>
+    given.split('\n').map((line) => [line.replace(/: .*/s, ''), line.replace(/^.*?: /s, '')] as const),
+  ),
+  v.check(
+    (lines) => lines.every(([name]) => /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(name)),
+    'must have names of headers as keys',
+  ),
+  v.transform((lines) => lines.map(([name, value]) => [name.toLowerCase(), value] as const)),
+  v.check(
+    (lines) => !lines.some(([name]) => isOwnHeader(name)),
+    ({ input }) =>
+      `must not have ${input.map(([name]) => name).find(isOwnHeader)}: the relay sets it, or the connection does`,
+  ),
+  v.check((lines) => new Set(lines.map(([name]) => name)).size === lines.length, 'must not repeat a header'),
+  v.check(
+    (lines) => lines.every(([, value]) => /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)),
+    'must have values of printable ASCII characters, without spaces around them',
+  ),
+  v.transform((lines): Readonly<Record<string, string>> => Object.fromEntries(lines)),
+);
+
 const ofSegment = 'must be 1 to 64 letters, digits, hyphens or underscores';
 
 /** One segment of a path that needs no percent-encoding. */

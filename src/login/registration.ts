@@ -4,7 +4,6 @@ import { scopesOfIdentity } from '../access/identity.ts';
 import { isFailure } from '../failures/relay-error.ts';
 import { keyOf } from '../memory/recent.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
-import { withParameters } from '../oauth/query.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -147,7 +146,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
      *
      * @see OpenID Connect RP-Initiated Logout 1.0 §2
      */
-    logoutUrl: provider.logoutUrl && withParameters(provider.logoutUrl, { client_id: clientId }),
+    logoutUrl: provider.logoutUrl === 'off' ? undefined : provider.logoutUrl,
     /** As the endpoint does, and remembers whether the token is good. */
     async lookUpUser(
       accessToken: string,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ExtraParameters, Provider } from '../providers/provider.ts';
 import { optional, withParameters } from './query.ts';
+import { scopeInRequest } from './scope.ts';
 
 /**
  * Builds the authorization request of the relay at a provider, without the parameters of one login. It keeps an
@@ -12,11 +13,11 @@ import { optional, withParameters } from './query.ts';
  */
 export function authorizationRequest(
   client: { readonly clientId: string; readonly callbackUri: string },
-  provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'authorizeParameters' | 'refreshRequest'>,
+  provider: Pick<Provider, 'authorizeUrl' | 'scope' | 'scopeSeparator' | 'authorizeParams' | 'refreshRequest'>,
 ) {
-  const { authorizeUrl, authorizeParameters = [], refreshRequest = {}, scope: whole } = provider;
+  const { authorizeUrl, authorizeParams = [], refreshRequest = {}, scope: whole } = provider;
   const configured = new URL(authorizeUrl).searchParams;
-  for (const [name, value] of authorizeParameters) configured.append(name, value);
+  for (const [name, value] of authorizeParams) configured.append(name, value);
   const forRefresh = (refreshRequest.parameters ?? []).filter(([name]) => !configured.has(name));
 
   function urlFor(asked: string | undefined, refresh: boolean): string {
@@ -25,8 +26,8 @@ export function authorizationRequest(
       ['response_type', 'code'],
       ['client_id', client.clientId],
       ['redirect_uri', client.callbackUri],
-      ...optional('scope', scope),
-      ...authorizeParameters,
+      ...optional('scope', scopeInRequest(scope, provider.scopeSeparator)),
+      ...authorizeParams,
       ...(refresh ? forRefresh : []),
     ];
     return withParameters(authorizeUrl, parameters);

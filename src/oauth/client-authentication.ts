@@ -1,4 +1,4 @@
-import type { ExtraParameters, Provider } from '../providers/provider.ts';
+import type { ExtraParameters, Provider, TokenRequestForm } from '../providers/provider.ts';
 import type { Secret } from '../sealing/secret.ts';
 
 /** The provider, and the relay as its client. */
@@ -19,18 +19,19 @@ export interface EndpointRequest {
 
 /**
  * Builds a request with a form, and with the client's credentials in it or in the Authorization header.
- * The credentials never travel in the URL: with `query`, they are in the form.
+ * The credentials never travel in the URL: with `query` and `json`, they are in the form.
  *
  * @see RFC 6749 §2.3.1
  */
 export function authenticatedForm(client: RegisteredProvider, url: string, fields: ExtraParameters): EndpointRequest {
-  const { clientAuthentication: method } = client;
-  if (method === 'query' || method === 'body') {
-    return formRequest(client, url, [...clientParameters(client), ...fields]);
-  }
+  const { tokenRequest: method } = client;
+  if (!isBasic(method)) return formRequest(client, url, [...clientParameters(client), ...fields]);
   const credentials = basicCredentials(client, method === 'basic' ? formEncode : undefined);
   return formRequest(client, url, fields, { authorization: credentials });
 }
+
+/** Whether the credentials are in the Authorization header, and not among the parameters. */
+export const isBasic = (form: TokenRequestForm) => form === 'basic' || form === 'basic-raw';
 
 /** Builds a request with a form and without credentials, unless they are among its fields or headers. */
 export function formRequest(
@@ -45,6 +46,25 @@ export function formRequest(
     url,
     headers: { ...requestHeaders, ...headers, ...type },
     body: new URLSearchParams(fields).toString(),
+  };
+}
+
+/** Builds a request with its fields in a JSON object. A field that comes more than once has a list of its values. */
+export function jsonRequest(
+  { requestHeaders }: RegisteredProvider,
+  url: string,
+  fields: ExtraParameters,
+): EndpointRequest {
+  const values = new Map<string, string | string[]>();
+  for (const [name, value] of fields) {
+    const earlier = values.get(name);
+    values.set(name, earlier === undefined ? value : [earlier, value].flat());
+  }
+  return {
+    method: 'POST',
+    url,
+    headers: { ...requestHeaders, 'content-type': 'application/json' },
+    body: JSON.stringify(Object.fromEntries(values)),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type RequiredEndpoint,
 } from './metadata.ts';
 import { protocolParameters } from './parameters.ts';
+import { withParameters } from './query.ts';
 
 /** What metadata says of the provider. @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used */
 export function providerOf(metadata: Metadata, kind: MetadataKind, context: MetadataContext): Provider {
@@ -27,15 +28,17 @@ export function providerOf(metadata: Metadata, kind: MetadataKind, context: Meta
     return typeof found === 'string' ? found : undefined;
   };
   const revocationUrl = optional('revocationUrl');
+  const logoutUrl = optional('logoutUrl');
   return {
     scope: speaksOpenId ? 'openid' : undefined,
     scopesSupported: v.is(v.array(v.string()), scopes) ? scopes : undefined,
-    clientAuthentication: authenticationOf(metadata, context),
+    tokenRequest: authenticationOf(metadata, context),
     // Many servers take PKCE without saying so. @see RFC 9700 §2.1.1
     pkce: true,
     ...refreshOf(metadata),
     revocation: revocationUrl ? { url: revocationUrl, request: 'rfc7009' } : undefined,
-    logoutUrl: optional('logoutUrl'),
+    // Without an ID token, this names the client. @see OpenID Connect RP-Initiated Logout 1.0 §2
+    logoutUrl: logoutUrl && withParameters(logoutUrl, { client_id: context.clientId }),
     // Every provider of OpenID Connect has it. @see OpenID Connect Core 1.0 §15.1
     accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
@@ -74,9 +77,7 @@ function authenticationOf(
 function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const takesSecret =
-    given.clientAuthentication !== undefined ||
-    offers(methods, 'client_secret_basic') ||
-    offers(methods, 'client_secret_post');
+    given.tokenRequest !== undefined || offers(methods, 'client_secret_basic') || offers(methods, 'client_secret_post');
   const requirements = [
     metadata['require_pushed_authorization_requests'] === true && 'pushed authorization requests',
     metadata['require_signed_request_object'] === true && 'signed request objects',
@@ -109,13 +110,13 @@ const fields = {
 } as const;
 
 /**
- * The URL of an endpoint, or why it cannot be used. A remote issuer must not send the client secret to a
+ * The URL of an endpoint, or why it cannot be used. Metadata from elsewhere must not send the client secret to a
  * service on this machine or over plain http, and must not set the relay's own parameters.
  */
 function endpointIn(
   metadata: Metadata,
   name: keyof typeof fields,
-  { issuer, insecureHttp }: MetadataContext,
+  { issuer, metadataUrl, insecureHttp }: MetadataContext,
 ): string | DiscoveryError {
   const value = metadata[fields[name]];
   if (value === undefined) {
@@ -125,10 +126,10 @@ function endpointIn(
   }
   const { success, output: url } = v.safeParse(providerUrl, value, { abortPipeEarly: true });
   if (!success) return new DiscoveryError('endpoint_unusable');
-  const issuerUrl = new URL(issuer);
-  const allowsHttp = issuerUrl.protocol === 'http:' && (insecureHttp || isLoopback(url));
+  const source = new URL(metadataUrl ?? issuer);
+  const allowsHttp = source.protocol === 'http:' && (insecureHttp || isLoopback(url));
   if (url.protocol === 'http:' && !allowsHttp) return new DiscoveryError('endpoint_unusable');
-  if (mayBeThisMachine(url) && !mayBeThisMachine(issuerUrl)) {
+  if (mayBeThisMachine(url) && !mayBeThisMachine(source)) {
     return new DiscoveryError('endpoint_on_this_machine');
   }
   const setsOwn = protocolParameters[name].some((parameter) => url.searchParams.has(parameter));

@@ -10,6 +10,9 @@ export type MetadataKind = 'openid' | 'oauth';
 /** The issuer, and what is known of the provider besides its metadata. */
 export interface MetadataContext {
   readonly issuer: string;
+  /** The only address of its metadata, if the standard ones are not (default: those). */
+  readonly metadataUrl?: string | undefined;
+  readonly clientId: string;
   /** Configured values. They override the metadata. */
   readonly given: Partial<Provider>;
   /** Whether endpoints may be on plain http beyond this machine. */
@@ -23,7 +26,14 @@ export interface MetadataContext {
  *
  * @see OpenID Connect Discovery 1.0 §4, RFC 8414 §3
  */
-export function metadataUrls(issuer: string): readonly { kind: MetadataKind; url: string }[] {
+export function metadataUrls({
+  issuer,
+  metadataUrl,
+}: Pick<MetadataContext, 'issuer' | 'metadataUrl'>): readonly { kind: MetadataKind; url: string }[] {
+  if (metadataUrl !== undefined) {
+    const isOAuth = metadataUrl.includes('/.well-known/oauth-authorization-server');
+    return [{ kind: isOAuth ? 'oauth' : 'openid', url: metadataUrl }];
+  }
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
   return [

@@ -11,6 +11,7 @@ export const ownParameters = {
     'code_challenge_method',
   ],
   tokenUrl: ['grant_type', 'client_id', 'client_secret', 'redirect_uri', 'code', 'code_verifier'],
+  refreshUrl: ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'scope'],
   userUrl: ['access_token'],
   revocationUrl: ['token', 'token_type_hint', 'client_id', 'client_secret'],
   logoutUrl: ['client_id'],

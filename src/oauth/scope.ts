@@ -50,6 +50,11 @@ function isSameScope(one: string, other: string): boolean {
 const isUrl = /^https:\/\/.*\/(?=.)/;
 const shortName = (word: string) => word.replace(isUrl, '').replace(/^userinfo\./, '');
 
+/** A scope as a provider wants it in requests. @param separator what it has in place of spaces */
+export function scopeInRequest(scope: string | undefined, separator = ' '): string | undefined {
+  return separator === ' ' ? scope : scope?.replaceAll(' ', separator);
+}
+
 /**
  * The scope of an OAuth request, which narrows the configured one.
  *

@@ -3,9 +3,12 @@ import {
   authenticatedForm,
   clientParameters,
   type EndpointRequest,
+  isBasic,
+  jsonRequest,
   type RegisteredProvider,
 } from './client-authentication.ts';
 import { optional, withParameters } from './query.ts';
+import { scopeInRequest } from './scope.ts';
 
 /** An authorization code, and the verifier to exchange it. */
 export interface CodeGrant {
@@ -28,17 +31,27 @@ export interface RefreshGrant {
  * @see RFC 6749 §4.1.3 and §6
  */
 export function tokenRequest(endpoint: RegisteredProvider, grant: CodeGrant | RefreshGrant): EndpointRequest {
-  const { tokenUrl, tokenParameters = [], requestHeaders: headers = {} } = endpoint;
+  const { tokenUrl, refreshUrl = tokenUrl, tokenParams = [], requestHeaders: headers = {} } = endpoint;
   const isRefresh = 'refreshToken' in grant;
-  const own: ExtraParameters = isRefresh
-    ? [['refresh_token', grant.refreshToken], ...optional('scope', grant.scope)]
-    : [['code', grant.code], ['redirect_uri', endpoint.callbackUri], ...optional('code_verifier', grant.codeVerifier)];
-  const configured = tokenParameters.filter(([name]) => own.every(([taken]) => taken !== name));
-  const fields = [...own, ...configured];
-  if (endpoint.clientAuthentication === 'query' && !isRefresh) {
-    const url = withParameters(tokenUrl, [...clientParameters(endpoint), ...fields]);
-    return { method: 'POST', url, headers };
+  const form = endpoint.tokenRequest;
+  const credentials = isBasic(form) ? [] : clientParameters(endpoint);
+  const own = isRefresh ? refreshFields(endpoint, grant) : codeFields(endpoint, grant);
+  const taken = [...credentials, ...own].map(([name]) => name);
+  const fields = [...own, ...tokenParams.filter(([name]) => !taken.includes(name))];
+  if (form === 'query' && !isRefresh) {
+    return { method: 'POST', url: withParameters(tokenUrl, [...credentials, ...fields]), headers };
   }
-  const type = isRefresh ? 'refresh_token' : 'authorization_code';
-  return authenticatedForm(endpoint, tokenUrl, [['grant_type', type], ...fields]);
+  const url = isRefresh ? refreshUrl : tokenUrl;
+  const typed: ExtraParameters = [['grant_type', isRefresh ? 'refresh_token' : 'authorization_code'], ...fields];
+  return form === 'json'
+    ? jsonRequest(endpoint, url, [...credentials, ...typed])
+    : authenticatedForm(endpoint, url, typed);
+}
+
+function codeFields({ callbackUri }: RegisteredProvider, { code, codeVerifier }: CodeGrant): ExtraParameters {
+  return [['code', code], ['redirect_uri', callbackUri], ...optional('code_verifier', codeVerifier)];
+}
+
+function refreshFields({ scopeSeparator }: RegisteredProvider, { refreshToken, scope }: RefreshGrant): ExtraParameters {
+  return [['refresh_token', refreshToken], ...optional('scope', scopeInRequest(scope, scopeSeparator))];
 }

@@ -6,6 +6,9 @@ import { type GrantType, tokenError } from './token-error.ts';
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
 export type TokenResponse = Readonly<ReturnType<typeof parseTokenResponse>>;
 
+/** How a provider's token answers differ from RFC 6749 §5.1. */
+type TokenDialect = Pick<Provider, 'tokenAnswer' | 'scopeSeparator' | 'answerScopeSeparator'>;
+
 /** 30,000 years. A number beyond this is no time. */
 const maxSeconds = 1e12;
 
@@ -17,11 +20,11 @@ const maxSeconds = 1e12;
  */
 export function parseTokenResponse(
   answer: { readonly status: number; readonly body: Uint8Array },
-  { tokenResponse: dialect = {} }: Pick<Provider, 'tokenResponse'> = {},
+  dialect: TokenDialect = {},
   grant: GrantType = 'authorization_code',
 ) {
   const object = answer.status === 200 ? parseJsonObject(answer.body) : undefined;
-  const fields = object && fieldsOfUser(object, dialect.nestedIn);
+  const fields = object && fieldsOfUser(object, dialect.tokenAnswer);
   const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
   if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant);
   return {
@@ -35,14 +38,14 @@ export function parseTokenResponse(
     // Keycloak's refresh_expires_in is not read: its 0 means that the token never ends.
     refreshExpiresIn: seconds(fields['refresh_token_expires_in']),
     /** What was granted, if the provider says so. */
-    scope: scope(fields['scope'], dialect.scopeSeparator),
+    scope: scope(fields['scope'], dialect.answerScopeSeparator ?? dialect.scopeSeparator),
   };
 }
 
 /** The fields of the person's token, which Slack puts beside those of its bot. */
-function fieldsOfUser(fields: JsonObject, nestedIn: string | undefined): JsonObject {
-  if (nestedIn === undefined || typeof fields['access_token'] === 'string') return fields;
-  const nested = fields[nestedIn];
+function fieldsOfUser(fields: JsonObject, holder: string | undefined): JsonObject {
+  if (holder === undefined || typeof fields['access_token'] === 'string') return fields;
+  const nested = Object.hasOwn(fields, holder) ? fields[holder] : undefined;
   return isObject(nested) ? nested : fields;
 }
 
@@ -59,9 +62,9 @@ function seconds(value: unknown): number | undefined {
   return isTime ? Math.floor(number) : undefined;
 }
 
-/** The words of a scope, with single spaces. Twitch sends a list, others a text. */
+/** The words of a scope, with single spaces. Twitch sends a list, others a text. A space always separates words. */
 function scope(value: unknown, separator = ' '): string | undefined {
-  const words = Array.isArray(value) ? value : text(value)?.split(separator);
-  const named = words?.map((word) => text(word)?.trim()).filter((word) => word !== '');
+  const words = Array.isArray(value) ? value : text(value)?.replaceAll(separator, ' ').split(' ');
+  const named = words?.map((word) => (word === '' ? '' : text(word)?.trim())).filter((word) => word !== '');
   return named?.every((word) => word !== undefined) ? text(named.join(' ')) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { CmsBackend } from './cms.ts';
 
 /** How the client authenticates to the token endpoint, and where the parameters travel. */
-export type ClientAuthentication =
+export type TokenRequestForm =
   /** Everything in the query of a POST without a body, as GitHub takes it. */
   | 'query'
   /** `client_secret_post`: everything in a form body. @see RFC 6749 §2.3.1 */
@@ -9,18 +9,12 @@ export type ClientAuthentication =
   /** `client_secret_basic`: the credentials form-encoded in the Authorization header. @see RFC 6749 §2.3.1 */
   | 'basic'
   /** The credentials in the Authorization header as they are, for servers that do not decode them. */
-  | 'basic-raw';
+  | 'basic-raw'
+  /** Everything in a body of JSON, for servers that read no form. */
+  | 'json';
 
 /** Names and values, decoded. A name may come more than once. @see RFC 8707 §2 */
 export type ExtraParameters = [name: string, value: string][];
-
-/** How a token response differs from RFC 6749 §5.1. */
-interface TokenResponseDialect {
-  /** What separates the words of the granted scope (default: a space). */
-  readonly scopeSeparator?: string;
-  /** The object that holds the token of the user if the response itself has none. */
-  readonly nestedIn?: string;
-}
 
 export type TokenKind = 'access_token' | 'refresh_token';
 
@@ -92,23 +86,37 @@ export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'
 /** What a provider can say of who may log in. */
 export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 
-/** What the relay knows of a provider: data, never behaviour. */
+/**
+ * What the relay knows of a provider: data, never behaviour. A field that an entry of `providers` can set has the name of
+ * that setting, so that presets and configurations are written in the same words.
+ */
 export interface Provider {
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
+  /** Where refresh tokens are sent (default: the token URL). */
+  readonly refreshUrl?: string | undefined;
   readonly userUrl: string;
-  /** The smallest scope that the user lookup needs, if it needs any. */
+  /** The method of the user lookup (default: `get`). */
+  readonly userRequest?: 'get' | 'post' | undefined;
+  /** The JSON that a user lookup by POST sends. */
+  readonly userBody?: string | undefined;
+  /** The smallest scope that the user lookup needs, if it needs any. It has spaces between its words. */
   readonly scope?: string | undefined;
+  /** What separates the words of a scope in requests (default: a space). */
+  readonly scopeSeparator?: string | undefined;
+  /** What separates the words of a granted scope besides spaces (default: that of requests). */
+  readonly answerScopeSeparator?: string | undefined;
   /** The scopes that its metadata lists, if it does. @see RFC 8414 §2 */
   readonly scopesSupported?: readonly string[] | undefined;
-  readonly clientAuthentication: ClientAuthentication;
+  readonly tokenRequest: TokenRequestForm;
   /** Whether logins use PKCE with S256. Servers without PKCE ignore it, except a few. @see RFC 7636 */
   readonly pkce: boolean;
   /** Further parameters of the authorization request, such as `prompt`. */
-  readonly authorizeParameters?: ExtraParameters | undefined;
+  readonly authorizeParams?: ExtraParameters | undefined;
   /** Further parameters of the token request, such as `resource`. */
-  readonly tokenParameters?: ExtraParameters | undefined;
-  readonly tokenResponse?: TokenResponseDialect | undefined;
+  readonly tokenParams?: ExtraParameters | undefined;
+  /** The field of the token answer that holds its fields, if the answer itself has no access token. */
+  readonly tokenAnswer?: string | undefined;
   /** Whether a login with `refreshRequest` gets a refresh token, if that is known. */
   readonly refreshTokens?: 'always' | 'by-setting' | 'never' | undefined;
   /** What a login adds to its authorization request to get a refresh token. */
@@ -121,7 +129,7 @@ export interface Provider {
     | undefined;
   /** How it revokes tokens, if it does. */
   readonly revocation?: Revocation | undefined;
-  /** The page that logs a person out of the provider itself. The relay adds its `client_id`. */
+  /** The page that logs a person out of the provider itself. `off`: there is none, whatever its metadata says. */
   readonly logoutUrl?: string | undefined;
   /** Whether a login that asks for no scope gets what was granted before. */
   readonly addsEarlierScopes?: true;
@@ -129,7 +137,7 @@ export interface Provider {
   readonly issuer?: string | undefined;
   /** Whether every authorization response must have `iss`. */
   readonly issRequired?: boolean | undefined;
-  /** Headers that its endpoints require, with lower-case names. */
+  /** Headers of all calls but discovery, with lower-case names. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** A field by which its user lookup refuses a token with status 200. */
   readonly userRejectedWhen?: { readonly field: string; readonly equals: string | boolean } | undefined;
@@ -153,16 +161,18 @@ export interface Placeholder {
   readonly default?: string;
 }
 
-/**
- * A provider that `--provider` can name. Its URLs and headers may hold `{host}` (a host with an optional port and path)
- * and `{tenant}` (a tenant or realm), each declared below; `{clientId}`, percent-encoded; and, for headers that name the
- * calling program, the relay's `{version}` and its public address as `{baseUrl}`.
- */
-export interface Preset extends Provider {
+/** A provider that `--provider` can name. */
+export interface Preset {
   readonly name: string;
   readonly title: string;
   /** The provider's own documentation of its endpoints. */
   readonly documentation: string;
   readonly host?: Placeholder;
   readonly tenant?: Placeholder;
+  /**
+   * The provider. Its texts may hold `{host}` (a host with an optional port and path) and `{tenant}` (a tenant or realm),
+   * each declared above; `{clientId}`, percent-encoded; and, for headers that name the calling program, the relay's
+   * `{version}` and its public address as `{baseUrl}`.
+   */
+  readonly provider: Provider;
 }

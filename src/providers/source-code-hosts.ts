@@ -33,7 +33,7 @@ const githubAccess: AccessAnswers = {
 
 /** What github.com and GitHub Enterprise Server have in common. */
 const githubEverywhere = {
-  tokenResponse: { scopeSeparator: ',' },
+  answerScopeSeparator: ',',
   addsEarlierScopes: true,
   // https://docs.github.com/en/apps/creating-github-apps
   appIdPrefix: 'Iv',
@@ -50,22 +50,24 @@ export const github: Preset = {
   name: 'github',
   title: 'GitHub',
   documentation: 'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
-  authorizeUrl: 'https://github.com/login/oauth/authorize',
-  tokenUrl: 'https://github.com/login/oauth/access_token',
-  userUrl: 'https://api.github.com/user',
-  clientAuthentication: 'query',
-  pkce: true,
-  refreshTokens: 'by-setting',
-  // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
-  revocation: {
-    url: 'https://api.github.com/applications/{clientId}/token',
-    request: 'github',
-    takes: 'access_token',
+  provider: {
+    authorizeUrl: 'https://github.com/login/oauth/authorize',
+    tokenUrl: 'https://github.com/login/oauth/access_token',
+    userUrl: 'https://api.github.com/user',
+    tokenRequest: 'query',
+    pkce: true,
+    refreshTokens: 'by-setting',
+    // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
+    revocation: {
+      url: 'https://api.github.com/applications/{clientId}/token',
+      request: 'github',
+      takes: 'access_token',
+    },
+    issuer: 'https://github.com/login/oauth',
+    accountPrompt: 'select_account',
+    hintParameter: 'login',
+    ...githubEverywhere,
   },
-  issuer: 'https://github.com/login/oauth',
-  accountPrompt: 'select_account',
-  hintParameter: 'login',
-  ...githubEverywhere,
 };
 
 // https://docs.gitea.com/api/, which Forgejo has too
@@ -94,7 +96,7 @@ const giteaAt = (host: string) =>
     tokenUrl: `https://${host}/login/oauth/access_token`,
     userUrl: `https://${host}/api/v1/user`,
     scope: 'read:user',
-    clientAuthentication: 'body',
+    tokenRequest: 'body',
     pkce: true,
     refreshTokens: 'always',
     access: giteaAccess,
@@ -108,51 +110,55 @@ export const sourceCodeHosts: readonly Preset[] = [
     documentation:
       'https://docs.github.com/en/enterprise-server@latest/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
     host: { meaning: 'host of your GitHub Enterprise Server' },
-    authorizeUrl: 'https://{host}/login/oauth/authorize',
-    tokenUrl: 'https://{host}/login/oauth/access_token',
-    userUrl: 'https://{host}/api/v3/user',
-    clientAuthentication: 'body',
-    pkce: false,
-    refreshTokens: 'never',
-    // https://docs.github.com/en/enterprise-server@latest/rest/apps/oauth-applications#delete-an-app-token
-    revocation: {
-      url: 'https://{host}/api/v3/applications/{clientId}/token',
-      request: 'github',
-      takes: 'access_token',
+    provider: {
+      authorizeUrl: 'https://{host}/login/oauth/authorize',
+      tokenUrl: 'https://{host}/login/oauth/access_token',
+      userUrl: 'https://{host}/api/v3/user',
+      tokenRequest: 'body',
+      pkce: false,
+      refreshTokens: 'never',
+      // https://docs.github.com/en/enterprise-server@latest/rest/apps/oauth-applications#delete-an-app-token
+      revocation: {
+        url: 'https://{host}/api/v3/applications/{clientId}/token',
+        request: 'github',
+        takes: 'access_token',
+      },
+      ...githubEverywhere,
     },
-    ...githubEverywhere,
   },
   {
     name: 'gitlab',
     title: 'GitLab',
     documentation: 'https://docs.gitlab.com/api/oauth2/',
     host: { meaning: 'host of your GitLab server', default: 'gitlab.com' },
-    authorizeUrl: 'https://{host}/oauth/authorize',
-    tokenUrl: 'https://{host}/oauth/token',
-    userUrl: 'https://{host}/api/v4/user',
-    scope: 'read_user',
-    clientAuthentication: 'body',
-    pkce: true,
-    refreshTokens: 'always',
-    revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
-    cms: { name: 'gitlab', repositoryScopes: ['api'], apiRoot: 'https://gitlab.com/api/v4' },
-    // https://docs.gitlab.com/integration/openid_connect_provider/
-    access: {
-      users: { kind: 'values', fields: ['id'], name: 'username' },
-      organizations: { kind: 'cannot', why: 'GitLab has groups' },
-      emails: {
-        kind: 'values',
-        from: '../../oauth/userinfo',
-        fields: ['email'],
-        verified: 'email_verified',
-        scope: 'openid email',
-      },
-      groups: {
-        kind: 'values',
-        from: '../../oauth/userinfo',
-        fields: ['groups'],
-        ignoresCase: true,
-        scope: 'openid',
+    provider: {
+      authorizeUrl: 'https://{host}/oauth/authorize',
+      tokenUrl: 'https://{host}/oauth/token',
+      userUrl: 'https://{host}/api/v4/user',
+      scope: 'read_user',
+      tokenRequest: 'body',
+      pkce: true,
+      refreshTokens: 'always',
+      revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
+      cms: { name: 'gitlab', repositoryScopes: ['api'], apiRoot: 'https://gitlab.com/api/v4' },
+      // https://docs.gitlab.com/integration/openid_connect_provider/
+      access: {
+        users: { kind: 'values', fields: ['id'], name: 'username' },
+        organizations: { kind: 'cannot', why: 'GitLab has groups' },
+        emails: {
+          kind: 'values',
+          from: '../../oauth/userinfo',
+          fields: ['email'],
+          verified: 'email_verified',
+          scope: 'openid email',
+        },
+        groups: {
+          kind: 'values',
+          from: '../../oauth/userinfo',
+          fields: ['groups'],
+          ignoresCase: true,
+          scope: 'openid',
+        },
       },
     },
   },
@@ -161,37 +167,45 @@ export const sourceCodeHosts: readonly Preset[] = [
     title: 'Gitea',
     documentation: 'https://docs.gitea.com/development/oauth2-provider',
     host: { meaning: 'host of your Gitea server' },
-    ...giteaAt('{host}'),
+    provider: {
+      ...giteaAt('{host}'),
+    },
   },
   {
     name: 'forgejo',
     title: 'Forgejo',
     documentation: 'https://forgejo.org/docs/latest/user/oauth2-provider/',
     host: { meaning: 'host of your Forgejo server' },
-    ...giteaAt('{host}'),
+    provider: {
+      ...giteaAt('{host}'),
+    },
   },
   {
     name: 'codeberg',
     title: 'Codeberg',
     documentation: 'https://forgejo.org/docs/latest/user/oauth2-provider/',
-    ...giteaAt('codeberg.org'),
+    provider: {
+      ...giteaAt('codeberg.org'),
+    },
   },
   {
     name: 'bitbucket',
     title: 'Bitbucket Cloud',
     documentation: 'https://developer.atlassian.com/cloud/bitbucket/oauth-2/',
-    authorizeUrl: 'https://bitbucket.org/site/oauth2/authorize',
-    tokenUrl: 'https://bitbucket.org/site/oauth2/access_token',
-    userUrl: 'https://api.bitbucket.org/2.0/user',
-    scope: 'account',
-    clientAuthentication: 'basic',
-    pkce: false,
-    refreshTokens: 'always',
-    cms: {
-      name: 'bitbucket',
-      repositoryScopes: ['repository:write', 'repository:admin'],
-      apiRoot: 'https://api.bitbucket.org/2.0',
+    provider: {
+      authorizeUrl: 'https://bitbucket.org/site/oauth2/authorize',
+      tokenUrl: 'https://bitbucket.org/site/oauth2/access_token',
+      userUrl: 'https://api.bitbucket.org/2.0/user',
+      scope: 'account',
+      tokenRequest: 'basic',
+      pkce: false,
+      refreshTokens: 'always',
+      cms: {
+        name: 'bitbucket',
+        repositoryScopes: ['repository:write', 'repository:admin'],
+        apiRoot: 'https://api.bitbucket.org/2.0',
+      },
+      access: { users: { kind: 'values', fields: ['account_id'] } },
     },
-    access: { users: { kind: 'values', fields: ['account_id'] } },
   },
 ];

@@ -190,11 +190,12 @@ async function providerSource(
   if ('known' in settings) return knownProvider(settings.known);
   const discovery = {
     ...settings.discovered,
+    clientId,
     encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched at the moment.
-  const key = JSON.stringify(settings.discovered);
+  const key = JSON.stringify(discovery);
   return discoveredProvider(
     async () => {
       const provider = await discoverProvider(upstream, discovery);

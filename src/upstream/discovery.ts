@@ -25,7 +25,7 @@ const ofIssuer: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout
  */
 export async function discoverProvider(client: UpstreamClient, context: MetadataContext): Promise<Provider> {
   const failures: DiscoveryError[] = [];
-  for (const { kind, url } of metadataUrls(context.issuer)) {
+  for (const { kind, url } of metadataUrls(context)) {
     let metadata: Metadata;
     try {
       metadata = parseMetadata(await fetchMetadata(client, url), context.issuer);

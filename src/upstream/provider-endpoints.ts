@@ -116,9 +116,17 @@ export function isJwt(contentType = ''): boolean {
 
 /** Builds the user lookup. @see RFC 6750 §2.1 */
 export function userRequest(
-  { userUrl, requestHeaders }: Pick<Provider, 'userUrl' | 'requestHeaders'>,
+  {
+    userUrl,
+    userRequest: method,
+    userBody,
+    requestHeaders,
+  }: Pick<Provider, 'userUrl' | 'userRequest' | 'userBody' | 'requestHeaders'>,
   accessToken: string,
 ): UpstreamRequest {
   const headers = { ...requestHeaders, authorization: `Bearer ${accessToken}` };
-  return { endpoint: 'user', method: 'GET', url: userUrl, headers };
+  if (method !== 'post') return { endpoint: 'user', method: 'GET', url: userUrl, headers };
+  if (userBody === undefined) return { endpoint: 'user', method: 'POST', url: userUrl, headers };
+  const typed = { ...headers, 'content-type': 'application/json' };
+  return { endpoint: 'user', method: 'POST', url: userUrl, headers: typed, body: userBody };
 }

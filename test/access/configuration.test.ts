@@ -127,10 +127,12 @@ describe('allow', () => {
   it('asks a provider by the rules of its preset, also if only its issuer or one of its hosts names it', () => {
     const providerOf = (lines: string) =>
       readFileConfig(file(lines)).config.registrations[0].provider as { known: Provider };
-    for (const { name, issuer } of presets.filter((one) => one.issuer !== undefined)) {
+    for (const { name, provider } of presets.filter((one) => one.provider.issuer !== undefined)) {
+      const { issuer } = provider;
       expect(providerOf(`issuer: ${issuer}`), name).to.deep.equal(providerOf(`provider: ${name}`));
     }
-    for (const { name, userUrl, access, userRejectedWhen } of presets) {
+    for (const { name, provider } of presets) {
+      const { userUrl, access, userRejectedWhen } = provider;
       if (/\{/.test(userUrl)) continue;
       const { known } = providerOf(unnamed.replace('https://git.example/u', userUrl));
       expect(known.access, name).to.equal(access);
@@ -139,7 +141,7 @@ describe('allow', () => {
     const byHand = 'authorize-url: https://accounts.google.com/a, token-url: https://oauth2.googleapis.com/t';
     const elsewhere = `${byHand}, user-url: https://www.googleapis.com/oauth2/v3/userinfo`;
     const google = presets.find(({ name }) => name === 'google');
-    expect(providerOf(elsewhere).known.access).to.equal(google?.access);
+    expect(providerOf(elsewhere).known.access).to.equal(google?.provider.access);
     const moved = 'issuer: https://accounts.google.com, authorize-url: https://accounts.google.com/x';
     expect(providerOf(moved).known.issuer).to.equal('https://accounts.google.com');
     const cms = file('issuer: https://github.com/login/oauth', 'token-delivery: cms, scope: repo');

@@ -360,8 +360,8 @@ describe('the rules of who may log in', () => {
   }
 
   it('are those of every preset that the documents name, or have a reason', () => {
-    for (const { name, access } of presets) {
-      const answers = accessRules.map((rule) => answerTo(rule, { groupsClaim: 'x' }, access));
+    for (const { name, provider } of presets) {
+      const answers = accessRules.map((rule) => answerTo(rule, { groupsClaim: 'x' }, provider.access));
       const isAnswered = answers.some((one) => one.kind !== 'cannot');
       expect(isAnswered, name).to.equal(true);
     }

@@ -12,7 +12,7 @@ providers:
 front-ends:
   app: { origin: https://app.example.com, ${frontEnd} }
 `);
-  const described = { ...github, access: undefined, scopesSupported };
+  const described = { ...github.provider, access: undefined, scopesSupported };
   return checkAccess(config, new Map(scopesSupported && [['p', described]])).map(({ verdict, message, fix }) =>
     [verdict, message, fix].join(' | '),
   );

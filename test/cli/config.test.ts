@@ -88,6 +88,7 @@ front-ends:
         '  user-url: https://api.github.com/user',
         '  token-request: query',
         '  pkce: on',
+        "  answer-scope-separator: ','",
         'by default:',
         '  state-check: always',
       ]);

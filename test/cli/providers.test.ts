@@ -3,28 +3,25 @@ import { providersTable } from '../../src/cli/commands/providers.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Preset } from '../../src/providers/provider.ts';
 
+const documentation = 'https://docs.example';
 const addresses = {
-  documentation: 'https://docs.example',
   authorizeUrl: 'https://id.example/authorize',
   tokenUrl: 'https://id.example/token',
   userUrl: 'https://id.example/user',
 };
 const plain: Preset = {
-  ...addresses,
   name: 'plain',
   title: 'Plain',
-  clientAuthentication: 'query',
-  pkce: false,
+  documentation,
+  provider: { ...addresses, tokenRequest: 'query', pkce: false },
 };
 const needy: Preset = {
-  ...addresses,
   name: 'needy-one',
+  documentation,
   title: 'Needy',
   host: { meaning: 'host', default: 'needy.example' },
   tenant: { meaning: 'realm' },
-  scope: 'openid profile',
-  clientAuthentication: 'basic',
-  pkce: true,
+  provider: { ...addresses, scope: 'openid profile', tokenRequest: 'basic', pkce: true },
 };
 
 describe('the table of providers', () => {

@@ -26,7 +26,7 @@ describe('the configuration', () => {
   it('needs an origin, a client identifier and a secret, and has a default for the rest', () => {
     const { clientSecret, provider, ...rest } = config({});
     expect(clientSecret.reveal()).to.equal('secret');
-    expect(provider).to.have.nested.property('known.issuer', github.issuer);
+    expect(provider).to.have.nested.property('known.issuer', github.provider.issuer);
     // What is undefined is left out.
     expect(JSON.parse(JSON.stringify(rest))).to.deep.equal({
       port: 8000,

@@ -241,7 +241,7 @@ front-ends:
     const file = provider('github', `${own}, user-url: ${userUrl}`);
     const [registration] = readFileConfig(file).config.registrations;
     expect(registration.provider).to.deep.equal({
-      known: { authorizeUrl, tokenUrl, userUrl, clientAuthentication: 'body', pkce: true },
+      known: { authorizeUrl, tokenUrl, userUrl, tokenRequest: 'body', pkce: true },
     });
     expect(faultsOfFile(provider('github', own))).to.deep.equal([
       'config.yaml:4:3 providers.github.user-url is required beside the other endpoints',

@@ -68,7 +68,7 @@ describe('what the configuration makes of payloads', () => {
 
   it('takes only https URLs of metadata as endpoints of the provider', () => {
     const issuer = 'https://id.example';
-    const context = { issuer, given: {}, insecureHttp: false, encodingChanges: false };
+    const context = { issuer, clientId: 'client-1', given: {}, insecureHttp: false, encodingChanges: false };
     const client = { clientId: 'client-1', callbackUri: 'https://relay.example/callback' };
     for (const payload of redirectPayloads) {
       const found = JSON.stringify(metadata(issuer, { authorization_endpoint: payload }));

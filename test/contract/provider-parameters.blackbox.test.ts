@@ -16,7 +16,7 @@ describe('the parameters that a provider gets', () => {
         'token-params': 'audience=https%3A%2F%2Fapi.example%2F%3Fa%3Db%2526&x=1+2',
       },
       {
-        tokenParameters: { audience: 'https://api.example/?a=b%26', x: '1 2' },
+        tokenParams: { audience: 'https://api.example/?a=b%26', x: '1 2' },
         clientSecret: `${canary('secret')} &=+%41:~/`,
       },
     );

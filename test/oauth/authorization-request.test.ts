@@ -33,9 +33,9 @@ describe('the authorization request', () => {
 
     it('has no scope or parameter twice', () => {
       const scope = 'offline_access openid';
-      const authorizeParameters: ExtraParameters = [['prompt', 'select_account']];
+      const authorizeParams: ExtraParameters = [['prompt', 'select_account']];
       const authorizeUrl = 'https://provider.example/authorize?access_type=online';
-      const found = asked({ scope, authorizeParameters, authorizeUrl }, { refresh: true });
+      const found = asked({ scope, authorizeParams, authorizeUrl }, { refresh: true });
       const own = { access_type: 'online', prompt: 'select_account' };
       expect(found).to.deep.equal({ ...own, scope });
     });

@@ -11,7 +11,7 @@ type Source = Partial<MetadataContext>;
 
 /** The provider that valid metadata with these changes describe. */
 function learn(changes: Changes, source: Source = {}): Provider {
-  const given = { issuer, given: {}, insecureHttp: false, encodingChanges: false, ...source };
+  const given = { issuer, clientId: 'client-1', given: {}, insecureHttp: false, encodingChanges: false, ...source };
   const bytes = Buffer.from(JSON.stringify(metadata(given.issuer, changes)));
   return providerOf(parseMetadata(bytes, given.issuer), 'openid', given);
 }
@@ -37,7 +37,7 @@ describe('the provider that metadata describe', () => {
       tokenUrl: `${issuer}/token`,
       userUrl: `${issuer}/userinfo`,
       scope: 'openid',
-      clientAuthentication: 'body',
+      tokenRequest: 'body',
       pkce: true,
       revocation: undefined,
       logoutUrl: undefined,
@@ -49,13 +49,13 @@ describe('the provider that metadata describe', () => {
   });
 
   it('has the defaults of the standards for minimal metadata', () => {
-    expect(learn({})).to.include({ clientAuthentication: 'basic', pkce: true, issRequired: false });
+    expect(learn({})).to.include({ tokenRequest: 'basic', pkce: true, issRequired: false });
   });
 
   it('has the logout page, unless that cannot be used', () => {
     const page = `${issuer}/logout`;
     const logoutUrlOf = (value: unknown) => learn({ end_session_endpoint: value }).logoutUrl;
-    expect(logoutUrlOf(page)).to.equal(page);
+    expect(logoutUrlOf(page)).to.equal(`${page}?client_id=client-1`);
     const plain = 'http://login.example/logout';
     for (const unusable of [plain, `${page}?client_id=x`, 'javascript:1', 7]) {
       expect(logoutUrlOf(unusable), `${unusable}`).to.equal(undefined);
@@ -109,7 +109,7 @@ describe('the provider that metadata describe', () => {
   ] as const) {
     it(`authenticates with ${expected} if the metadata lists ${methods} and encoding ${encodingChanges ? 'changes' : 'keeps'} the credentials`, () => {
       const changes = { token_endpoint_auth_methods_supported: methods };
-      expect(learn(changes, { encodingChanges })).to.include({ clientAuthentication: expected });
+      expect(learn(changes, { encodingChanges })).to.include({ tokenRequest: expected });
     });
   }
 
@@ -119,7 +119,7 @@ describe('the provider that metadata describe', () => {
       tokenUrl: 'https://a.example/token',
       userUrl: 'https://a.example/user',
       scope: 'email',
-      clientAuthentication: 'query',
+      tokenRequest: 'query',
     } as const;
     const wrong = {
       authorization_endpoint: 'http://other.example',
@@ -148,7 +148,7 @@ describe('the provider that metadata describe', () => {
       response_modes_supported: ['form_post', 'query'],
       grant_types_supported: ['implicit', 'authorization_code'],
     });
-    expect(learned).to.include({ clientAuthentication: 'body' });
+    expect(learned).to.include({ tokenRequest: 'body' });
   });
 });
 

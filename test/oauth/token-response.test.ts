@@ -4,13 +4,13 @@ import { parseTokenResponse, type TokenResponse } from '../../src/oauth/token-re
 import { presets } from '../../src/providers/presets.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 
-type Dialect = Pick<Provider, 'tokenResponse'>;
+type Dialect = Partial<Provider>;
 
 function parse(fields: object, provider: Dialect = {}): TokenResponse {
   return parseTokenResponse({ status: 200, body: Buffer.from(JSON.stringify(fields)) }, provider);
 }
 
-const preset = (wanted: string) => presets.find(({ name }) => name === wanted);
+const preset = (wanted: string) => presets.find(({ name }) => name === wanted)?.provider;
 const [github, slack, twitch] = ['github', 'slack', 'twitch'].map(preset);
 
 describe('a token response', () => {

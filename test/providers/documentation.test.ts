@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { presets } from '../../src/providers/presets.ts';
-import type { Placeholder, Preset } from '../../src/providers/provider.ts';
+import type { Placeholder, Preset, Provider } from '../../src/providers/provider.ts';
 
 const documentation = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
 const unconfirmed = ' \\*';
 
-function row({ name, title, host, tenant, scope, clientAuthentication, pkce }: Preset): string {
+function row({ name, title, host, tenant, provider }: Preset): string {
+  const { scope, tokenRequest, pkce } = provider;
   const needs = [...need('--provider-host', host), ...need('--provider-tenant', tenant)].join(', ');
   return [
     `| \`${name}\``,
     `[${title}](#${title.toLowerCase().replaceAll(' ', '-')})`,
     needs || 'nothing',
     scope === undefined ? 'none' : `\`${scope}\``,
-    `\`${clientAuthentication}\``,
+    `\`${tokenRequest}\``,
     `${pkce ? 'yes' : 'no'} |`,
   ].join(' | ');
 }
@@ -33,7 +34,7 @@ function section({ title }: Preset): string {
   return section.split(/\n##/)[0] ?? '';
 }
 
-function revoked(revocation: Preset['revocation']): RegExp {
+function revoked(revocation: Provider['revocation']): RegExp {
   if (revocation === undefined) return / revokes no tokens\./;
   if (revocation.takes === undefined) return / revokes both[,.]/;
   return revocation.takes === 'access_token' ? / revokes access tokens\./ : / revokes refresh tokens\./;
@@ -59,12 +60,12 @@ describe('docs/providers.md', () => {
     it(`says for ${title} when tokens end, how they are renewed, and what is revoked`, () => {
       const [bullet = ''] = /^- Tokens: .*(\n {2}.*)*/m.exec(section(preset)) ?? [];
       const tokens = bullet.replaceAll(/\s+/g, ' ');
-      const { scope, parameters = [] } = preset.refreshRequest ?? {};
+      const { scope, parameters = [] } = preset.provider.refreshRequest ?? {};
       const added = parameters.map((parameter) => parameter.join('='));
       for (const word of [...(scope?.split(' ') ?? []), ...added]) {
         expect(tokens).to.match(new RegExp(`the relay adds .*\`${word}\``));
       }
-      expect(tokens).to.match(revoked(preset.revocation));
+      expect(tokens).to.match(revoked(preset.provider.revocation));
     });
 
     it(`says for ${title} where to register, what the record holds and where it is documented`, () => {

@@ -11,11 +11,12 @@ const filled = (url: string) =>
 
 describe('the presets', () => {
   for (const preset of presets) {
-    const { name, revocation, issuer, cms } = preset;
-    const endpoints = [preset.authorizeUrl, preset.tokenUrl, preset.userUrl];
+    const { name, provider } = preset;
+    const { revocation, issuer, cms } = provider;
+    const endpoints = [provider.authorizeUrl, provider.tokenUrl, provider.userUrl];
 
     it(`have https addresses whose placeholders they declare, and use: ${name}`, () => {
-      const others = [revocation?.url, preset.logoutUrl, issuer, cms?.apiRoot];
+      const others = [revocation?.url, provider.logoutUrl, issuer, cms?.apiRoot];
       const urls = [...endpoints, preset.documentation, ...others];
       for (const url of urls.filter((one) => one !== undefined)) {
         const result = v.safeParse(providerUrl, filled(url));
@@ -31,18 +32,18 @@ describe('the presets', () => {
 
     it(`have a name, scopes and headers that can be sent: ${name}`, () => {
       expect(name).to.match(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
-      const scopes = [preset.scope, preset.refreshRequest?.scope, ...(cms?.repositoryScopes ?? [])];
+      const scopes = [provider.scope, provider.refreshRequest?.scope, ...(cms?.repositoryScopes ?? [])];
       for (const scope of scopes) if (scope !== undefined) expect(scope).to.match(words);
-      for (const [header, value] of Object.entries(preset.requestHeaders ?? {})) {
+      for (const [header, value] of Object.entries(provider.requestHeaders ?? {})) {
         expect(header).to.match(/^[a-z]+(-[a-z]+)*$/);
         expect(value.replace('{version}', '').replace('{baseUrl}', '')).to.match(/^[ -z|~]*$/);
       }
-      if (preset.issRequired) expect(issuer).to.be.a('string');
+      if (provider.issRequired) expect(issuer).to.be.a('string');
     });
   }
 
   it('do not send the secret in a URL to self-hosted servers, because their logs would contain it', () => {
-    const inUrl = presets.filter(({ clientAuthentication }) => clientAuthentication === 'query');
+    const inUrl = presets.filter(({ provider }) => provider.tokenRequest === 'query');
     expect(inUrl.map(({ name }) => name)).to.deep.equal(['github']);
   });
 

@@ -8,7 +8,7 @@ import { StrictProvider } from '../harness/provider/strict-provider.ts';
 import { registration } from '../harness/relay/relay-under-test.ts';
 
 const mebibyte = 1024 * 1024;
-const nothingGiven = { given: {}, insecureHttp: false, encodingChanges: false };
+const nothingGiven = { clientId: 'client-1', given: {}, insecureHttp: false, encodingChanges: false };
 
 describe('the provider that discovery returns', () => {
   const client = createUpstreamClient({ timeout: 10_000, concurrentCalls: 2 });

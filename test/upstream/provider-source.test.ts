@@ -246,7 +246,7 @@ function provider(name: string): Provider {
     authorizeUrl: `${origin}/authorize`,
     tokenUrl: `${origin}/token`,
     userUrl: `${origin}/user`,
-    clientAuthentication: 'basic',
+    tokenRequest: 'basic',
     pkce: true,
   };
 }

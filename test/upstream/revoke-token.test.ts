@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RevocableTokens } from '../../src/oauth/revocation.ts';
-import type { ClientAuthentication, Revocation } from '../../src/providers/provider.ts';
+import type { Revocation, TokenRequestForm } from '../../src/providers/provider.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 import { endpointsOf } from '../harness/provider/endpoints.ts';
@@ -21,10 +21,10 @@ describe('a revocation at the provider', () => {
   async function revoke(
     revocation: Revocation | undefined,
     tokens: RevocableTokens = both,
-    clientAuthentication: ClientAuthentication = 'body',
+    tokenRequest: TokenRequestForm = 'body',
   ): Promise<number> {
     const requestHeaders = { 'user-agent': 'DiscordBot' };
-    const endpoints = endpointsOf(client, { revocation, clientAuthentication, requestHeaders });
+    const endpoints = endpointsOf(client, { revocation, tokenRequest, requestHeaders });
     let calls = 0;
     await endpoints.revokeToken(tokens, ({ endpoint: called }) => {
       expect(called).to.equal('revocation');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { encodingChanges } from '../../src/oauth/client-authentication.ts';
-import type { ClientAuthentication, Provider } from '../../src/providers/provider.ts';
+import type { Provider, TokenRequestForm } from '../../src/providers/provider.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
 import { userAgent } from '../../src/version.ts';
@@ -22,7 +22,7 @@ const basic = (text: string) => ({
   authorization: `Basic ${Buffer.from(text).toString('base64')}`,
 });
 
-type Changes = Pick<Provider, 'tokenParameters' | 'requestHeaders' | 'tokenResponse'>;
+type Changes = Partial<Provider>;
 
 const client = createUpstreamClient({ timeout: 5000, concurrentCalls: 2 });
 after(() => client.close());
@@ -30,8 +30,8 @@ after(() => client.close());
 describe('the token endpoint', () => {
   useNock();
 
-  const exchange = async (how: ClientAuthentication, codeVerifier?: string, more: Changes = {}) => {
-    const endpoints = endpointsOf(client, { clientAuthentication: how, ...more });
+  const exchange = async (how: TokenRequestForm, codeVerifier?: string, more: Changes = {}) => {
+    const endpoints = endpointsOf(client, { tokenRequest: how, ...more });
     const grant = { code: 'the code', codeVerifier };
     return (await endpoints.requestToken(grant, () => {})).accessToken;
   };
@@ -74,12 +74,12 @@ describe('the token endpoint', () => {
 
   it('gets further parameters beside the others, each encoded once', async () => {
     const resource = ['https://a.example/?b=c d', 'https://e.example/+%20'];
-    const tokenParameters: [string, string][] = resource.map((value) => ['resource', value]);
+    const tokenParams: [string, string][] = resource.map((value) => ['resource', value]);
     expectQuery({ resource });
-    expect(await exchange('query', undefined, { tokenParameters })).to.equal('token');
+    expect(await exchange('query', undefined, { tokenParams })).to.equal('token');
     for (const how of ['body', 'basic', 'basic-raw'] as const) {
       expectForm({ ...(how === 'body' && credentials), resource });
-      expect(await exchange(how, undefined, { tokenParameters })).to.equal('token');
+      expect(await exchange(how, undefined, { tokenParams })).to.equal('token');
     }
   });
 
@@ -125,8 +125,8 @@ describe('the token endpoint', () => {
 describe('a refresh at the provider', () => {
   useNock();
 
-  function refresh(how: ClientAuthentication = 'body', scope?: string, more: Changes = {}) {
-    const endpoints = endpointsOf(client, { clientAuthentication: how, ...more });
+  function refresh(how: TokenRequestForm = 'body', scope?: string, more: Changes = {}) {
+    const endpoints = endpointsOf(client, { tokenRequest: how, ...more });
     return endpoints.requestToken({ refreshToken: 'ghr_+/=', scope }, () => {});
   }
 
@@ -144,7 +144,7 @@ describe('a refresh at the provider', () => {
 
   it('requests a narrower scope, instead of one in the further parameters', async () => {
     const resource = 'https://api.example';
-    const tokenParameters: [string, string][] = [
+    const tokenParams: [string, string][] = [
       ['scope', 'all'],
       ['refresh_token', 'another'],
       ['resource', resource],
@@ -153,7 +153,7 @@ describe('a refresh at the provider', () => {
       nock(origin)
         .post(path, { ...credentials, ...fields, scope: scope ?? 'all', resource })
         .reply(200, tokens);
-      await refresh('body', scope, { tokenParameters });
+      await refresh('body', scope, { tokenParams });
     }
   });
 
@@ -165,7 +165,7 @@ describe('a refresh at the provider', () => {
 
   it('reads the answer in the dialect of the provider', async () => {
     nock(origin).post(path).reply(200, { access_token: 'new', scope: 'a,b' });
-    const { scope } = await refresh('body', undefined, { tokenResponse: { scopeSeparator: ',' } });
+    const { scope } = await refresh('body', undefined, { answerScopeSeparator: ',' });
     expect(scope).to.equal('a b');
   });
 

@@ -22,7 +22,7 @@ export function providersTable(presets: readonly Preset[]): string {
 const widthOf = (rows: readonly string[][], column: number) =>
   Math.max(...rows.map((cells) => cells[column]?.length ?? 0));
 
-function row({ name, title, host, tenant, scope }: Preset): string[] {
+function row({ name, title, host, tenant, provider: { scope } }: Preset): string[] {
   const needs = [...need('host', host), ...need('tenant', tenant)].join(', ');
   return [name, title, needs || 'nothing', scope ?? 'none'];
 }

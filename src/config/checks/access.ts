@@ -84,7 +84,7 @@ function reportUnanswered(
 /** Warns if open clients use the same OAuth application as a front end that asks for more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
   for (const { name, values } of open.usable) {
-    const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? presetOf(values)?.scope;
+    const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? presetOf(values)?.provider.scope;
     const wider = frontEnds.find(
       (one) => one.registrations.includes(name) && scopeBeyond(scopeOf(one), scopeOf(open) ?? '').length > 0,
     );

@@ -3,7 +3,9 @@ import { presets } from '../../providers/presets.ts';
 import { presetOf } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
-const cmsPresets = presets.flatMap(({ cms, ...preset }) => (cms ? [{ ...preset, cms }] : []));
+const cmsPresets = presets.flatMap(({ name, provider: { cms, ...provider } }) =>
+  cms ? [{ ...provider, name, cms }] : [],
+);
 const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
 
 /** Reports what keeps CMSes from logging in, or from their repositories. */

@@ -77,7 +77,7 @@ function plainAddresses<At extends Level>({ level, values }: Reading<At>): reado
   return namesAt(level).filter((name) => {
     if (!rowAt(level, name).isAddress) return false;
     const given: unknown = values[name];
-    const url = typeof given === 'string' ? new URL(exampleOf(given)) : given;
+    const url = typeof given === 'string' ? URL.parse(exampleOf(given)) : given;
     return url instanceof URL && url.protocol === 'http:' && !isLoopback(url);
   });
 }

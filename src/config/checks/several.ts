@@ -24,7 +24,7 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   const used = new Set(frontEnds.flatMap((one) => one.registrations));
   for (const { name, map, sourceOf, warn, faultOfEntry } of registrations) {
     if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
-    for (const secret of ['clientSecret', 'tokenParams'] as const) {
+    for (const secret of ['clientSecret', 'tokenParams', 'requestHeaders'] as const) {
       if (file && !file.isPrivate && sourceOf(secret) === 'file')
         warn(secret, 'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own');
     }

@@ -163,6 +163,7 @@ function textsOf(
   { path, yaml }: Source,
   fault: (message: string) => undefined,
 ): readonly string[] | undefined {
+  if (setting.map) return linesOf(setting, value, yaml, fault);
   const isList = takesList(setting);
   const items: readonly unknown[] = isList && isSeq(value) ? value.items : [value];
   const expected = isList && !isSeq(value) ? 'one value or a list' : 'one value';
@@ -178,6 +179,26 @@ function textsOf(
   if (setting.schema === filePath) return texts.map((text) => fromFile(text, path));
   const { separator } = setting;
   return separator === undefined || texts.length === 0 ? texts : [texts.join(separator)];
+}
+
+/** The lines of a map of texts: `key: value`. Undefined after a fault. */
+function linesOf(
+  setting: FileSetting,
+  value: Node | undefined,
+  yaml: Yaml,
+  fault: (message: string) => undefined,
+): readonly string[] | undefined {
+  if (!isMap(value)) return fault('must be a map of names, each with a value');
+  const pairs = yaml.pairsOf(value);
+  if (pairs.length === 0) return fault('is an empty map');
+  const lines = pairs.map((pair, index) => {
+    const named = (message: string) => fault(numbered(index, pairs.length, message));
+    const text = textOf(setting, pair.value, 'one value', named);
+    // A line break would begin another entry.
+    const hasBreak = /\p{Cc}/u.test(`${pair.key}${text}`);
+    return hasBreak ? named('has a line break or another control character') : text && `${pair.key}: ${text}`;
+  });
+  return lines.every((line) => line !== undefined) ? lines : undefined;
 }
 
 /**

@@ -3,19 +3,56 @@ import { presets } from '../../providers/presets.ts';
 import { providerUrl } from '../../urls.ts';
 import { didYouMean, suggestion } from '../fault.ts';
 import * as schemas from '../schemas.ts';
-import { group, rowsOf } from './setting.ts';
+import { fileRows, group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
 const provider = rowsOf('providers');
 const preset = rowsOf('providers', { excludes: ['issuer'] });
 const address = rowsOf('providers', { isAddress: true });
 const { filePath: path, oneOf, parameters, visibleCharacters } = schemas;
-const tokenRequests = oneOf(['query', 'body', 'basic', 'basic-raw']);
+const tokenRequests = oneOf(['query', 'body', 'basic', 'basic-raw', 'json']);
 const timeout = schemas.seconds(0.1, 300);
 const byPreset = "the preset's or the issuer's";
 
 /** @see RFC 8414 §2 */
 const issuer = schemas.toTheLetter(schemas.withoutQuery(providerUrl));
+
+/** A page, or `off`: there is none. */
+const logoutUrl = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    if (dataset.value === 'off') return 'off' as const;
+    const { success, output, issues } = v.safeParse(providerUrl, dataset.value, { abortPipeEarly: true });
+    if (success) return output;
+    addIssue({ message: issues[0].message });
+    return NEVER;
+  }),
+);
+
+/** What stands between the words of a scope. `+` is how forms write a space. */
+const separator = schemas.text(/^[ -~]$/, 'must be one character, such as a comma');
+const scopeSeparator = v.pipe(
+  separator,
+  v.regex(/[^\w"\\+%&=#?]/, 'must be a character that no scope has, such as a comma'),
+);
+
+/** The name of a field. */
+const field = schemas.textOrNumber(/^[^\p{C}]{1,128}$/u, 'must be the name of a field');
+
+const json = v.pipe(
+  v.string(),
+  v.maxLength(4096, 'must have at most 4096 characters'),
+  v.check(isJson, 'must be JSON, in quotes: it is sent as application/json'),
+);
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The host of a provider, with an optional port and path. */
 const providerHost = v.pipe(
@@ -88,6 +125,10 @@ export const providerRows = group('Provider', {
     excludes: ['provider', 'providerHost', 'providerTenant'],
     help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
   }),
+  metadataUrl: address('--metadata-url <url>', 'PROVIDER_METADATA_URL', providerUrl, {
+    help: 'where the metadata is, if it is not at the address that follows from the issuer; the metadata must name the issuer',
+    otherwise: "the issuer's",
+  }),
   authorizeUrl: address('--authorize-url <url>', 'PROVIDER_AUTHORIZE_URL', providerUrl, {
     help: 'authorization endpoint',
     otherwise: byPreset,
@@ -96,12 +137,27 @@ export const providerRows = group('Provider', {
     help: 'token endpoint',
     otherwise: byPreset,
   }),
+  refreshUrl: address('--refresh-url <url>', 'PROVIDER_REFRESH_URL', providerUrl, {
+    help: 'where refresh tokens are sent, with the client secret, if that is not the token endpoint',
+    otherwise: 'the token endpoint',
+  }),
   userUrl: address('--user-url <url>', 'PROVIDER_USER_URL', providerUrl, {
     help: 'user lookup endpoint',
     otherwise: byPreset,
   }),
+  userRequest: provider('--user-request <method>', 'PROVIDER_USER_REQUEST', oneOf(['get', 'post']), {
+    help: 'method of the user lookup: get or post',
+    otherwise: 'get',
+  }),
+  userBody: provider('--user-body <json>', 'PROVIDER_USER_BODY', json, {
+    help: "JSON that the user lookup sends, such as 'null'; needs the user request post",
+  }),
   revocationUrl: address('--revocation-url <url>', 'PROVIDER_REVOCATION_URL', providerUrl, {
     help: 'revocation endpoint (RFC 7009)',
+    otherwise: `${byPreset}, if they have one`,
+  }),
+  logoutUrl: address('--logout-url <url>', 'PROVIDER_LOGOUT_URL', logoutUrl, {
+    help: 'page that logs people out of the provider itself, to which nothing is added; off: there is none',
     otherwise: `${byPreset}, if they have one`,
   }),
   scope: provider('--scope <scopes>', 'PROVIDER_SCOPE', schemas.scope, {
@@ -110,8 +166,12 @@ export const providerRows = group('Provider', {
     separator: ' ',
     otherwise: "the preset's; openid with an issuer that speaks OpenID Connect",
   }),
+  scopeSeparator: provider('--scope-separator <character>', 'PROVIDER_SCOPE_SEPARATOR', scopeSeparator, {
+    help: 'what the provider wants between scopes in place of the spaces, such as a comma',
+    otherwise: 'a space',
+  }),
   tokenRequest: provider('--token-request <how>', 'PROVIDER_TOKEN_REQUEST', tokenRequests, {
-    help: 'how the token request carries the client secret: query, body (client_secret_post), basic (client_secret_basic) or basic-raw (the same without form-encoding)',
+    help: 'how the token request carries the client secret: query, body (client_secret_post), basic (client_secret_basic), basic-raw (the same without form-encoding) or json (everything in JSON)',
     otherwise: byPreset,
   }),
   pkce: provider('--pkce <how>', 'PROVIDER_PKCE', schemas.onOrOff, {
@@ -135,6 +195,26 @@ export const providerRows = group('Provider', {
     inFile: null,
   }),
 });
+
+const file = fileRows();
+
+/** The settings of a provider that only a file can give. */
+export const providerFileRows = {
+  requestHeaders: file('request-headers', schemas.requestHeaders, {
+    help: "headers that the provider wants in all calls but discovery, each with its value: { Notion-Version: '2022-06-28' }",
+    repeatable: 'lines',
+    map: true,
+    secret: true,
+  }),
+  answerScopeSeparator: file('answer-scope-separator', scopeSeparator, {
+    help: 'what the provider puts between the scopes that it has granted; a space always separates them, too',
+    otherwise: 'that of requests',
+  }),
+  tokenAnswer: file('token-answer', field, {
+    help: 'field of the answer of the token endpoint that holds the tokens, if they are not at its top',
+    otherwise: "the preset's",
+  }),
+};
 
 export const protectionRows = group('Login protection', {
   stateCheck: provider('--state-check <who>', 'STATE_CHECK', oneOf(['browsers', 'always', 'off']), {

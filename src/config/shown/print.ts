@@ -51,15 +51,20 @@ export function printChanged(readings: Readings): string {
   return textOf(fileOf(readings, write));
 }
 
-const writeCommented: Write = (map, { key, schema, secret }, found) => {
+const writeCommented: Write = (map, { key, schema, secret, map: isMap }, found) => {
   if (found === undefined) return;
   // Not the path of a secret, nor the address of a shared memory: one with a password is a fault.
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
-  const value = oneOrList(found.texts.map((text) => (isSecret ? masked : typedValue(schema, text))));
+  const shown = (text: string) => (isSecret ? masked : typedValue(schema, text));
+  const value = isMap ? mapOf(found.texts, shown) : oneOrList(found.texts.map(shown));
   const node = new Document().createNode(value, { flow: true });
   node.comment = ` ${found.from}`;
   map.set(key, node);
 };
+
+/** A map of the lines `key: value` that a setting has. */
+const mapOf = (lines: readonly string[], shown: (text: string) => unknown) =>
+  Object.fromEntries(lines.map((line) => [line.replace(/: .*/s, ''), shown(line.replace(/^.*?: /s, ''))]));
 
 const oneOrList = (values: readonly unknown[]) => (values.length === 1 ? values[0] : values);
 const textOf = (file: YAMLMap) => stringify(file, { lineWidth: 0, flowCollectionPadding: false });

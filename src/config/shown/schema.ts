@@ -55,13 +55,16 @@ function mapOf(level: Level): JsonSchema {
   };
 }
 
-/** A setting: one value, or also a list. */
+const scalar = { type: ['string', 'number', 'boolean'] };
+
+/** A setting: one value, or also a list; or a map of values. */
 function schemaOf(setting: FileSetting): JsonSchema {
   const description = describe(setting);
   const value = valueTypeOf(setting.schema);
   const { schema, otherwise, default: text } = setting;
   const isFixed = otherwise === undefined && text !== undefined;
   const fallback = isFixed ? { default: typedValue(schema, text) } : {};
+  if (setting.map) return { description, type: 'object', minProperties: 1, additionalProperties: scalar };
   if (!takesList(setting)) return { description, ...value, ...fallback };
   const list = { type: 'array', minItems: 1, items: value };
   return { description, anyOf: [value, list], ...fallback };

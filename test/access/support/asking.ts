@@ -46,10 +46,10 @@ export class Asking {
 
   /** The preset with its user URL at this machine; `openid`: a provider with claims alone. */
   provider(name: string): Provider {
-    const preset = presets.find((one) => one.name === name);
+    const preset = presets.find((one) => one.name === name)?.provider;
     const url = preset?.userUrl.replace('{host}', 'host').replace('{tenant}', 'staff');
     const userUrl = this.origin + (url === undefined ? '/userinfo' : new URL(url).pathname);
-    return { ...presets[0], access: undefined, ...preset, userUrl } as Provider;
+    return { ...presets[0]?.provider, access: undefined, ...preset, userUrl } as Provider;
   }
 
   /** Whether a person may log in: `allowed`, or why not. */

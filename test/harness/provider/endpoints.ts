@@ -9,7 +9,7 @@ const registered: RegisteredProvider = {
   authorizeUrl: `${origin}/authorize`,
   tokenUrl: `${origin}/token?tenant=1`,
   userUrl: `${origin}/user`,
-  clientAuthentication: 'body',
+  tokenRequest: 'body',
   pkce: true,
   clientId: 'client:id',
   clientSecret: new Secret('s%cret +'),

@@ -12,7 +12,7 @@ export interface ClientRegistration {
   redirectUri: string;
   tokenRequest: 'query' | 'body' | 'basic' | 'basic-raw';
   /** Parameters that the token request must have besides the protocol's. */
-  tokenParameters?: Readonly<Record<string, string>>;
+  tokenParams?: Readonly<Record<string, string>>;
   /** Whether the provider takes refresh tokens, and revokes tokens. */
   refreshTokens?: boolean;
 }
@@ -101,13 +101,13 @@ const revocation: Kind = {
 };
 
 function readTokenCall(received: Received): Reading | string {
-  const { redirectUri, tokenRequest, tokenParameters = {} } = received.registration;
+  const { redirectUri, tokenRequest, tokenParams = {} } = received.registration;
   const isQuery = tokenRequest === 'query';
   const exchange: Kind = {
     endpoint: 'token',
     subject: 'code',
     expected: {
-      ...tokenParameters,
+      ...tokenParams,
       redirect_uri: redirectUri,
       ...(!isQuery && { grant_type: 'authorization_code' }),
     },

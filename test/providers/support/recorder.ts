@@ -5,7 +5,6 @@ import { createAccess, createAccessMemory } from '../../../src/access/access.ts'
 import type { Allow } from '../../../src/access/allow.ts';
 import type { IdentityQuestion } from '../../../src/access/identity.ts';
 import { authorizationRequest, withAccount, withLoginParameters } from '../../../src/oauth/authorization-request.ts';
-import { withParameters } from '../../../src/oauth/query.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
 import { Secret } from '../../../src/sealing/secret.ts';
 import { createUpstreamClient } from '../../../src/upstream/client.ts';
@@ -114,9 +113,7 @@ export class Recorder {
     for (const rule of rules) asked[`allow ${JSON.stringify(rule)}`] = () => verdictOf(rule);
     const found: Record<string, Recording[string]> = {
       authorization: this.#authorizations(provider),
-      'log-out page': provider.logoutUrl
-        ? [this.#original(withParameters(provider.logoutUrl, { client_id: client.clientId }))]
-        : [],
+      'log-out page': provider.logoutUrl ? [this.#original(provider.logoutUrl)] : [],
     };
     for (const [name, ask] of Object.entries(asked)) {
       this.#requests = [];

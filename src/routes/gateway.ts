@@ -37,6 +37,7 @@ const ends: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
   client_gone: 'client',
   upload_too_large: 'limit',
   overloaded: 'limit',
+  request_timeout: 'limit',
 };
 
 /**

@@ -5,7 +5,7 @@ import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { type ConnectionPool, onceSending } from './connection-pool.ts';
 import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
-import type { Patience } from './patience.ts';
+import type { ClientsTurn, Patience } from './patience.ts';
 
 /** A call, which learns from its attempts how it goes. */
 export interface Call {
@@ -14,8 +14,8 @@ export interface Call {
   readonly download?: PassThrough;
   /** Bytes that the body of the response may have. */
   readonly mostBytes: number;
-  /** Starts the clock of an attempt. @param isClientsTurn whether the attempt waits for the client */
-  wait(isClientsTurn: () => boolean, giveUp: (code: FailureCode) => void): Patience;
+  /** Starts the clock of an attempt. @param clientsTurn what the attempt waits for the client to do */
+  wait(clientsTurn: () => ClientsTurn, giveUp: (code: FailureCode) => void): Patience;
   /** Called before the first byte of the request is written. */
   onSending(): void;
   /** Called when an attempt ends the call; only the first time counts. */
@@ -62,7 +62,7 @@ export class Attempt {
       decompress: download === undefined,
     });
     this.#patience = call.wait(
-      () => this.#isClientsTurn(),
+      () => this.#clientsTurn(),
       (code) => this.#fail(code),
     );
     this.#stream.on('request', (sent: ClientRequest) => this.#onRequest(sent));
@@ -192,10 +192,10 @@ export class Attempt {
     this.#upload?.off('data', this.#countUpload).unpipe(this.#stream).pause();
   }
 
-  /** Whether the transfer waits for the relay's client, which reads or sends slowly. */
-  #isClientsTurn(): boolean {
-    const isReading = this.#call.download?.writableNeedDrain === true;
-    return isReading || (this.#upload !== undefined && !this.#stream.writableNeedDrain);
+  /** What the relay's client has to do before the transfer can go on. */
+  #clientsTurn(): ClientsTurn {
+    if (this.#call.download?.writableNeedDrain) return 'read';
+    return this.#upload !== undefined && !this.#stream.writableNeedDrain ? 'send' : undefined;
   }
 
   /** A listener for the chunks of a body: it renews the patience, and fails once more than `most` bytes have passed. */

@@ -129,9 +129,9 @@ export function createUpstreamClient(settings: {
         request,
         download,
         mostBytes,
-        wait(isClientsTurn, giveUp) {
+        wait(clientsTurn, giveUp) {
           giveWay = () => giveUp('overloaded');
-          patience = wait(timeout, isClientsTurn, giveUp);
+          patience = wait(timeout, clientsTurn, giveUp);
           return patience;
         },
         ...startCall(share.endpoint, leave, observe),

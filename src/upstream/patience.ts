@@ -26,28 +26,85 @@ export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void)
   return { renew: () => {}, answered: () => {}, stop: () => clearTimeout(timer) };
 }
 
+/** What a transfer waits for its client to do. Undefined: it waits for the server. */
+export type ClientsTurn = 'read' | 'send' | undefined;
+
+const watches = new Set<() => void>();
+let watchTimer: NodeJS.Timeout | undefined;
+
+/** Calls `look` at each turn until the result is called. One timer serves all: a thousand would wake the process all the time. */
+function eachTurn(look: () => void): () => void {
+  watches.add(look);
+  watchTimer ??= setInterval(() => {
+    for (const one of watches) one();
+  }, turn);
+  return () => {
+    watches.delete(look);
+    if (watches.size > 0) return;
+    clearInterval(watchTimer);
+    watchTimer = undefined;
+  };
+}
+
+/** Measures how many bytes a minute a client lets pass. */
+function createPace() {
+  let bytes = 0;
+  let pace: number = limits.apiOrdinaryPace;
+  return {
+    now: () => pace,
+    pass(passed: number): void {
+      bytes += passed;
+    },
+    /** Ends a turn. @returns whether the client is too slow */
+    endTurn(isOfClient: boolean): boolean {
+      // Bytes arrive in bursts, as large as the buffers of the system.
+      const smoothed = pace + (bytes * turnsInMinute - pace) / 4;
+      // A transfer that waits for the server says nothing of the client's pace.
+      pace = isOfClient ? Math.min(smoothed, limits.apiOrdinaryPace) : limits.apiOrdinaryPace;
+      bytes = 0;
+      return pace < limits.apiPace;
+    },
+  };
+}
+
 /**
- * Waits for the head of a response alone: after it, streams last as long as both sides want.
+ * Waits for a server behind the gateway. Until the head of its response, the client must not send more slowly than
+ * `limits.apiPace` over about a minute: an upload that is announced and never sent would hold the server. After the head,
+ * a stream lasts as long as both sides want, unless the client reads more slowly than that what the server sends.
  *
- * @param silence milliseconds without a byte of the request
+ * @param silence milliseconds until the head without a byte of the request
+ * @param giveUp called at most once
  */
 export function waitForHead(
   silence: number,
-  _isClientsTurn: () => boolean,
+  clientsTurn: () => ClientsTurn,
   giveUp: (code: FailureCode) => void,
 ): TransferPatience {
-  const timer = setTimeout(giveUp, silence, 'provider_timeout');
-  const stop = () => clearTimeout(timer);
+  const pace = createPace();
   let isAnswered = false;
+  const end = (code: FailureCode) => {
+    stop();
+    giveUp(code);
+  };
+  const silenceTimer = setTimeout(end, silence, 'provider_timeout');
+  const stopWatch = eachTurn(() => {
+    const awaited = isAnswered ? 'read' : 'send';
+    if (pace.endTurn(clientsTurn() === awaited)) end('request_timeout');
+  });
+  const stop = () => {
+    clearTimeout(silenceTimer);
+    stopWatch();
+  };
   return {
-    renew() {
-      if (!isAnswered) timer.refresh();
+    renew(passed = 0) {
+      pace.pass(passed);
+      if (!isAnswered) silenceTimer.refresh();
     },
     answered() {
       isAnswered = true;
-      stop();
+      clearTimeout(silenceTimer);
     },
-    pace: () => limits.apiOrdinaryPace,
+    pace: pace.now,
     stop,
   };
 }
@@ -57,44 +114,37 @@ export function waitForHead(
  * `limits.apiPace` over about a minute.
  *
  * @param silence milliseconds that may pass between two renewals while the API is waited for
- * @param isClientsTurn whether the transfer waits for the client
+ * @param clientsTurn whether the transfer waits for the client
  * @param giveUp called at most once
  */
 export function waitWithin(
   silence: number,
-  isClientsTurn: () => boolean,
+  clientsTurn: () => ClientsTurn,
   giveUp: (code: FailureCode) => void,
 ): TransferPatience {
-  const { apiCallTime, apiPace, apiOrdinaryPace } = limits;
-  let turnsLeft = apiCallTime / turn;
-  let bytes = 0;
-  let pace: number = apiOrdinaryPace;
-  const stop = () => {
-    clearTimeout(silenceTimer);
-    clearInterval(turnTimer);
-  };
+  const pace = createPace();
+  let turnsLeft = limits.apiCallTime / turn;
   const end = (code: FailureCode) => {
     stop();
     giveUp(code);
   };
   const silenceTimer = setTimeout(() => {
-    if (isClientsTurn()) silenceTimer.refresh();
+    if (clientsTurn()) silenceTimer.refresh();
     else end('provider_timeout');
   }, silence);
-  const turnTimer = setInterval(() => {
-    const isOfClient = isClientsTurn();
-    // Bytes arrive in bursts, as large as the buffers of the system.
-    const smoothed = pace + (bytes * turnsInMinute - pace) / 4;
-    // A transfer that waits for the API says nothing of the client's pace.
-    pace = isOfClient ? Math.min(smoothed, apiOrdinaryPace) : apiOrdinaryPace;
-    bytes = 0;
+  const stopWatch = eachTurn(() => {
+    const isOfClient = clientsTurn() !== undefined;
     turnsLeft -= 1;
-    if (pace < apiPace) end('request_timeout');
+    if (pace.endTurn(isOfClient)) end('request_timeout');
     else if (turnsLeft <= 0) end(isOfClient ? 'request_timeout' : 'provider_timeout');
-  }, turn);
+  });
+  const stop = () => {
+    clearTimeout(silenceTimer);
+    stopWatch();
+  };
   const renew = (passed = 0) => {
-    bytes += passed;
+    pace.pass(passed);
     silenceTimer.refresh();
   };
-  return { renew, answered: renew, pace: () => pace, stop };
+  return { renew, answered: renew, pace: pace.now, stop };
 }

@@ -6,7 +6,7 @@ import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
 import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { createStreams } from '../../src/resources/streams.ts';
-import { waitForHead } from '../../src/upstream/patience.ts';
+import { type ClientsTurn, waitForHead } from '../../src/upstream/patience.ts';
 import { createRoom, shares } from '../../src/upstream/room.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { serve } from '../harness/provider/serve.ts';
@@ -158,6 +158,30 @@ describe('a stream through the gateway', () => {
     await relay().reload(relay().settings());
   });
 
+  for (const [what, body] of [
+    ['with a length', 'Content-Length: 20000\r\n\r\na'],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n'],
+    ['whose trailers never come', 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX: '],
+    ['after 100 Continue', 'Content-Length: 20000\r\nExpect: 100-continue\r\n\r\n'],
+  ] as const) {
+    it(`does not begin for an upload ${what} that is announced and never sent: it gets 408`, async () => {
+      const { access_token } = await relay().tokens();
+      relay().answer = (request) => void request.resume();
+      mock.timers.enable({ apis: ['setInterval'] });
+      const connection = await RawConnection.open(relay().port);
+      connection.say(
+        `POST /mcp HTTP/1.1\r\nHost: notes.example.com\r\nAuthorization: Bearer ${access_token}\r\n${body}`,
+      );
+      await eventually(async () => {
+        mock.timers.tick(10_000);
+        expect(connection.heard).to.include('HTTP/1.1 408');
+      });
+      await connection.closed;
+      mock.timers.reset();
+      expect(relay().lines.at(-1)).to.include({ status: 408, outcome: 'request_timeout', ended: 'limit' });
+    });
+  }
+
   it('is one of 32 of its login; what is beyond gets 503, and nobody else is ended', async () => {
     const [mine, other] = [await relay().tokens(), await relay().tokens()];
     const streams = await Promise.all(Array.from({ length: limits.streamsOfLogin }, () => begin(mine.access_token)));
@@ -192,25 +216,63 @@ describe('the room of the gateway', () => {
 });
 
 describe('the time of the gateway', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }));
   afterEach(() => mock.timers.reset());
 
-  it('is ten minutes until the head of an answer, and unlimited from then on', () => {
+  /** A stream whose client has always something to do. */
+  function wait(turn: ClientsTurn) {
     const given: string[] = [];
-    const wait = () =>
-      waitForHead(
-        limits.streamHeadTime,
-        () => true,
-        (code) => given.push(code),
-      );
-    const [silent, answered] = [wait(), wait()];
+    const patience = waitForHead(
+      limits.streamHeadTime,
+      () => turn,
+      (code) => given.push(code),
+    );
+    return { ...patience, given };
+  }
+  /** Lets bytes pass every ten seconds. */
+  function pass({ renew }: ReturnType<typeof wait>, bytes: number, seconds: number): void {
+    for (let second = 0; second < seconds; second += 10) {
+      renew(bytes);
+      mock.timers.tick(10_000);
+    }
+  }
+
+  it('is ten minutes until the head of an answer, and unlimited from then on', () => {
+    const [silent, answered] = [wait(undefined), wait(undefined)];
     mock.timers.tick(limits.streamHeadTime - 1);
     answered.answered();
     answered.renew();
-    expect(given).to.be.empty;
+    expect(silent.given).to.be.empty;
     mock.timers.tick(10 * limits.streamHeadTime);
-    expect(given).to.deep.equal(['provider_timeout']);
-    silent.stop();
+    expect([silent.given, answered.given]).to.deep.equal([['provider_timeout'], []]);
+    answered.stop();
+  });
+
+  it('is about a minute for an upload of less than 64 KiB a minute, until the head of the answer', () => {
+    const [nothing, drip, slow, answered] = [wait('send'), wait('send'), wait('send'), wait('send')];
+    answered.answered();
+    for (let minute = 0; minute < 2; minute += 1) {
+      for (let turn = 0; turn < 6; turn += 1) {
+        drip.renew(1000);
+        slow.renew(limits.apiPace / 6 + 1);
+        mock.timers.tick(10_000);
+      }
+    }
+    expect(nothing.given).to.deep.equal(['request_timeout']);
+    expect(drip.given).to.deep.equal(['request_timeout']);
+    expect([...slow.given, ...answered.given]).to.be.empty;
+    for (const { stop } of [slow, answered]) stop();
+  });
+
+  it('is about a minute for a client that reads an answer as slowly, also byte by byte', () => {
+    const [drip, slow, waiting] = [wait('read'), wait('read'), wait(undefined)];
+    for (const { answered } of [drip, slow, waiting]) answered();
+    pass(slow, 2 * limits.apiPace, 120);
+    expect(slow.given).to.be.empty;
+    pass(drip, 1, 120);
+    expect(drip.given).to.deep.equal(['request_timeout']);
+    expect(waiting.given).to.be.empty;
+    waiting.stop();
   });
 
   it('is five seconds at a stop, in which listening streams end one after the other', async () => {

@@ -378,7 +378,7 @@ describe('the answer to a request that may not pass', () => {
     expect(headers['www-authenticate']).to.equal(`Bearer ${place}, scope="notes:read"`);
     const path = '/.well-known/oauth-protected-resource/mcp';
     const metadata = await relay().send({ path, headers: [['Origin', 'https://any.example']] });
-    expect(metadata.headers['access-control-allow-origin']).to.equal('https://any.example');
+    expect(metadata.headers['access-control-allow-origin']).to.equal('*');
     expect(jsonOf(metadata)).to.deep.equal({
       resource: notes,
       authorization_servers: [`${relay().address}/auth/provider`],

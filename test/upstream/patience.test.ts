@@ -16,7 +16,7 @@ describe('the patience with a transfer', () => {
     outcome = undefined;
     patience = waitWithin(
       silence,
-      () => isClientsTurn,
+      () => (isClientsTurn ? 'read' : undefined),
       (code) => {
         outcome = code;
       },

@@ -38,7 +38,7 @@ function startLogin(response: ServerResponse): void {
   const secret = randomBytes(32);
   const { id, codeVerifier } = idAndVerifierOf(secret);
   const issuedAt = Math.floor(Date.now() / 1000);
-  const state = states.seal({ id, issuedAt, frontEnd: 'app', request: {} });
+  const { state } = states.seal({ id, issuedAt, frontEnd: 'app', request: {} });
   const challenge = `code_challenge=${codeChallenge(codeVerifier)}&code_challenge_method=S256`;
   const cookie = `lr_login_${id.toString('hex', 0, 8)}=${secret.toString('base64url')}`;
   redirect(response, `${authorization}&state=${state}&${challenge}`, [`${cookie}; Max-Age=600; ${attributes}`]);

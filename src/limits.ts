@@ -35,7 +35,10 @@ export const limits = {
   /** Reading such a body, or one as small for the provider's API. */
   requestBodyTime: 10_000,
   codeLength: 4096,
-  frontEndStateLength: 512,
+  /** The front end's own `state`, as UTF-8. */
+  frontEndStateSize: 2048,
+  /** A sealed request that does not fit into the `state` at the provider: what eight cookies hold. */
+  keptRequestLength: 5600,
   /** The URL of the page that a session begins at. */
   returnToLength: 2048,
   loginHintLength: 256,

@@ -31,18 +31,23 @@ export function createLogins(states: Readonly<Record<RegistrationName, States>>)
     const issuedAt = Math.floor(Date.now() / 1000);
     const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
     const frontEnd = random.pick(random.oneIn(8) ? (['other', 'app', 'wiki'] as const) : own);
-    const state = random.oneIn(2) ? undefined : `${frontEnd} own&state=${random.below(1000)}\u{1f511}`;
+    const longState = random.oneIn(4) ? random.bytes(300).toString('base64url') : '';
+    const state = random.oneIn(2) ? undefined : `${frontEnd} own&state=${random.below(1000)}\u{1f511}${longState}`;
     // A foreign URI may have been registered when the login was started.
     const redirectUri = random.oneIn(8) ? 'https://evil.example/' : random.pick(allPages);
     const codeChallenge = random.bytes(32).toString('base64url');
     const isOAuth = random.oneIn(registration === 'house' ? 16 : 2);
     const oauth = isOAuth ? { redirectUri, codeChallenge } : undefined;
     const request = { state, oauth, returnTo: random.oneIn(3) ? random.pick(returnTo) : undefined };
-    const login = { id, issuedAt, frontEnd, request };
+    const { state: sealed, kept } = states[registration].seal({ id, issuedAt, frontEnd, request });
+    const name = id.toString('hex', 0, 8);
+    const parts = (kept?.match(/.{1,700}/g) ?? []).map(
+      (text, index) => `__Host-Http-lr_login_part_${index}=${name}.${index}.${text}; `,
+    );
     return {
       callback: callbackOf(registration),
-      state: states[registration].seal(login),
-      cookie: `__Host-Http-lr_login_${id.toString('hex', 0, 8)}=${browserSecret.toString('base64url')}`,
+      state: sealed,
+      cookie: `${parts.join('')}__Host-Http-lr_login_${name}=${browserSecret.toString('base64url')}`,
     };
   };
 }

@@ -1,5 +1,5 @@
 import { failureCodes, RelayError } from '../../src/failures/relay-error.ts';
-import type { LoginState } from '../../src/login/state.ts';
+import type { States } from '../../src/login/state.ts';
 import type { RawAnswer } from './answer.ts';
 import { frontEndOf, frontEnds, issuer } from './front-ends.ts';
 import { granted, hidden } from './markers.ts';
@@ -11,7 +11,7 @@ export interface Targets {
   /** The origin of the provider of each registration. */
   readonly providerOrigin: string;
   /** Opens a state with the keys of the relay. */
-  readonly openState: (state: string) => LoginState | undefined;
+  readonly openState: States['open'];
 }
 
 const failureStatuses: ReadonlySet<number> = new Set(
@@ -77,7 +77,7 @@ function isAuthorizationRequest(query: URLSearchParams, known: URLSearchParams, 
   const words = new Set(query.get('scope')?.split(' '));
   const login = openState(query.get('state') ?? '');
   const frontEnd = frontEndOf(login?.frontEnd);
-  const redirectUri = login?.request.oauth?.redirectUri;
+  const redirectUri = login?.request?.oauth?.redirectUri;
   return (
     hasEachOnce(query, names) &&
     frontEnd !== undefined &&

@@ -1,7 +1,8 @@
 import { type FailureCode, unlessFailed } from '../failures/relay-error.ts';
 import { type Action, type Context, claimedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
-import type { FrontEndRequest, States } from '../login/state.ts';
+import type { PeekLogin } from '../login/protection.ts';
+import type { FrontEndRequest } from '../login/state.ts';
 import { optional, type Query, withParameters } from '../oauth/query.ts';
 import { frontEndState, isOAuthRequest, pageToReturnTo } from '../oauth/start-parameters.ts';
 import { html, type Markup } from './html.ts';
@@ -13,7 +14,7 @@ interface Targets {
   /** The public address that starts the front end's login, if a link can start it. */
   readonly loginUrl: string | undefined;
   readonly origin: string | undefined;
-  readonly states: States;
+  readonly peekLogin: PeekLogin;
   readonly frontendUrl: string | undefined;
   readonly pages: Pages;
 }
@@ -101,13 +102,13 @@ export function isNavigation(ctx: Context): boolean {
  *
  * @returns undefined if no link can start the login again. An OAuth login needs a new challenge of the front end
  */
-function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, origin, states }: Targets): string | undefined {
+function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, origin, peekLogin }: Targets): string | undefined {
   const { action } = ctx.state;
   // Without an action, the target may not even be a URL.
   if (action === undefined || loginUrl === undefined) return loginUrl;
   const query = claimedQuery(ctx);
   const isStart = action === 'start';
-  const request = isStart ? requestOfStart(query, origin) : states.peek(query['state'])?.request;
+  const request = isStart ? requestOfStart(query, origin) : peekLogin(ctx)?.request;
   if (request?.oauth !== undefined || (isStart && isOAuthRequest(query))) return undefined;
   const parameters = [
     ...optional('state', request?.state),

@@ -7,7 +7,7 @@ export const loginFailures = {
   code_malformed: 'The authorization code is not valid percent-encoded text. Start the login again.',
   parameter_repeated: 'A parameter of the callback was given more than once. Start the login again.',
   front_end_state_unusable:
-    'The front end sent a state that is longer than 512 characters, not text, or given more than once.',
+    'The front end sent a state that is longer than 2,048 characters, not text, or given more than once.',
   state_missing: 'The callback has no state, so this relay did not start the login. Start the login again.',
   state_unknown: 'This browser did not start this login, or has forgotten it. Start the login again.',
   state_finished: 'This login is already finished. Start a new one to log in again.',

@@ -14,7 +14,8 @@ import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import { answerJson } from '../http/error-responder.ts';
-import type { FrontEndRequest, OAuthRequest, States } from '../login/state.ts';
+import type { PeekLogin } from '../login/protection.ts';
+import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
@@ -54,7 +55,7 @@ export interface FrontEndContext {
   readonly issuer: string;
   /** Gives the audience of the registration, or throws a `RelayError` if no provider is known. */
   readonly audience: () => string;
-  readonly states: States;
+  readonly peekLogin: PeekLogin;
   readonly codes: Codes;
   /** Undefined if no front end has sessions. */
   readonly sessions: Sessions | undefined;
@@ -104,7 +105,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
 
 function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, reportScope: ReturnType<typeof scopeReport>) {
   const { name, origin, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = settings;
-  const { registration, issuer, states, pages } = context;
+  const { registration, issuer, peekLogin, pages } = context;
   const isCms = tokenDelivery === 'cms';
   const needsPkce = tokenDelivery === 'code';
   const takesOAuth = ['query', 'fragment', 'code'].includes(tokenDelivery);
@@ -117,7 +118,7 @@ function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, report
     frontendUrl: url,
     // A link starts a login without PKCE, and outside the popup of a CMS.
     loginUrl: isCms || needsPkce ? undefined : start,
-    states,
+    peekLogin,
     pages,
   });
 

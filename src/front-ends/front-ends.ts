@@ -7,9 +7,9 @@ import type { Grants } from '../grants/grants.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import type { AddressLimits } from '../login/address-limits.ts';
-import type { LoginProtection } from '../login/protection.ts';
+import type { LoginProtection, PeekLogin } from '../login/protection.ts';
 import type { Registration, RegistrationSource } from '../login/registration.ts';
-import type { LoginState, States } from '../login/state.ts';
+import type { LoginState } from '../login/state.ts';
 import { matchesAny } from '../origins/origin-pattern.ts';
 import { withAnyPort } from '../origins/redirect-uri.ts';
 import { namesInPath } from '../paths.ts';
@@ -21,7 +21,7 @@ export interface Served {
   readonly registration: RegistrationSource;
   readonly frontEnds: FrontEnds;
   readonly grants: Grants;
-  readonly states: States;
+  readonly peekLogin: PeekLogin;
   /** The doors of its resources. */
   readonly doors: readonly Door[];
   readonly limits: Pick<AddressLimits, 'countWrongSecret'>;

@@ -1,6 +1,7 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
+import { limits } from '../limits.ts';
 
 /** Seconds until a login and its cookie expire. */
 export const loginLifetime = 600;
@@ -12,12 +13,30 @@ const idPrefixLength = 8;
 const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
+const mostParts = 8;
+const partLength = limits.keptRequestLength / mostParts;
+const partForm = /^(?<id>[0-9a-f]{16})\.(?<index>[0-7])\.(?<text>[\w-]+)$/;
 
-/** The cookies that bind each login to its browser: one cookie per login. */
+/** A piece of the sealed request of a login, in the cookie with this name. */
+interface Part {
+  readonly name: string;
+  readonly id: string;
+  readonly index: number;
+  readonly text: string;
+}
+
+/**
+ * The cookies of logins: one cookie per login, which binds it to its browser, and eight cookies that all logins share,
+ * for requests that do not fit into a `state`. Together they have less than 8 KB: that is what some proxies accept.
+ *
+ * The shared cookies have fixed names, so that many tabs which start at once cannot exceed that. They overwrite each
+ * other's, and the login whose response came last is whole.
+ */
 export function createLoginCookies(secure: boolean) {
   const { prefix, set } = cookieWriter('login', secure, 'lax');
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
+  const partNames = Array.from({ length: mostParts }, (_, index) => `${prefix}part_${index}`);
 
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
@@ -27,16 +46,45 @@ export function createLoginCookies(secure: boolean) {
     return ids.split('.').filter((id) => finishedId.test(id));
   }
 
+  /** The parts in the shared cookies. A name may come several times if a sibling domain has set one. */
+  function readParts(ctx: Context): Part[] {
+    const cookies = readCookies(ctx);
+    return partNames.flatMap((name) =>
+      (cookies.get(name) ?? []).flatMap((value) => {
+        const { id, index, text } = partForm.exec(value)?.groups ?? {};
+        return id && index && text ? [{ name, id, index: Number(index), text }] : [];
+      }),
+    );
+  }
+
+  const readPartsOf = (ctx: Context, id: Buffer) => readParts(ctx).filter((part) => part.id === idPrefix(id));
+
+  /** The names of the shared cookies: free ones first, then those of the oldest login. @param pending the oldest first */
+  function namesToOverwrite(ctx: Context, pending: readonly string[]): string[] {
+    const parts = readParts(ctx);
+    // A login without its own cookie is over: -1.
+    const age = (name: string) =>
+      Math.max(-1, ...parts.filter((part) => part.name === name).map(({ id }) => pending.indexOf(prefix + id)));
+    return partNames.toSorted((one, other) => age(one) - age(other));
+  }
+
   return {
     /**
-     * Sets the cookie of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
+     * Sets the cookies of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
      * response: cookies that a request makes up must not make the response large.
+     *
+     * @param kept the sealed request of the login, if no state holds it
      */
-    set(ctx: Context, id: Buffer, browserSecret: Buffer): void {
+    set(ctx: Context, id: Buffer, browserSecret: Buffer, kept = ''): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4
       const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
-      const surplus = Math.max(0, names.length + 1 - mostCookies);
-      for (const name of names.slice(0, Math.min(surplus, mostCleared))) clear(ctx, name);
+      const surplus = Math.min(Math.max(0, names.length + 1 - mostCookies), mostCleared);
+      for (const name of names.slice(0, surplus)) clear(ctx, name);
+      const texts = kept.match(new RegExp(`.{1,${partLength}}`, 'g')) ?? [];
+      const free = texts.length === 0 ? [] : namesToOverwrite(ctx, names.slice(surplus));
+      for (const [index, text] of texts.entries()) {
+        set(ctx, free[index] ?? '', `${idPrefix(id)}.${index}.${text}`, loginLifetime);
+      }
       set(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
     },
     /**
@@ -52,10 +100,22 @@ export function createLoginCookies(secure: boolean) {
       if (second !== undefined || !wellFormed) throw new RelayError('cookie_invalid');
       return secret;
     },
-    /** Clears the cookie of a login and marks the login as finished. */
+    /**
+     * The sealed request of a login; undefined if no cookie has a part of it. With a part missing, it does not open.
+     *
+     * @throws {RelayError} `cookie_invalid` if a part is there twice
+     */
+    findKept(ctx: Context, id: Buffer): string | undefined {
+      const parts = readPartsOf(ctx, id).toSorted((one, other) => one.index - other.index);
+      if (parts.length === 0) return undefined;
+      if (new Set(parts.map(({ index }) => index)).size < parts.length) throw new RelayError('cookie_invalid');
+      return parts.map(({ text }) => text).join('');
+    },
+    /** Clears the cookies of a login and marks the login as finished. */
     finish(ctx: Context, id: Buffer): void {
       const ids = [idPrefix(id), ...finished(ctx)].slice(0, mostCookies);
       set(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
+      for (const { name } of readPartsOf(ctx, id)) clear(ctx, name);
       // Keep this last: curl ignores the clearing of a cookie if another one is set after it.
       clear(ctx, nameOf(id));
     },

@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Clock, secondsOf } from '../clock.ts';
-import { RelayError } from '../failures/relay-error.ts';
-import type { Context } from '../http/context.ts';
+import { RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { type Context, claimedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookie-writer.ts';
 import { createLoginCookies, loginLifetime } from './cookies.ts';
 import { idAndVerifierOf } from './pkce.ts';
@@ -33,7 +33,7 @@ export function createLoginProtection(
   const seconds = () => secondsOf(now);
 
   /** Why this browser does not have the cookie of a login. */
-  function whyCookieIsMissing(ctx: Context, { id, issuedAt }: LoginState): RelayError {
+  function whyCookieIsMissing(ctx: Context, { id, issuedAt }: Pick<LoginState, 'id' | 'issuedAt'>): RelayError {
     if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');
     if (issuedAt < seconds() - loginLifetime) return new RelayError('state_expired');
     // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.
@@ -47,12 +47,13 @@ export function createLoginProtection(
      *
      * @param frontEnd the name of the front end
      * @returns the parameter `state`, and the PKCE verifier, which the callback of the login derives again
+     * @throws {RelayError} `front_end_state_unusable` if the request is too long to be kept
      */
     start(ctx: Context, frontEnd: string, request: FrontEndRequest) {
       const browserSecret = randomBytes(browserSecretLength);
       const { id, codeVerifier } = idAndVerifierOf(browserSecret);
-      const state = states.seal({ id, issuedAt: seconds(), frontEnd, request });
-      cookies.set(ctx, id, browserSecret);
+      const { state, kept } = states.seal({ id, issuedAt: seconds(), frontEnd, request });
+      cookies.set(ctx, id, browserSecret, kept);
       return { state, codeVerifier };
     },
     /**
@@ -70,14 +71,17 @@ export function createLoginProtection(
         ctx.state.excused = true;
         return undefined;
       }
-      const login = states.open(received);
+      const login = states.open(received, (id) => cookies.findKept(ctx, id));
       if (login === undefined) throw new RelayError('state_altered');
       const browserSecret = cookies.get(ctx, login.id);
       if (browserSecret === undefined) throw whyCookieIsMissing(ctx, login);
       const { id, codeVerifier } = idAndVerifierOf(browserSecret);
       // The cookie was found by a part of the id. The rest must fit, too.
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
-      return { ...login, codeVerifier };
+      // Newer logins have overwritten the cookies with what this one was started with.
+      const { request } = login;
+      if (request === undefined) throw whyCookieIsMissing(ctx, login);
+      return { ...login, request, codeVerifier };
     },
     /** Ends a login that is too old, or from the future. @throws {RelayError} `state_expired` or `state_premature` */
     checkAge(ctx: Context, { id, issuedAt }: Login): void {
@@ -91,6 +95,18 @@ export function createLoginProtection(
       cookies.finish(ctx, id);
     },
   };
+}
+
+/** Reads the login that the state of a callback claims. */
+export type PeekLogin = (ctx: Context) => LoginState | undefined;
+
+/**
+ * Creates what reads the login that a callback claims, to answer a failure: this may not be the login's browser.
+ * Undefined: nothing says where the failure may go.
+ */
+export function createPeekLogin(states: States, callbackUri: string): PeekLogin {
+  const cookies = createLoginCookies(callbackUri.startsWith('https:'));
+  return (ctx) => states.peek(claimedQuery(ctx)['state'], (id) => unlessFailed(() => cookies.findKept(ctx, id)));
 }
 
 const browserHeaders = [

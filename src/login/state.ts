@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { unlessFailed } from '../failures/relay-error.ts';
+import { RelayError, unlessFailed } from '../failures/relay-error.ts';
+import { limits } from '../limits.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 
@@ -46,8 +47,15 @@ export type FrontEndRequest = v.InferOutput<typeof frontEndRequest>;
 /** What an OAuth request asked for. @see RFC 6749 §4.1.1, RFC 7636 §4.3 */
 export type OAuthRequest = v.InferOutput<typeof oauthRequest>;
 
-// Without names, because some providers refuse a long state.
-const content = v.tuple([v.string(), v.number(), v.string(), frontEndRequest]);
+/** In place of a request that a cookie holds: the kind of login. It says where a failure may go if the cookie is lost. */
+const kind = v.picklist(['plain', 'oauth']);
+
+// Without names, because some providers refuse a long state. A relay of version 0.4 refuses a kind: if it took the state
+// for that of a plain login, an OAuth login would end without PKCE.
+const content = v.tuple([v.string(), v.number(), v.string(), v.union([frontEndRequest, kind])]);
+
+/** Characters of a state at the provider. X refuses more than 500. */
+const longestState = 399;
 
 /** What the `state` parameter holds of one login. */
 export interface LoginState {
@@ -59,13 +67,23 @@ export interface LoginState {
   readonly request: FrontEndRequest;
 }
 
+/** What a state opens to. Its request is undefined if the browser has lost the cookies that held it. */
+interface OpenedState extends Omit<LoginState, 'request'> {
+  readonly request: FrontEndRequest | undefined;
+  readonly isPlain: boolean;
+}
+
+/** Finds the sealed request of a login in the cookies of its browser. */
+export type FindKept = (id: Buffer) => string | undefined;
+
 /** The `state` parameters of one registration: sealed, so that the provider cannot read them. */
 export type States = ReturnType<typeof createStates>;
 
 /**
  * @param registrationAudience throws a `RelayError` if no provider is known
  * @param callbackUri the redirect URI of the relay at the provider
- * @param purpose `consent`: for the question that a person answers before the login goes to the provider
+ * @param purpose `consent`: for the question that a person answers before the login goes to the provider. A form holds
+ *   such a state, so that all of the login fits into it
  * @see RFC 6749 §10.12, RFC 9700 §4.7
  */
 export function createStates(
@@ -75,25 +93,62 @@ export function createStates(
   purpose: 'state' | 'consent' = 'state',
 ) {
   const seal = createSeal(purpose, keys, content);
+  // Compressed: in JSON, a character may take six, and the cookies of all logins share 8 KB.
+  const keptSeal = createSeal('request of a state', keys, frontEndRequest, { isPacked: true });
+  const bindings = () => [registrationAudience(), callbackUri] as const;
 
-  function open(state: string): LoginState | undefined {
-    const opened = seal.open(state, registrationAudience(), callbackUri);
+  function open(state: string, findKept: FindKept = () => undefined): OpenedState | undefined {
+    const opened = seal.open(state, ...bindings());
     if (opened === undefined) return undefined;
-    const [id, issuedAt, frontEnd, request] = opened;
-    return { id: Buffer.from(id, 'base64url'), issuedAt, frontEnd, request };
+    const [idText, issuedAt, frontEnd, held] = opened;
+    const id = Buffer.from(idText, 'base64url');
+    if (typeof held === 'object') return { id, issuedAt, frontEnd, request: held, isPlain: held.oauth === undefined };
+    return { id, issuedAt, frontEnd, request: openKept(idText, findKept(id)), isPlain: held === 'plain' };
   }
 
+  /** Opens the request of the login with this id alone: another login's cookie opens to nothing. */
+  const openKept = (id: string, kept: string | undefined) =>
+    kept === undefined ? undefined : keptSeal.open(kept, ...bindings(), id);
+
   return {
-    seal({ id, issuedAt, frontEnd, request }: LoginState): string {
-      const login = [id.toString('base64url'), issuedAt, frontEnd, request] as const;
-      return seal.seal([...login], registrationAudience(), callbackUri);
+    /**
+     * Seals a login into a state, which is shorter than 400 characters at the provider. `kept` is for a cookie: the
+     * sealed request, if it does not fit into the state.
+     *
+     * @throws {RelayError} `front_end_state_unusable` if a cookie cannot hold it either
+     */
+    seal({ id, issuedAt, frontEnd, request }: LoginState): { readonly state: string; readonly kept?: string } {
+      const idText = id.toString('base64url');
+      const whole = seal.seal([idText, issuedAt, frontEnd, request], ...bindings());
+      if (whole.length <= longestState) return { state: whole };
+      const kept = keptSeal.seal(request, ...bindings(), idText);
+      if (kept.length > limits.keptRequestLength) throw tooLong();
+      if (purpose === 'consent') {
+        if (whole.length > limits.sealedLength) throw tooLong();
+        return { state: whole };
+      }
+      const held = request.oauth === undefined ? 'plain' : 'oauth';
+      return { state: seal.seal([idText, issuedAt, frontEnd, held], ...bindings()), kept };
     },
     /** @returns undefined if the state is altered, or not of this registration and callback */
     open,
-    /** As `open`, to answer a failure: undefined also while discovery has not found the provider. */
-    peek: (state: unknown): LoginState | undefined =>
-      typeof state === 'string' ? unlessFailed(() => open(state)) : undefined,
+    /**
+     * As `open`, to answer a failure: undefined also while discovery has not found the provider, and if the browser has
+     * lost the request of an OAuth login, because only that says where the failure may go.
+     */
+    peek(state: unknown, findKept?: FindKept): LoginState | undefined {
+      const opened = typeof state === 'string' ? unlessFailed(() => open(state, findKept)) : undefined;
+      if (opened === undefined) return undefined;
+      const { request = opened.isPlain ? {} : undefined, id, issuedAt, frontEnd } = opened;
+      return request && { id, issuedAt, frontEnd, request };
+    },
   };
+}
+
+function tooLong(): RelayError {
+  const detail =
+    'The front end sent more than a login can keep: its state, its redirect URI or page, and its resource are too long together.';
+  return new RelayError('front_end_state_unusable', { detail });
 }
 
 /** A login whose callback comes from the browser that started it. */

@@ -61,7 +61,7 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
   server.onReturn(() => own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]));
   return {
     setKeys(keys: KeyRing): void {
-      seal = createSeal('shared memory', keys, sealedSchema, longestOutcome);
+      seal = createSeal('shared memory', keys, sealedSchema, { longest: longestOutcome });
     },
     /** @returns undefined if no relay can have left the text there */
     open(name: string, text: unknown): Sealed | undefined {

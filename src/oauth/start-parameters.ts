@@ -53,7 +53,7 @@ function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown):
  * @throws {RelayError} `front_end_state_unusable` if it cannot be given back to the letter
  */
 export function frontEndState({ state }: Query): string | undefined {
-  const isShort = (text: string) => [...text].length <= limits.frontEndStateLength;
+  const isShort = (text: string) => Buffer.byteLength(text) <= limits.frontEndStateSize;
   return textOf(state, 'front_end_state_unusable', isShort);
 }
 

@@ -11,7 +11,7 @@ import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { createGrants, type Grants } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
 import { createAddressLimits } from '../login/address-limits.ts';
-import { createLoginProtection } from '../login/protection.ts';
+import { createLoginProtection, createPeekLogin } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
@@ -101,6 +101,7 @@ function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], c
   const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);
   const audience = derivedFrom(source, audienceAt);
   const states = createStates(keys.state, audience, callbackUri);
+  const peekLogin = createPeekLogin(states, callbackUri);
   const grants = createGrants(keys, audience, callbackUri, memory.grants, now);
   const { baseUrl } = config;
   const { name, provider, stateCheck } = registered;
@@ -118,7 +119,7 @@ function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], c
     registration: name,
     issuer,
     audience,
-    states,
+    peekLogin,
     codes: grants.codes,
     sessions,
     cmsBackend: 'known' in provider ? provider.known.cms?.name : undefined,
@@ -150,7 +151,7 @@ function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], c
     }),
     frontEnds: createFrontEnds(frontEnds, clients),
     questions,
-    states,
+    peekLogin,
     grants,
     limits: addressLimits,
     doors: doorsOf(resources, frontEndConfigs, grants, now),

@@ -32,7 +32,7 @@ export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
  * @see RFC 6749 §1.4, RFC 8707 §2
  */
 export function createAccessTokens(keys: KeyRing) {
-  const seal = createSeal('access token', keys, content, limits.resourceTokenLength);
+  const seal = createSeal('access token', keys, content, { longest: limits.resourceTokenLength });
   return {
     /** @throws {RelayError} `identity_too_long` or `provider_token_too_long` */
     issue(issued: AccessTokenContent, { audience }: Pick<Resource, 'audience'>): string {

@@ -106,9 +106,9 @@ export function deliverCallbackFailures(served: Served): Handler {
 }
 
 /** Where the failure of a callback goes, whose state is unproven. @returns undefined if it must stay here */
-function deliveryOfFailure(ctx: Context, { frontEnds, states }: Served): Delivery | undefined {
+function deliveryOfFailure(ctx: Context, { frontEnds, peekLogin }: Served): Delivery | undefined {
   const { state } = claimedQuery(ctx);
-  const login = states.peek(state);
+  const login = peekLogin(ctx);
   if (login === undefined) {
     // A callback without a state may be the default front end's. An unknown state concerns none, if there are several.
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;

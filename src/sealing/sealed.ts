@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as v from 'valibot';
 import { limits } from '../limits.ts';
 import type { KeyRing } from './keys.ts';
@@ -10,6 +11,8 @@ const nonceLength = 12;
 const tagLength = 16;
 const headLength = mark.length + saltLength + nonceLength;
 const algorithm = 'aes-256-gcm';
+/** Bytes of a compressed content. Only the relay makes one, so nothing longer can come. */
+const longestUnpacked = 128 * 1024;
 
 /** Whether a text was sealed by some relay, with any key, even if it was altered since. */
 export function looksSealed(text: string): boolean {
@@ -23,14 +26,20 @@ export function looksSealed(text: string): boolean {
  *
  * @param purpose what the texts are for: no other seal opens them, even with the same keys
  * @param schema the form of the content. It must not change the content.
+ * @param options.longest characters of a text that is opened
+ * @param options.isPacked whether the content is compressed. A text then tells by its length how well its content
+ *   compresses, so no content may have a secret beside what somebody else chose
  * @see NIST SP 800-38D, NIST SP 800-108 §4
  */
 export function createSeal<Content>(
   purpose: string,
   keys: KeyRing,
   schema: v.GenericSchema<unknown, Content>,
-  longest: number = limits.sealedLength,
+  { longest = limits.sealedLength, isPacked = false }: { readonly longest?: number; readonly isPacked?: boolean } = {},
 ) {
+  const pack = (json: string) => (isPacked ? deflateRawSync(json, { level: 1 }) : json);
+  const unpack = (plaintext: Buffer) =>
+    isPacked ? inflateRawSync(plaintext, { maxOutputLength: longestUnpacked }) : plaintext;
   return {
     /** @param boundTo words that the text does not contain, and that `open` must be given again */
     seal(content: Content, ...boundTo: readonly string[]): string {
@@ -38,7 +47,8 @@ export function createSeal<Content>(
       const { key, nonce } = keyAndNonce(keys[0], random);
       const cipher = createCipheriv(algorithm, key, nonce);
       cipher.setAAD(additionalData(purpose, boundTo));
-      const ciphertext = cipher.update(JSON.stringify(content), 'utf8');
+      const plaintext = pack(JSON.stringify(content));
+      const ciphertext = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext);
       cipher.final();
       return Buffer.concat([mark, random, ciphertext, cipher.getAuthTag()]).toString('base64url');
     },
@@ -51,7 +61,7 @@ export function createSeal<Content>(
       for (const key of keys) {
         const plaintext = decrypt(key, bytes, data);
         if (plaintext === undefined) continue;
-        const content = v.safeParse(schema, JSON.parse(plaintext));
+        const content = v.safeParse(schema, JSON.parse(`${unpack(plaintext)}`));
         return content.success ? content.output : undefined;
       }
       return undefined;
@@ -60,7 +70,7 @@ export function createSeal<Content>(
 }
 
 /** @returns undefined if another key or other `data` sealed the bytes, or if any byte was altered */
-function decrypt(keyOfPurpose: Buffer, bytes: Buffer, data: Buffer): string | undefined {
+function decrypt(keyOfPurpose: Buffer, bytes: Buffer, data: Buffer): Buffer | undefined {
   const { key, nonce } = keyAndNonce(keyOfPurpose, bytes.subarray(mark.length, headLength));
   const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength });
   decipher.setAAD(data);
@@ -71,7 +81,7 @@ function decrypt(keyOfPurpose: Buffer, bytes: Buffer, data: Buffer): string | un
   } catch {
     return undefined;
   }
-  return plaintext.toString();
+  return plaintext;
 }
 
 /** The key and the nonce of one text. @param random the salt and the nonce, as they are at its head */

@@ -85,7 +85,7 @@ describe('a failure with --error-delivery page', () => {
 
   describe('of a start', () => {
     it('is a page if the state of the front end is too long', async () => {
-      const answered = await browser.open(`${loginPath}?state=${'s'.repeat(513)}`);
+      const answered = await browser.open(`${loginPath}?state=${'s'.repeat(2049)}`);
       expectPage(answered, 400, new RelayError('front_end_state_unusable').detail);
       expect(expectFailurePage(answered, 400).links['Log in again']).to.equal(loginUrl);
     });
@@ -190,7 +190,7 @@ describe('a failure with --error-delivery page', () => {
       it(kind, async () => {
         for (const [path, status] of [
           [`${callbackPath}?error=access_denied`, 400],
-          [`${loginPath}?state=${'s'.repeat(513)}`, 400],
+          [`${loginPath}?state=${'s'.repeat(2049)}`, 400],
           ['/nothing', 404],
         ] as const) {
           const answered = await underTest().send({ path, headers });

@@ -6,7 +6,6 @@ import { RelayError } from '../../src/failures/relay-error.ts';
 import type { RequestState } from '../../src/http/context.ts';
 import { answerJson, errorResponder } from '../../src/http/error-responder.ts';
 import { responseHeaders } from '../../src/http/response-headers.ts';
-import { createStates } from '../../src/login/state.ts';
 import { createReadiness } from '../../src/routes/health.ts';
 import { navigation } from '../harness/browser/fake-browser.ts';
 import { type Answer, send } from '../harness/client/http-client.ts';
@@ -41,7 +40,7 @@ describe('an unexpected error', () => {
       loginUrl: 'https://relay.example/auth/provider',
       origin: 'https://app.example',
       frontendUrl: 'https://app.example/',
-      states: createStates([Buffer.alloc(32)], () => 'provider', 'https://relay.example/callback'),
+      peekLogin: () => undefined,
     };
     const page = expectFailurePage(await answerOf(failurePage(targets)), 500);
     expect(page.detail).to.equal(detail);

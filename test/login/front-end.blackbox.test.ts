@@ -34,10 +34,11 @@ const ownStates: Record<string, string> = {
   JSON: '{"return_to":"/posts/1?draft=true","nonce":"4f"}',
   'a foreign URL': 'https://evil.example/',
   'its own encoding': '%25%32%35',
-  '512 characters': 's'.repeat(512),
-  '512 characters of two bytes': 'é'.repeat(512),
+  '2,048 characters': 's'.repeat(2048),
+  '2,048 quotes': '"'.repeat(2048),
+  '1,024 characters of two bytes': 'é'.repeat(1024),
   '512 characters of three bytes': '東'.repeat(512),
-  // It is measured in characters, not in UTF-16 units.
+
   '512 emoji': '🔑'.repeat(512),
 };
 
@@ -70,8 +71,8 @@ describe("the front end's own state", () => {
     });
 
     for (const [kind, query] of Object.entries({
-      'has 513 characters': `?state=${'s'.repeat(513)}`,
-      'has 513 characters of two bytes': `?state=${encodeURIComponent('é'.repeat(513))}`,
+      'has 2,049 characters': `?state=${'s'.repeat(2049)}`,
+      'has 1,025 characters of two bytes': `?state=${encodeURIComponent('é'.repeat(1025))}`,
       'has thousands of characters': `?state=${'s'.repeat(12_000)}`,
       'is a lone percent sign': '?state=%',
       'is not UTF-8': '?state=%ff',
@@ -193,7 +194,7 @@ describe('a failed callback with --error-delivery redirect', () => {
       });
 
       it('redirects a failed start, too', async () => {
-        const answered = await browser.open(`${loginPath}?state=${'s'.repeat(513)}`);
+        const answered = await browser.open(`${loginPath}?state=${'s'.repeat(2049)}`);
         const { error } = received(expectRedirect(answered));
         expect(error).to.equal('front_end_state_unusable');
       });

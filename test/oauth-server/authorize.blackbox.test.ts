@@ -75,7 +75,7 @@ describe('the start of a login with an OAuth request', () => {
   });
 
   for (const [fault, state] of Object.entries({
-    'has 513 characters': 's'.repeat(513),
+    'has 2,049 characters': 's'.repeat(2049),
     'is given twice': ['a', 'b'],
   })) {
     it(`goes back without a state if that ${fault}`, async () => {

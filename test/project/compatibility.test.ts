@@ -33,7 +33,7 @@ const seal = (): Texts => ({
     issuedAt: time,
     frontEnd: 'app',
     request: { state: 'own' },
-  }),
+  }).state,
   code: codes.issue(
     { redirectUri: 'https://app.example/', codeChallenge: 'challenge', providerCode: 'code' },
     frontEnd,
@@ -66,7 +66,7 @@ const seal = (): Texts => ({
 });
 
 const open: Readonly<Record<string, (text: string) => unknown>> = {
-  state: states.open,
+  state: (text) => states.open(text)?.request,
   code: (text) => codes.open(text, frontEnd),
   refreshToken: (text) => refreshTokens.open(text, owner),
   accessToken: (text) => accessTokens.open(text, resource),

@@ -33,7 +33,7 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { id, codeVerifier } = idAndVerifierOf(secret);
   const audience = () => audienceAt(provider, ['provider', clientId]);
   const states = createStates(keysFromFile([new Secret(sealing.key)]).state, audience, redirectUri);
-  const state = states.seal({ id, issuedAt, frontEnd: 'app', request });
+  const { state } = states.seal({ id, issuedAt, frontEnd: 'app', request });
   const authorizationRequest = new URL(provider.authorizeUrl);
   authorizationRequest.search = new URLSearchParams({
     response_type: 'code',

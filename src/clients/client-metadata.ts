@@ -18,6 +18,8 @@ const longestName = 40;
 const mostRedirectUris = 20;
 /** Controls, line ends, and characters that reorder or hide others. */
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
+/** Marks on one letter beyond what languages need: they would cover the lines above and below. */
+const piledMarks = /(\p{M}{3})\p{M}+/gu;
 
 /** Reads the redirect URIs of a client. @returns undefined if they are not 1 to 20 that native clients may have */
 export function redirectUrisOf(given: unknown): readonly string[] | undefined {
@@ -31,7 +33,7 @@ const redirectUris = v.pipe(v.array(nativeRedirectUri), v.minLength(1), v.maxLen
 export function clientNameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { client_name: given } = metadata;
   if (typeof given !== 'string') return undefined;
-  const line = given.slice(0, 1024).replace(invisible, ' ').replace(/\s+/g, ' ').trim();
+  const line = given.slice(0, 1024).replace(invisible, ' ').replace(piledMarks, '$1').replace(/\s+/g, ' ').trim();
   const letters = [...line];
   if (letters.length <= longestName) return line || undefined;
   return `${letters.slice(0, longestName).join('')}…`;

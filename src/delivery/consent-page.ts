@@ -1,17 +1,21 @@
 import { hash } from 'node:crypto';
 import type { Client } from '../clients/client-metadata.ts';
+import type { Asker } from '../login/state.ts';
+import { ownedPartOf } from '../origins/domains.ts';
 import { type Content, html, type Markup } from './html.ts';
 import type { Label } from './page-texts.ts';
 import type { Pages } from './pages.ts';
 
 /** What a person is asked, in the consent to the login of a client. */
-interface Question {
-  readonly client: Client;
+export interface Question {
+  readonly asker: Asker;
   readonly redirectUri: string;
   /** The resource that the login is for. Undefined: the API of the provider. */
   readonly resource?: string | undefined;
   /** What is asked for at the API of the provider. Undefined: the provider decides. */
   readonly scope?: string | undefined;
+  /** Whether the client gets at the API of the provider, itself or through the resource. */
+  readonly usesProvider: boolean;
   /** What resource and client learn of the person besides id and name, if the login is for a resource. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
   readonly provider: string;
@@ -22,38 +26,97 @@ interface Question {
 }
 
 /**
- * A page of anybody may show this one under a window that closes while it is clicked. So *Continue* works only a quiet
- * second after the page was uncovered or resized, and after somebody has turned to it: a pointer has moved, or a key was
- * pressed. A finger moves no pointer, so its press counts itself. A press that began too early ends the quiet, and does
- * not count however long it is held.
+ * Guards *Continue* against presses that are not meant, or meant for something else than the question.
+ *
+ * Clickjacking: another site can show a window over this page and close it as the user clicks. So *Continue* works only
+ * after a second in which the page was neither uncovered nor resized, and after a sign of attention: a pointer moved, or a
+ * key was pressed. A finger moves no pointer, so its press counts itself. A press that began too early restarts the
+ * second, and does not count however long it is held.
+ *
+ * A question out of view: another site can open this page in a window of a few lines, scrolled to the buttons by a text
+ * fragment or by Tab. So every line of the question must have been in view for a second. Otherwise a press scrolls to
+ * the first line that was not, and moves the focus there, so that the next Enter presses nothing. The lines need not be
+ * in view together, because no small or magnified window could hold them.
  */
 const script = `
 (() => {
   const button = document.querySelector('[value=continue]');
-  const note = document.getElementById('too-early');
+  const tooEarly = document.getElementById('too-early');
+  const unread = document.getElementById('unread');
   // Whether the last press of each key and pointer began in time.
   const inTime = new Map();
+  // The question in strips, which are lower than a line. Of each strip: since when it has been in view, or seen.
+  const height = 8;
+  const seen = -Infinity;
+  const parts = Array.from(document.querySelectorAll('[data-asked]'), (element) => ({ element, strips: [] }));
   let quietSince;
   let position;
   let isAttended;
+  let width = innerWidth;
+  const isSecond = (since, now) => now - since >= 1000;
   // When it happened: a busy machine delivers presses late.
-  const isQuiet = ({ timeStamp }) => timeStamp - quietSince >= 1000;
+  const isQuiet = ({ timeStamp }) => isSecond(quietSince, timeStamp);
   const endQuiet = () => {
     quietSince = performance.now();
   };
-  const startAgain = () => {
+  // What has been in view for a second stays seen, unless it was covered until now.
+  const look = (now, wasCovered) => {
+    for (const { element, strips } of parts) {
+      const box = element.getBoundingClientRect();
+      strips.length = Math.ceil(box.height / height);
+      for (let at = 0; at < strips.length; at += 1) {
+        const top = box.top + at * height;
+        const bottom = Math.min(top + height, box.bottom);
+        const isInView = top > -1 && bottom < innerHeight + 1;
+        if (isInView && wasCovered) strips[at] = now;
+        else if (isSecond(strips[at], now)) strips[at] = seen;
+        else if (isInView) strips[at] ??= now;
+        else strips[at] = undefined;
+      }
+    }
+  };
+  const showUnread = () => {
+    for (const part of parts) {
+      const { element, strips } = part;
+      const at = strips.findIndex((since) => since !== seen);
+      if (at < 0) continue;
+      const isHere = element.contains(unread);
+      if (!isHere) {
+        (element.querySelector('dt') ?? element).prepend(unread);
+        strips.length = 0;
+      }
+      unread.hidden = false;
+      element.focus({ preventScroll: true });
+      scrollBy({ top: element.getBoundingClientRect().top + (isHere ? at * height : 0), behavior: 'instant' });
+      return true;
+    }
+    return false;
+  };
+  const restart = (wasCovered) => {
     endQuiet();
     inTime.clear();
     position = undefined;
     isAttended = false;
     button.value = 'continue';
+    look(quietSince, wasCovered);
   };
-  for (const name of ['pageshow', 'focus', 'blur', 'resize', 'visibilitychange']) {
-    addEventListener(name, startAgain);
+  const forget = () => {
+    for (const part of parts) part.strips.length = 0;
+    restart(true);
+  };
+  for (const name of ['pageshow', 'focus', 'blur', 'visibilitychange']) {
+    addEventListener(name, forget);
   }
-  // What was above may never have had the focus.
+  addEventListener('resize', () => {
+    // A phone's browser hides its bars while somebody scrolls: the lines stay where they are.
+    if (width === innerWidth) restart(false);
+    else forget();
+    width = innerWidth;
+  });
+  addEventListener('scroll', ({ timeStamp }) => look(timeStamp));
+  // What was above may never have had the focus. Or the pointer comes from the scroll bar.
   document.documentElement.addEventListener('pointerenter', ({ pointerType }) => {
-    if (pointerType === 'mouse') startAgain();
+    if (pointerType === 'mouse') restart(true);
   });
   addEventListener('pointermove', ({ screenX, screenY }) => {
     const now = screenX + ' ' + screenY;
@@ -70,16 +133,18 @@ const script = `
   }
   button.addEventListener('click', (event) => {
     // 0: by a key, or by what helps people who use neither keys nor a pointer.
-    const counts = isQuiet(event) && (isAttended || event.detail === 0);
+    const isMeant = isQuiet(event) && (isAttended || event.detail === 0);
     endQuiet();
-    if (counts) {
+    look(event.timeStamp);
+    tooEarly.hidden = isMeant;
+    if (isMeant && !showUnread()) {
       button.value = 'confirmed';
       return;
     }
     event.preventDefault();
-    note.hidden = false;
+    if (!isMeant) tooEarly.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   });
-  startAgain();
+  forget();
 })();
 `;
 
@@ -88,70 +153,109 @@ export function consentPolicy(pages: Pages): string {
   return pages.policy({ script, sendsForms: true });
 }
 
+/** Who asks. A client with a document has proved its host, by the certificate. Anybody can choose a name. */
+export function askerOf({ id, vouchedBy, name }: Client): Asker {
+  return { host: vouchedBy === 'host' ? new URL(id).host : undefined, name };
+}
+
 /** The page that asks a person whether a client that nobody registered may log in. */
 export function consentPage(pages: Pages, question: Question): string {
   const { text } = pages;
-  const { client, redirectUri, provider, action, token } = question;
-  const { id, vouchedBy, name } = client;
-  // A client with a document has proved its host, by the certificate. Anybody can choose a name.
-  const host = vouchedBy === 'host' ? new URL(id).host : undefined;
-  const called = name && html`<bdi>${name}</bdi>`;
-  const main = html`<h1>${text('consent_heading')}</h1>
-<dl data-lead>
-<dt>${text('consent_program')}<dd>${host ?? called ?? text('consent_nameless')}
-${host === undefined ? called && html`<span data-warning>${text('consent_unchecked')}</span>` : html`<span>${called}</span>`}
-<dt>${text('consent_destination')}<dd>${destinationOf(pages, redirectUri)}
-</dl>
-<dl>
-<dt>${text('consent_account')}<dd>${provider}
-${requested(pages, question)}
-</dl>
-<p>${text('consent_advice')}</p>
+  const { action, token } = question;
+  const main = html`<div data-asked tabindex="-1"><h1>${text('consent_heading')}</h1></div>
+${statement(pages, question)}
+<p data-asked tabindex="-1">${text('consent_advice')}</p>
 ${answers(pages, action, token)}
-<p id="too-early" role="status" hidden>${text('consent_too_early')}</p>`;
-  return pages.page('consent_heading', main, html`<script>${{ markup: script }}</script>\n`);
-}
-
-/** The number that a person types whose browser runs no scripts. Other pages cannot know it: they have no token. */
-export function numberOf(token: string): string {
-  const number = hash('sha256', `number ${token}`, 'buffer').readUInt32BE() % 10_000;
-  return `${number}`.padStart(4, '0');
+<p id="too-early" role="status" hidden>${text('consent_too_early')}</p>
+<strong id="unread" role="status" hidden>${text('consent_unread')}</strong>`;
+  return pages.page('consent_heading', main, html`<script data-cfasync="false">${{ markup: script }}</script>\n`);
 }
 
 /**
- * The page that asks once more, if the browser runs no scripts. A page of anybody can switch them off, by the sandbox of
- * a frame that opens this window. So presses alone do not answer.
+ * The number that a person types whose browser runs no scripts. Other pages cannot know it, because they have no token.
+ * Each part of the question has a digit, the first one those that are missing to four.
  */
-export function confirmationPage(pages: Pages, question: Omit<Question, 'client' | 'provider'>): string {
+export function numberFor(question: Question): string {
+  return digitsFor(question).join('');
+}
+
+function digitsFor(question: Question): readonly string[] {
+  const count = 2 + requested(question).reduce((sum, { items }) => sum + items.length, 0);
+  const length = Math.max(count, 4);
+  const number = BigInt(`0x${hash('sha256', `number ${question.token}`)}`) % 10n ** BigInt(length);
+  const digits = `${number}`.padStart(length, '0');
+  return [digits.slice(0, length - count + 1), ...digits.slice(length - count + 1)];
+}
+
+/**
+ * The page that asks once more, if the browser runs no scripts. Another site can switch them off, by the sandbox of a
+ * frame that opens this window. So presses alone do not answer.
+ *
+ * The number to type is not in one place: each part of the question has a digit beside it. So however small the window
+ * is, and wherever a text fragment has scrolled it, who knows the number has had every part in view.
+ */
+export function confirmationPage(pages: Pages, question: Question): string {
   const { text } = pages;
-  const { redirectUri, action, token } = question;
-  const number = numberOf(token);
-  const typed = html`<p><label>${text('consent_again_number', { number })} <input name="number" inputmode="numeric" autocomplete="off" size="4" pattern="${number}" required></label></p>`;
+  const { action, token } = question;
+  const number = numberFor(question);
+  const typed = html`<p><label>${text('consent_again_digits')} <input name="number" inputmode="numeric" autocomplete="off" size="${`${number.length}`}" pattern="${number}" required></label></p>`;
   const main = html`<h1>${text('consent_again_heading')}</h1>
 <p>${text('consent_again_about')}</p>
-<dl>
-<dt>${text('consent_destination')}<dd>${destinationOf(pages, redirectUri)}
-${requested(pages, question)}
-</dl>
+${statement(pages, question, digitsFor(question))}
 ${answers(pages, action, token, typed)}`;
   return pages.page('consent_again_heading', main);
 }
 
-/** What the program gets, in words. */
-function requested(
-  { text }: Pages,
-  { resource, scope, learns = [] }: Pick<Question, 'resource' | 'scope' | 'learns'>,
-): Markup {
-  if (resource !== undefined) {
-    const words = [text('scope_identity'), ...learns.map((one) => text(`scope_${one}`))];
-    return html`<dt>${text('consent_resource')}<dd>${resource.replace(/^https:\/\//, '')}
-<dt>${text('consent_learns')}<dd><ul>${words.map((one) => html`<li>${one}`)}</ul>`;
-  }
-  const items = scope?.split(' ').map((word) => {
-    const label = meanings.get(word);
-    return label ? html`<li>${text(label)} <code>${word}</code>` : html`<li>${word}`;
+/** Who asks, where the login goes, and what the program gets. @param digits one for each of these parts */
+function statement(pages: Pages, question: Question, digits: readonly string[] = []): Markup {
+  const { text } = pages;
+  const { host, name } = question.asker;
+  const called = name && html`<q><bdi>${name}</bdi></q>`;
+  const unchecked = called && html`<span data-warning>${text('consent_unchecked')}</span>`;
+  const left = digits.map((digit) => html` <kbd>${digit}</kbd>`);
+  const asker = html`${host === undefined ? (called ?? text('consent_nameless')) : hostOf(host)}${left.shift()}
+${host === undefined ? unchecked : html`<span>${called}</span>`}`;
+  const destination = html`${destinationOf(pages, question.redirectUri)}${left.shift()}`;
+  const gets = requested(question).map(({ label, items }) => {
+    const shown = items.map((item) => html`<li>${labelled(pages, item)}${left.shift()}`);
+    return row(text(label), html`<ul>${shown}</ul>`);
   });
-  return html`<dt>${text('consent_scope')}<dd>${items ? html`<ul>${items}</ul>` : text('scope_everyone')}`;
+  return html`<dl data-lead>
+${row(text('consent_program'), asker)}
+${row(text('consent_destination'), destination)}
+</dl>
+<dl>
+${row(text('consent_account'), question.provider)}
+${gets}
+</dl>`;
+}
+
+/** A part of the question that must have been in view. */
+function row(label: Markup, value: Content): Markup {
+  return html`<div data-asked tabindex="-1"><dt>${label}<dd>${value}</div>`;
+}
+
+/** An item of a list: a text of the relay, a word, or a word that a text explains. */
+type Item = { readonly label?: Label | undefined; readonly word?: string };
+
+function labelled({ text }: Pages, { label, word }: Item): Content {
+  if (label === undefined) return word;
+  return word === undefined ? text(label) : html`${text(label)} <code>${word}</code>`;
+}
+
+/** What the program gets, under headings. */
+function requested({ resource, scope, usesProvider, learns = [] }: Omit<Question, 'asker'>) {
+  const lists: { readonly label: Label; readonly items: readonly Item[] }[] = [];
+  if (resource !== undefined) {
+    lists.push({ label: 'consent_resource', items: [{ word: resource.replace(/^https:\/\//, '') }] });
+    const learned = learns.map((one): Item => ({ label: `scope_${one}` }));
+    lists.push({ label: 'consent_learns', items: [{ label: 'scope_identity' }, ...learned] });
+  }
+  if (usesProvider) {
+    const items = scope?.split(' ').map((word): Item => ({ label: meanings.get(word), word }));
+    lists.push({ label: 'consent_scope', items: items ?? [{ label: 'scope_everyone' }] });
+  }
+  return lists;
 }
 
 /** What scopes mean that have one meaning at every provider that knows them. */
@@ -187,7 +291,14 @@ ${before}<button name="decision" value="continue">${text('consent_continue')}</b
 /** Where the login goes, in words: a host, or a program or app on this device. */
 function destinationOf({ text }: Pages, redirectUri: string): Content {
   const { protocol, host, hostname } = new URL(redirectUri);
-  if (protocol === 'https:') return host;
+  if (protocol === 'https:') return hostOf(host);
   if (protocol === 'http:') return text('consent_this_device', { host: hostname });
   return text('consent_this_app', { scheme: protocol.slice(0, -1) });
+}
+
+/** A host whose owner stands out: `accounts.google.com.evil.example` is somebody's at evil.example. */
+function hostOf(host: string): Content {
+  const { hostname } = new URL(`https://${host}`);
+  const start = hostname.length - ownedPartOf(hostname).length;
+  return start === 0 ? host : html`<i>${host.slice(0, start)}</i>${host.slice(start)}`;
 }

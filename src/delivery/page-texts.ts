@@ -28,7 +28,8 @@ const labels = {
     'This window has lost the page that opened it, so the CMS gets no answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page or the provider sends Cross-Origin-Opener-Policy: same-origin, which separates the two windows.',
   cms_no_answer:
     'The CMS does not answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page is not at {origin}, where the relay expects it, or base_url in its config.yml is not the origin of this window.',
-  needs_scripts: 'This page needs JavaScript.',
+  needs_scripts:
+    'This page needs its script, and that has not run. Allow JavaScript here. If it is allowed, something between the relay and this browser changes its pages.',
   failed_otherwise: '{detail}',
   consent_heading: 'Let a program log in as you?',
   consent_program: 'Who asks',
@@ -46,9 +47,11 @@ const labels = {
   consent_cancel: 'Cancel',
   consent_too_early:
     'This page has just appeared. Read it, move the pointer or press a key, and press Continue again after a second.',
+  consent_unread: 'This was not yet in view. Read it, go on down, and press Continue again.',
   consent_again_heading: 'Are you sure?',
   consent_again_about: 'You are asked once more, because your browser runs no scripts here.',
-  consent_again_number: 'If you have just started this login yourself, type the number {number}:',
+  consent_again_digits:
+    'If you have just started this login yourself, type the digits that are framed above, from top to bottom:',
   scope_everyone: 'what the provider gives to everyone',
   scope_identity: 'who you are',
   scope_profile: 'your name and picture',

@@ -29,6 +29,8 @@ export interface FrontEndSettings {
   readonly kind: 'page' | 'native';
   /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
   readonly client?: string;
+  /** Whether people are asked before it logs in, because nobody registered it. */
+  readonly asksPeople?: boolean;
   /** Undefined: it has no page of its own. */
   readonly origin: OriginPattern | undefined;
   /** The page of a front end that has only one origin. Others take OAuth logins only. */
@@ -97,7 +99,8 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
       const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
       // A client has its own redirect URIs, not the page of its front end.
       const noPage = { origin: undefined, frontendUrl: undefined };
-      return create({ ...own, ...noPage, redirectUris, client, refreshPolicy });
+      const asksPeople = !keyRequired;
+      return create({ ...own, ...noPage, redirectUris, client, asksPeople, refreshPolicy });
     },
   });
   return create(settings);

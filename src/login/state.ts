@@ -26,6 +26,16 @@ const oauthRequest = v.object({
   ...loginTerms,
 });
 
+const asker = v.object({
+  /** Proved, by the certificate of the client's document. */
+  host: v.optional(v.string()),
+  /** Chosen by the client, and checked by no one. */
+  name: v.optional(v.string()),
+});
+
+/** Who asks a person for a login: a client that nobody registered. */
+export type Asker = v.InferOutput<typeof asker>;
+
 const frontEndRequest = v.object({
   /** The front end's own `state`, if it sent one. */
   state: v.optional(v.string()),
@@ -39,6 +49,8 @@ const frontEndRequest = v.object({
   otherAccount: v.optional(v.boolean()),
   /** The account that the person probably logs in with. No state holds it. */
   loginHint: v.optional(v.string()),
+  /** Who asks. Only the state of a question holds it. */
+  asker: v.optional(asker),
 });
 
 /** What a front end asked for when it started a login. */

@@ -47,3 +47,18 @@ export function isSameSite(one: URL, other: URL): boolean {
 function domainOf({ hostname }: URL): string | null {
   return getDomain(hostname, { allowPrivateDomains: true });
 }
+
+/**
+ * The end of a host name that tells people who owns it: `evil.example` of `accounts.google.com.evil.example`.
+ *
+ * @returns the whole name if it is an IP address, a public suffix, or of a shared domain itself
+ */
+export function ownedPartOf(hostname: string): string {
+  const labels = hostname.split('.');
+  const count = getDomain(hostname, { allowPrivateDomains: true })?.split('.').length ?? labels.length;
+  const suffixes = labels.map((_, index) => labels.slice(index).join('.'));
+  // A name that anybody can have is the owner's only together with the label before it.
+  const shared = suffixes.findIndex((suffix) => sharedDomains.has(suffix));
+  const start = shared < 0 ? labels.length - count : Math.min(shared - 1, labels.length - count);
+  return suffixes[Math.max(start, 0)] ?? hostname;
+}

@@ -37,6 +37,11 @@ export interface Resource {
   readonly upstream: Upstream | undefined;
 }
 
+/** Whether the server behind a resource acts with the provider's token of whoever calls it. */
+export function actsAtProvider({ upstream }: Pick<Resource, 'upstream'>): boolean {
+  return upstream?.givesToken === true;
+}
+
 /** The form in which identifiers are compared: case of scheme and host, default port and one final slash do not count. */
 export function comparable(url: string): string | undefined {
   return URL.parse(url)?.href.replace(/\/$/, '');

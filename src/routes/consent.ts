@@ -1,5 +1,12 @@
 import type { Client } from '../clients/client-metadata.ts';
-import { confirmationPage, consentPage, consentPolicy, numberOf } from '../delivery/consent-page.ts';
+import {
+  askerOf,
+  confirmationPage,
+  consentPage,
+  consentPolicy,
+  numberFor,
+  type Question,
+} from '../delivery/consent-page.ts';
 import type { Pages } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
@@ -9,6 +16,7 @@ import { answerFailures, answering } from '../http/error-responder.ts';
 import { expectNavigation } from '../http/request-guards.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { actsAtProvider } from '../resources/resource.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
 /**
@@ -24,17 +32,37 @@ export function askConsent(
   start: FrontEndRequest & { readonly oauth: OAuthRequest },
 ): void {
   expectNavigation(ctx);
-  const { host: provider } = new URL(registration.current().provider.authorizeUrl);
-  const { state: token } = questions.start(ctx, frontEnd.name, start);
-  const { scope, redirectUri, ownResource: resource } = start.oauth;
-  const learns = frontEnd.resources.find(({ url }) => url === resource)?.identity.claims;
-  const asked = { client, redirectUri, scope, resource, learns, provider };
-  const page = consentPage(pages, { ...asked, action: `${issuer}/consent`, token });
-  showQuestion(ctx, pages, page);
+  const asked = { ...start, asker: askerOf(client) };
+  const { state: token } = questions.start(ctx, frontEnd.name, asked);
+  const question = questionIn({ registration, frontEnd, issuer }, asked, token);
+  showQuestion(ctx, pages, consentPage(pages, question));
+}
+
+/** What the person is asked about a login of a client that nobody registered. */
+function questionIn(
+  { registration, frontEnd, issuer }: Pick<StartPlace, 'registration' | 'frontEnd' | 'issuer'>,
+  { asker = {}, oauth }: FrontEndRequest & { readonly oauth: OAuthRequest },
+  token: string,
+): Question {
+  const { scope, redirectUri, ownResource } = oauth;
+  const resource = frontEnd.resources.find(({ url }) => url === ownResource);
+  return {
+    asker,
+    redirectUri,
+    scope,
+    resource: ownResource,
+    usesProvider: resource === undefined || actsAtProvider(resource),
+    learns: resource?.identity.claims,
+    provider: new URL(registration.current().provider.authorizeUrl).host,
+    action: `${issuer}/consent`,
+    token,
+  };
 }
 
 function showQuestion(ctx: Context, pages: Pages, page: string): void {
   ctx.set('Content-Security-Policy', consentPolicy(pages));
+  // A text fragment must not scroll past the question.
+  ctx.set('Document-Policy', 'force-load-at-top');
   ctx.type = 'html';
   ctx.body = page;
 }
@@ -56,13 +84,14 @@ export function consentEndpoint(served: Served): Handler {
     const frontEnd = frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
-    const { oauth } = login.request;
+    const { request } = login;
+    const { oauth } = request;
+    if (oauth === undefined) throw new RelayError('state_altered');
+    const question = questionIn({ ...served, frontEnd }, { ...request, oauth }, token);
     // The script of the page sends `confirmed`. Without scripts, the page sends `continue`, and a second page asks for
     // the number.
-    const isTyped = decision === 'continue' && number === numberOf(token);
-    if (decision === 'continue' && !isTyped && oauth !== undefined) {
-      const { redirectUri, scope, ownResource: resource } = oauth;
-      const question = { redirectUri, scope, resource, action: `${issuer}/consent`, token };
+    const isTyped = decision === 'continue' && number === numberFor(question);
+    if (decision === 'continue' && !isTyped) {
       showQuestion(ctx, pages, confirmationPage(pages, question));
       return;
     }

@@ -1,4 +1,5 @@
 import { RelayError } from '../failures/relay-error.ts';
+import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Place, Served } from '../front-ends/front-ends.ts';
 import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import { readBody } from '../http/body.ts';
@@ -7,6 +8,7 @@ import { forbidReading } from '../http/cors.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import { revokeSilently } from './admission.ts';
 
 /** A request of a front end to an endpoint of a registration, with its present provider. */
@@ -90,6 +92,21 @@ export function countedAddress(
 ): string | undefined {
   if (frontEnd.client === undefined) return registration.addressOf(ctx.req);
   return address && `clients ${address}`;
+}
+
+/**
+ * Expects that a person who was asked about a client has seen that it acts with their account at the provider: a reload
+ * may have changed that since the login.
+ *
+ * @throws {RelayError} `grant_invalid`
+ */
+export function expectScopeShown(
+  { asksPeople }: Pick<FrontEnd, 'asksPeople'>,
+  resource: Resource | undefined,
+  { hasConsent }: Pick<RefreshTokenContent, 'hasConsent'>,
+): void {
+  const mustBeShown = asksPeople && resource !== undefined && actsAtProvider(resource);
+  if (mustBeShown && hasConsent === undefined) throw new RelayError('grant_invalid');
 }
 
 /**

@@ -3,7 +3,7 @@ import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
 import { firstRefreshToken, newLoginId, type Owner, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { longestLifetime, type Resource } from '../resources/resource.ts';
+import { actsAtProvider, longestLifetime, type Resource } from '../resources/resource.ts';
 
 /** Where a person logs in, and what for. */
 export interface Grantee extends Place {
@@ -62,7 +62,7 @@ function tokenFor(
     audience: frontEnd.audience,
     login: content?.login ?? newLoginId(),
     ...identity,
-    providerToken: resource.upstream?.givesToken ? accessToken : undefined,
+    providerToken: actsAtProvider(resource) ? accessToken : undefined,
     iat,
     exp,
   };

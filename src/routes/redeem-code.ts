@@ -12,6 +12,7 @@ import {
   type EndpointRequest,
   expectConsent,
   expectResource,
+  expectScopeShown,
   proofOf,
   required,
 } from './front-end-endpoint.ts';
@@ -37,6 +38,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   }
   expectResource(request, login);
   const resource = resourceOfLogin(frontEnd, login, parameters.resource);
+  expectScopeShown(frontEnd, resource, login);
   ctx.state.resource = resource?.name;
   const thumbprint = await proofOf(request, 'code');
 

@@ -18,6 +18,7 @@ import {
   type EndpointRequest,
   expectConsent,
   expectResource,
+  expectScopeShown,
   proofOf,
   required,
 } from './front-end-endpoint.ts';
@@ -65,11 +66,12 @@ async function openRefreshToken(request: EndpointRequest, policy: RefreshPolicy)
 /**
  * The request with the resource of its login.
  *
- * @throws {RelayError} `resource_refused`, or `grant_invalid` if the login has ended for the resource
+ * @throws {RelayError} `resource_refused`, or `grant_invalid` if the login has ended for the resource, or has not shown enough
  */
 async function granteeOf(request: EndpointRequest, content: RefreshTokenContent) {
   const { ctx, frontEnd, grants, parameters } = request;
   const resource = resourceOfLogin(frontEnd, content, parameters.resource);
+  expectScopeShown(frontEnd, resource, content);
   ctx.state.resource = resource?.name;
   const isOver = resource && (await grants.endedLogins.hasEnded(content.login));
   if (isOver) throw new RelayError('grant_invalid');

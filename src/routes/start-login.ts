@@ -15,7 +15,7 @@ import {
   resourceOf,
 } from '../oauth/start-parameters.ts';
 import { exampleOf } from '../origins/origin-pattern.ts';
-import { findResource, type Resource } from '../resources/resource.ts';
+import { actsAtProvider, findResource, type Resource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import { askConsent } from './consent.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
@@ -139,9 +139,10 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   const isLenient = isOpen || kind === 'native' || own !== undefined;
   const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole));
   const { scope, ...account } = atProvider(query, place, narrow, own);
-  // If the login is for a resource, the provider's token stays here, and what it may do is not compared with what the
-  // person saw.
-  const hasConsent = isOpen && isForProvider ? (true as const) : undefined;
+  // The person is shown the scope if the client acts with the provider's token, itself or through a resource. Otherwise
+  // that token stays here, and what it may do is not compared with what the person saw.
+  const isScopeShown = own === undefined || actsAtProvider(own);
+  const hasConsent = isOpen && isScopeShown ? (true as const) : undefined;
   const resource = own ? { ownResource: own.url } : { providerResource: named };
   const oauth = { redirectUri, codeChallenge, client, scope, hasConsent, ...resource };
   return { oauth, ...account };

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { readFileConfig } from '../config/support/read.ts';
 import type { Answer } from '../harness/client/request.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { eventually } from '../harness/system/eventually.ts';
+import { ada } from '../resources/support/resources-relay.ts';
 import { clientsRelay, jsonOf, loopback, type Question } from './support/clients-relay.ts';
 
 const settingsWith = (scope: string, provider = 'scope: read write admin') => ({
@@ -68,6 +70,71 @@ describe('the scope that a person has agreed to', () => {
     }
     // The refresh token and the access token.
     expect(revocations()).to.have.length.of.at.most(2);
+  });
+});
+
+describe('the scope that a person has agreed to for a resource whose server acts with it', () => {
+  const url = 'https://notes.example.com/mcp';
+  const withResource = (row: string) => ({
+    ...settingsWith(`scope: read write\n    resources: [notes]`),
+    here: true,
+    relay: `resources:\n  notes: { url: ${url}, upstream: http://127.0.0.1:9/mcp, ${row} }`,
+  });
+  const giving = withResource('token: provider, open-clients: true');
+  const keeping = withResource("scope: 'notes:read'");
+  const asksFor = ({ text }: Question) =>
+    [...text.matchAll(/<dt>(.*)<dd><ul>(.*(?:\n<li>.*)*)<\/ul>/g)].map(([, label, items = '']) => [
+      label,
+      ...items.split('\n').map((one) => one.replace(/<li>| <code>.*/g, '')),
+    ]);
+
+  before(() => relay().restart(giving));
+  after(() => relay().restart(settingsWith('scope: read write')));
+  beforeEach(() => relay().provider.knows(json(ada)));
+
+  it('is shown beside what the server learns', async () => {
+    expect(asksFor(await ask())).to.deep.equal([
+      ['What it may use', 'notes.example.com/mcp'],
+      ['What it learns', 'who you are'],
+      ['What it asks for', 'read', 'write'],
+    ]);
+    await relay().restart(keeping);
+    expect(asksFor(await ask()).map(([label]) => label)).to.deep.equal(['What it may use', 'What it learns']);
+    await relay().restart(giving);
+  });
+
+  it('is enough for a token', async () => {
+    const { answer } = await logIn();
+    expect(answer.status, `${answer.body}`).to.equal(200);
+  });
+
+  it('bounds the login: what the provider grants beyond is no token, and is revoked', async () => {
+    const { answer } = await logIn({ scope: 'read' });
+    expectNoToken(answer);
+    await eventually(async () => expect(revocations()).not.to.be.empty);
+    expect(relay().lines.at(-1)).to.include({ outcome: 'consent_exceeded' });
+  });
+
+  it('bounds refreshes', async () => {
+    relay().provider.mood.saysScope = false;
+    const { id, answer } = await logIn({ scope: 'read' });
+    const { refresh_token } = jsonOf(answer);
+    relay().provider.mood.saysScope = true;
+    expectNoToken(await relay().refresh(id, `${refresh_token}`));
+  });
+
+  it('must have been shown: a login from before the server got the token ends', async () => {
+    await relay().restart(keeping);
+    const { id, answer } = await logIn();
+    const { refresh_token } = jsonOf(answer);
+    const question = await ask();
+    const { code } = await relay().agree(question);
+    await relay().restart(giving);
+    const calls = relay().provider.calls.length;
+    for (const refused of [await relay().refresh(id, `${refresh_token}`), await relay().redeem(question.start, code)]) {
+      expect(jsonOf(refused)).to.include({ error: 'invalid_grant' });
+    }
+    expect(relay().provider.calls).to.have.length(calls);
   });
 });
 

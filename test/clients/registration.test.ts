@@ -381,11 +381,20 @@ describe('the consent of a person', () => {
   });
 
   it('shows where a page or an app gets the login', async () => {
-    const redirect_uris = ['https://tools.example.com/in', 'com.example.app:/in'];
+    const redirect_uris = [
+      'https://tools.example.com/in',
+      'com.example.app:/in',
+      'https://accounts.google.com.evil.co.uk:8443/in',
+      'https://accounts.google.com.mallory.gitpod.io/in',
+      'https://xn--aypal-uye.com/in',
+    ];
     const client_id = await clientId({ redirect_uris });
     for (const [redirect_uri, shown] of [
-      [redirect_uris[0], '<dd>tools.example.com\n'],
+      [redirect_uris[0], '<dd><i>tools.</i>example.com</div>'],
       [redirect_uris[1], 'an app on this device (com.example.app)'],
+      [redirect_uris[2], '<dd><i>accounts.google.com.</i>evil.co.uk:8443</div>'],
+      [redirect_uris[3], '<dd><i>accounts.google.com.</i>mallory.gitpod.io</div>'],
+      [redirect_uris[4], '<dd>xn--aypal-uye.com</div>'],
     ]) {
       expect((await ask({ client_id, redirect_uri })).text).to.contain(shown);
     }

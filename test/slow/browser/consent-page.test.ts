@@ -1,10 +1,7 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { clientsRelay, jsonOf } from '../../clients/support/clients-relay.ts';
+import { askingProgram } from '../../clients/support/asking-program.ts';
 import { expectReadable, looks, needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
-import { granted } from '../../harness/browser/fake-browser.ts';
-import { oauthStart } from '../../harness/login/oauth-front-end.ts';
-import { html, redirect } from '../../harness/provider/provider-behaviours.ts';
 
 const { describe } = needsChromium();
 
@@ -14,33 +11,11 @@ const sandbox = `<iframe sandbox="allow-popups allow-forms allow-same-origin" sr
 
 describe('the consent page in Chromium', () => {
   const openPage = useBrowser();
-  const relay = clientsRelay(() => ({
-    here: true,
-    provider: 'scope: read:user user:email',
-    frontEnds: '  tools: { kind: native, clients: { registration: true } }',
-  }));
-  /** Where the program listens: at the address of the provider, which is on this machine, too. */
-  const redirectUri = () => new URL('/program', relay().provider.origin).href;
-
-  before('the provider agrees, and the program answers', () => {
-    const { provider } = relay();
-    const { pathname } = new URL(provider.authorizeUrl);
-    provider.pages = {
-      [pathname]: (response, { url }) => redirect(granted(provider, url))(response),
-      '/attack': html(200, `<button>Double click here</button>${sandbox}`),
-      '/empty': html(200, ''),
-      '/program': html(200, '<h1>You can close this page</h1>'),
-    };
+  const program = askingProgram({
+    pages: { '/attack': `<button>Double click here</button>${sandbox}`, '/empty': '' },
   });
-
-  /** The address at which a program asks. */
-  async function question(): Promise<string> {
-    const metadata = { redirect_uris: [redirectUri()], client_name: 'Code review from the shell' };
-    const { client_id } = jsonOf(await relay().post('register', JSON.stringify(metadata)));
-    const { parameters } = oauthStart({ client_id: `${client_id}`, redirect_uri: redirectUri() });
-    const query = new URLSearchParams(Object.entries(parameters).map(([n, v]) => [n, `${v}`]));
-    return `${relay().address}/auth/provider?${query}`;
-  }
+  const question = () => program().question();
+  const atProvider = (path: string) => program().relay.provider.origin + path;
 
   async function asked(
     options?: BrowserContextOptions,
@@ -83,7 +58,7 @@ describe('the consent page in Chromium', () => {
 
   it('does not take the second click of a double click on a window above it', async () => {
     const page = await openPage();
-    await page.goto(`${relay().provider.origin}/attack`);
+    await page.goto(atProvider('/attack'));
     const [above] = await Promise.all([page.waitForEvent('popup'), page.evaluate(`void open('/attack')`)]);
     await above.waitForLoadState();
     await Promise.all([
@@ -192,7 +167,7 @@ describe('the consent page in Chromium', () => {
 
   it('asks for a number without scripts, which a page of anybody can switch off', async () => {
     const page = await openPage();
-    await page.goto(`${relay().provider.origin}/attack`);
+    await page.goto(atProvider('/attack'));
     const link = page.frameLocator('iframe').getByRole('link');
     const [above] = await Promise.all([page.waitForEvent('popup'), link.click()]);
     await page.evaluate(`void open(${JSON.stringify(await question())}, 'above')`);
@@ -205,12 +180,16 @@ describe('the consent page in Chromium', () => {
       await button(above).click();
       expect(await said(above).count()).to.equal(0);
     }
-    const [, number = ''] = /type the number (\d{4}):/.exec(await above.innerText('form')) ?? [];
-    await field.fill(number);
+    expect(await above.locator('main').innerText())
+      .to.contain('127.0.0.1')
+      .and.to.contain('Code review');
+    const digits = await above.locator('kbd').allInnerTexts();
+    expect(digits.join('')).to.match(/^\d{4}$/);
+    await field.fill(digits.join(''));
     await button(above).click();
     await said(above).waitFor();
     const back = new URL(above.url());
-    expect(back.origin + back.pathname).to.equal(redirectUri());
+    expect(back.origin + back.pathname).to.equal(program().redirectUri);
     expect(back.searchParams.get('code')).to.match(/^lr1_/);
   });
 

@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { askingProgram } from '../../clients/support/asking-program.ts';
+import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+
+const { describe } = needsChromium();
+
+const scope = 'read:user user:email read:org repo offline_access';
+const button = (page: Page) => page.getByRole('button', { name: 'Continue' });
+const isAnswered = (page: Page) => page.url().includes('/program');
+const scrolled = async (page: Page) => Number(await page.evaluate('scrollY'));
+const unread = (page: Page) => page.getByText('This was not yet in view.');
+
+/** An unhurried press with the mouse on *Continue*, where the page has been scrolled to. */
+async function pressUnhurried(page: Page): Promise<void> {
+  const box = await button(page).boundingBox();
+  if (box === null) throw new Error('there is no button');
+  const [x, y] = [box.x + box.width / 2, box.y + 10];
+  for (const step of [8, 4, 0]) await page.mouse.move(x + step, y);
+  await page.waitForTimeout(1100);
+  await page.mouse.click(x, y);
+}
+
+async function expectSentBack(page: Page): Promise<void> {
+  await unread(page).waitFor();
+  expect(await unread(page).boundingBox())
+    .to.have.property('y')
+    .within(0, 170);
+  expect(isAnswered(page)).to.equal(false);
+}
+
+describe('a question whose content another site keeps out of view, in Chromium', () => {
+  const openPage = useBrowser();
+  const program = askingProgram({ scope, pages: { '/attack': '<button>Free sample</button>' } });
+
+  /** Opens the question as another site does: in a small window, after a click. */
+  async function attacked(fragment: string, features: string): Promise<Page> {
+    const page = await openPage({ viewport: null });
+    await page.goto(`${program().relay.provider.origin}/attack`);
+    const url = (await program().question()) + fragment;
+    await page.evaluate(`void (document.querySelector('button').onclick =
+      () => open(${JSON.stringify(url)}, 'attack', '${features}'))`);
+    const [popup] = await Promise.all([page.context().waitForEvent('page'), page.getByRole('button').click()]);
+    await button(popup).waitFor();
+    return popup;
+  }
+
+  /** As a browser that does not know this header, such as Firefox and Safari. */
+  function dropDocumentPolicy(): void {
+    program().relay.intercept = (_, response) => {
+      const { setHeader } = response;
+      response.setHeader = (name, value) =>
+        name === 'Document-Policy' ? response : setHeader.call(response, name, value);
+      return false;
+    };
+  }
+
+  afterEach(() => {
+    program().relay.intercept = () => false;
+  });
+
+  for (const fragment of ['#:~:text=Cancel', '#:~:text=Continue%20only,Cancel', '#:~:text=program.']) {
+    const features = 'noopener,width=420,height=170';
+
+    it(`loads at the top at ${fragment}`, async () => {
+      const popup = await attacked(fragment, features);
+      expect(await scrolled(popup)).to.equal(0);
+    });
+
+    it(`takes no unhurried press at ${fragment} where text fragments scroll`, async () => {
+      dropDocumentPolicy();
+      const popup = await attacked(fragment, features);
+      expect(await scrolled(popup)).to.be.above(200);
+      await pressUnhurried(popup);
+      await expectSentBack(popup);
+      expect(await scrolled(popup)).to.be.below(100);
+    });
+  }
+
+  it('takes no Tab and Enter, and the next Enter presses nothing', async () => {
+    const popup = await attacked('', 'width=420,height=120');
+    await popup.waitForTimeout(1100);
+    for (const press of ['Enter', 'Enter', 'Space']) {
+      if (press !== 'Space') await popup.keyboard.press('Tab');
+      await popup.waitForTimeout(1100);
+      await popup.keyboard.press(press);
+      await expectSentBack(popup);
+      await popup.keyboard.press('Enter');
+    }
+    await screenshot(popup, 'consent-unread-420x120');
+  });
+});
+
+describe('a question that a person reads, in Chromium', () => {
+  const openPage = useBrowser();
+  const program = askingProgram({ scope });
+
+  async function asked(width: number, height: number): Promise<Page> {
+    const page = await openPage({ viewport: { width, height } });
+    await page.goto(await program().question());
+    return page;
+  }
+
+  const done = (page: Page) => page.getByRole('heading', { name: 'You can close this page' }).waitFor();
+
+  // The last one is 1280 × 720, magnified five times.
+  const sizes = [
+    [1280, 900],
+    [768, 1024],
+    [390, 844],
+    [320, 568],
+    [420, 170],
+    [256, 144],
+  ] as const;
+  for (const [width, height] of sizes) {
+    it(`is answered with the mouse wheel at ${width}×${height}`, async () => {
+      const page = await asked(width, height);
+      await screenshot(page, `consent-${width}x${height}`);
+      await page.mouse.move(width / 2, height / 2);
+      await page.waitForTimeout(1100);
+      for (let steps = 0; steps < 60 && !(await isInView(page)); steps += 1) {
+        await page.mouse.wheel(0, height / 2);
+        await page.waitForTimeout(1100);
+      }
+      await pressUnhurried(page);
+      await done(page);
+    });
+
+    it(`is answered with Tab and Enter at ${width}×${height}, which show what is left to read`, async () => {
+      const page = await asked(width, height);
+      let presses = 0;
+      for (; presses < 30 && !isAnswered(page); presses += 1) {
+        await page.waitForTimeout(1100);
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.waitForTimeout(50);
+      }
+      await done(page);
+      if (height >= 800) expect(presses).to.equal(1);
+    });
+  }
+
+  it('is answered by a program that presses for a person, after it has shown all lines', async () => {
+    const page = await asked(420, 170);
+    for (let presses = 0; presses < 20 && !isAnswered(page); presses += 1) {
+      await page.waitForTimeout(1100);
+      await page.evaluate(`document.querySelector('[value=continue]')?.click()`);
+      await page.waitForTimeout(50);
+    }
+    await done(page);
+  });
+
+  it('is answered after its window has become lower, as a browser with bars makes it', async () => {
+    const page = await asked(390, 520);
+    await page.mouse.move(200, 200);
+    await page.waitForTimeout(1100);
+    await page.mouse.wheel(0, 2000);
+    await page.waitForTimeout(1100);
+    await page.setViewportSize({ width: 390, height: 460 });
+    await page.mouse.wheel(0, 2000);
+    await page.waitForTimeout(300);
+    await pressUnhurried(page);
+    await done(page);
+  });
+
+  async function isInView(page: Page): Promise<boolean> {
+    const box = await button(page).boundingBox();
+    const height = page.viewportSize()?.height ?? 0;
+    return box !== null && box.y + 20 < height;
+  }
+});

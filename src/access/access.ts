@@ -1,13 +1,14 @@
-import { isFailure, RelayError } from '../failures/relay-error.ts';
+import { type FieldFault, isFailure, RelayError } from '../failures/relay-error.ts';
 import { createJoint, type Home } from '../memory/home.ts';
 import { createRecent, keyOf } from '../memory/recent.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { AccessAnswers, Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import type { ProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { hasAtSign, isAddress } from './addresses.ts';
 import type { Allow } from './allow.ts';
-import { type Ask, isAllowed, textIn } from './answers.ts';
+import { type Ask, isAllowed } from './answers.ts';
+import { type Item, textIn } from './fields.ts';
 import { type Identity, type IdentityQuestion, identityOf } from './identity.ts';
 
 /** Milliseconds for which an answer is kept. */
@@ -22,6 +23,8 @@ interface Verdict {
   readonly person: string | undefined;
   /** Who the person is, if that was asked and nothing refuses the person. */
   readonly identity: Identity | undefined;
+  /** What the rules that refuse the person have read of the person's record. Undefined: nothing there. */
+  readonly fields?: readonly FieldFault[] | undefined;
 }
 
 /** What a process remembers of the answers. A reload of the configuration keeps it. */
@@ -65,15 +68,19 @@ export function createAccess(
       return answer;
     };
     const { record } = await lookUpUser(accessToken, observe, signal, 'access');
-    const person = loginNameOf(record);
+    const { access } = by.provider;
+    const person = loginNameOf(record, access);
+    const notes = allows.map(() => createNotes());
     const matches = await Promise.allSettled(
-      allows.map((allow) => !allow || isAllowed(allow, by.provider.access, record, ask)),
+      allows.map((allow, index) => !allow || isAllowed(allow, access, record, ask, notes[index]?.add)),
     );
     // If one `allow` refuses, the person is refused, even if another one could not be asked.
     const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
-    if (refusedBy !== -1) return { refusedBy, person, identity: undefined };
+    if (refusedBy !== -1) {
+      return { refusedBy, person, identity: undefined, fields: notes[refusedBy]?.all() };
+    }
     for (const one of matches) if (one.status === 'rejected') throw one.reason;
-    const identity = question && (await identityOf(question, by.provider.access, record, ask));
+    const identity = question && (await identityOf(question, access, record, ask));
     return { refusedBy: undefined, person, identity };
   }
 
@@ -85,7 +92,8 @@ export function createAccess(
      * @param allows all of them must match; an undefined one always does
      * @param question undefined: it does not matter who it is
      * @param observe gets each call to the provider
-     * @throws {RelayError} `access_unchecked` if the provider did not say; `token_invalid`
+     * @throws {RelayError} `access_unchecked` if the provider did not say; `identity_unknown` if its answer has no id;
+     *   `token_invalid`
      */
     async verdictOn(
       accessToken: string,
@@ -109,7 +117,7 @@ export function createAccess(
 
 /** Throws the failure of a question as the answer to a login or a refresh. */
 function failUnchecked(error: unknown): never {
-  if (!(error instanceof RelayError) || error.code === 'token_invalid') throw error;
+  if (!(error instanceof RelayError) || isFailure(error, 'token_invalid', 'identity_unknown')) throw error;
   if (isFailure(error, 'provider_timeout', 'client_gone')) {
     throw new RelayError('access_unchecked', { status: 504 });
   }
@@ -122,10 +130,26 @@ const nameFields = ['login', 'username', 'preferred_username', 'email', 'name', 
 const longestName = 100;
 
 /** The name by which a person knows the account. */
-function loginNameOf(record: Readonly<Record<string, unknown>>): string | undefined {
-  const names = nameFields.map((field) => textIn(record, field));
+function loginNameOf(record: Item, access: AccessAnswers | undefined): string | undefined {
+  const { users } = access ?? {};
+  const own = users?.kind === 'values' && users.from === undefined ? (users.name ?? []) : [];
+  const names = [own, nameFields].flat().map((field) => textIn(record, field));
   // An address that two programs would read in two ways is not shown as one.
   const isShown = (text: string) => !hasAtSign(text) || isAddress(text);
   const name = names.find((one) => one !== undefined && isShown(one))?.replaceAll(/\p{C}/gu, '');
   return name && [...name].slice(0, longestName).join('');
+}
+
+/** Fields that the log names for one refusal, at most. */
+const mostNotes = 8;
+
+/** Collects why a person is refused, each reason once. */
+function createNotes() {
+  const notes = new Map<string, FieldFault>();
+  return {
+    add(fault: FieldFault): void {
+      if (notes.size < mostNotes) notes.set(`${fault.reason} ${fault.field}`, fault);
+    },
+    all: (): readonly FieldFault[] | undefined => (notes.size > 0 ? [...notes.values()] : undefined),
+  };
 }

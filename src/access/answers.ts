@@ -1,12 +1,10 @@
-import { RelayError } from '../failures/relay-error.ts';
+import { type FieldFault, RelayError } from '../failures/relay-error.ts';
 import { isObject, parseJson } from '../oauth/json.ts';
 import type { AccessAnswers, AccessRule, Membership, PersonValues } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isAddress, readDomain } from './addresses.ts';
 import { type Allow, answerTo, rulesOf } from './allow.ts';
-
-/** The user record, or a record of a list. */
-type Item = Readonly<Record<string, unknown>>;
+import { faultIn, groupsIn, type Item, isTrueIn, textIn, textOf } from './fields.ts';
 
 /**
  * Asks the provider with the person's access token.
@@ -27,6 +25,7 @@ const mostAtOnce = 4;
  * Whether one of the rules matches.
  *
  * @param person the user record
+ * @param note gets why a rule does not match
  * @throws {RelayError} if none does, and the provider gave no answer to one of them
  */
 export async function isAllowed(
@@ -34,6 +33,7 @@ export async function isAllowed(
   access: AccessAnswers | undefined,
   person: Item,
   ask: Ask,
+  note: (fault: FieldFault) => void = () => {},
 ): Promise<boolean> {
   return await someOf(
     rulesOf(allow).map((rule) => async () => {
@@ -44,13 +44,33 @@ export async function isAllowed(
       if (answer.kind === 'membership') {
         return await someOf(names.map((name) => () => isMember(name, answer, person, ask)));
       }
-      const fits = (item: Item) =>
-        (answer.verified === undefined || isTrue(valueIn(item, answer.verified))) &&
-        names.some((name) => matchers[rule](name, answer, item));
-      for await (const item of itemsOf(answer, person, ask)) if (fits(item)) return true;
+      let isEmpty = true;
+      for await (const item of itemsOf(answer, person, ask)) {
+        isEmpty = false;
+        const isVerified = answer.verified === undefined || isTrueIn(item, answer.verified);
+        if (isVerified && names.some((name) => matchers[rule](name, answer, item))) return true;
+        for (const fault of faultsIn(rule, names, answer, item, isVerified)) note(fault);
+      }
+      if (isEmpty) note({ field: answer.fields[0] ?? '', reason: 'missing' });
       return false;
     }),
   );
+}
+
+/** Why an item does not match: the fields that the rule reads. */
+function faultsIn(
+  rule: AccessRule,
+  names: readonly string[],
+  answer: PersonValues,
+  item: Item,
+  isVerified: boolean,
+): FieldFault[] {
+  const read = rule === 'users' ? names.flatMap((name) => readUser(name, answer).fields) : answer.fields;
+  return [...new Set(read)].map((field) => {
+    const isNoAddress = rule.startsWith('email') && !answer.isDomain && !isAddress(textIn(item, field) ?? '');
+    const fault = faultIn(item, field, rule === 'groups') ?? (isNoAddress ? 'shape' : undefined);
+    return { field, reason: fault ?? (isVerified ? 'mismatch' : 'unverified') };
+  });
 }
 
 /**
@@ -105,12 +125,18 @@ type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
 
 const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, textOf(item, fields), ignoresCase);
 
-/** Whether a name is this person's login name or id. */
-const isUser: Matcher = (name, values, item) => {
-  const own = values.name === undefined ? undefined : textIn(item, values.name);
-  // Digits are always an id, which the fields hold: a person may choose the id of another one as a name.
-  const isNamed = own !== undefined && !/^\d+$/.test(name);
-  return isNamed ? isSame(name, own, true) : hasText(name, values, item);
+/** What an entry of `users` means: the id of a person, or the login name, with the fields to compare it with. */
+function readUser(entry: string, { fields, name, ignoresCase }: PersonValues) {
+  const [, id] = /^id:(\S.*)$/s.exec(entry) ?? [];
+  // Digits are always an id: a person may choose the id of another one as a name.
+  const isId = name === undefined || id !== undefined || /^\d+$/.test(entry);
+  return isId ? { fields, text: id ?? entry, ignoresCase } : { fields: [name], text: entry, ignoresCase: true };
+}
+
+/** Whether an entry is this person's login name or id. */
+const isUser: Matcher = (entry, values, item) => {
+  const { fields, text, ignoresCase } = readUser(entry, values);
+  return isSame(text, textOf(item, fields), ignoresCase);
 };
 
 const hasAddress: Matcher = (name, { fields }, item) => {
@@ -123,9 +149,9 @@ const hasDomain: Matcher = (name, { fields, isDomain }, item) => {
   return isSame(name, isDomain ? text : readDomain(text ?? ''), true);
 };
 
-/** Groups come as one list in a field. All other values come one a record. */
-const isInGroup: Matcher = (name, { fields: [field = ''], ignoresCase }, item) =>
-  [valueIn(item, field)].flat().some((one) => isSame(name, textsOf(one)[0], ignoresCase));
+/** A text with commas counts as a whole, too: it may be the name of the only group. */
+const isInGroup: Matcher = (name, { fields: [field = ''], from, ignoresCase }, item) =>
+  [textIn(item, field), ...groupsIn(item, field, from !== undefined)].some((one) => isSame(name, one, ignoresCase));
 
 const matchers: Readonly<Record<AccessRule, Matcher>> = {
   users: isUser,
@@ -139,19 +165,20 @@ const matchers: Readonly<Record<AccessRule, Matcher>> = {
 /**
  * All values of a person, page by page, without those that are not verified.
  *
+ * @param areGroups whether one field can have several
  * @throws {RelayError} if one page gets no answer: a part is never all
  */
-export async function valuesOf(values: PersonValues, person: Item, ask: Ask): Promise<string[]> {
-  const { fields, verified, primary } = values;
+export async function valuesOf(values: PersonValues, person: Item, ask: Ask, areGroups: boolean): Promise<string[]> {
+  const { fields, from, verified, primary } = values;
   const [field = '', ...more] = fields;
   const found: string[] = [];
   for await (const item of itemsOf(values, person, ask)) {
-    const isMeant = [verified, primary].every((name) => name === undefined || isTrue(valueIn(item, name)));
+    const isMeant = [verified, primary].every((path) => path === undefined || isTrueIn(item, path));
     if (!isMeant) continue;
-    const text = more.length > 0 ? textOf(item, fields) : undefined;
+    const text = textOf(item, fields);
     if (more.length > 0 && text === undefined) throw unusable();
-    // Only groups come as a list in one field.
-    found.push(...(text === undefined ? [valueIn(item, field)].flat().flatMap(textsOf) : [text]));
+    if (areGroups && more.length === 0) found.push(...groupsIn(item, field, from !== undefined));
+    else if (text !== undefined) found.push(text);
   }
   if (!found.every((one) => one.isWellFormed())) throw unusable();
   return [...new Set(found)];
@@ -181,35 +208,7 @@ async function* itemsOf({ from, items, next }: PersonValues, person: Item, ask: 
   }
 }
 
-/** The text of fields, with slashes between several, if the record has each of them. */
-function textOf(item: Item, fields: readonly string[]): string | undefined {
-  const texts = fields.flatMap((field) => textsOf(valueIn(item, field)));
-  return texts.length === fields.length ? texts.join('/') : undefined;
-}
-
-/** A text or a number. A number that JSON has rounded could be that of another person. */
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string' && value !== '') return [value];
-  return Number.isSafeInteger(value) ? [`${value}`] : [];
-}
-
-/** The text of a field, if it has one. */
-export function textIn(item: Item, field: string): string | undefined {
-  return textsOf(valueIn(item, field))[0];
-}
-
-/** The value of a field: a name, or a path of names with dots between them. */
-function valueIn(item: Item, field: string): unknown {
-  if (Object.hasOwn(item, field)) return item[field];
-  const [, first = '', rest = ''] = /^([^.]+)\.(.+)$/s.exec(field) ?? [];
-  const inner = Object.hasOwn(item, first) ? item[first] : undefined;
-  return isObject(inner) ? valueIn(inner, rest) : undefined;
-}
-
-/** Some providers write `true` as a text. */
-const isTrue = (value: unknown) => value === true || value === 'true';
-
-function isSame(one: string, other: string | undefined, ignoresCase = false): boolean {
+function isSame(one: string, other: string | undefined, ignoresCase: boolean | undefined = false): boolean {
   if (other === undefined) return false;
   return ignoresCase ? lowerCase(one) === lowerCase(other) : one === other;
 }

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
-import { RelayError } from '../failures/relay-error.ts';
+import { type FieldFault, RelayError } from '../failures/relay-error.ts';
 import { openidAccess } from '../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
 import { hasAtSign, isAddress } from './addresses.ts';
 import { type Allow, answerTo, scopesOf } from './allow.ts';
-import { type Ask, textIn, valuesOf } from './answers.ts';
+import { type Ask, valuesOf } from './answers.ts';
+import { faultIn, type Item, textIn, textOf } from './fields.ts';
 
 /** What a resource may learn of a person besides the id and the login name. */
 export const claims = ['email', 'groups'] as const;
@@ -56,29 +57,55 @@ export function scopesOfIdentity(
   return scopesOf(asked.map((claim) => answerToClaim(claim, from, access)));
 }
 
-/** Says who a person is. @param record the user record @throws {RelayError} if the provider does not say all of it */
+/**
+ * Says who a person is.
+ *
+ * @param record the user record
+ * @throws {RelayError} `identity_unknown` if the record has no id, or why the provider does not say all of it
+ */
 export async function identityOf(
   { claims: asked, ...from }: IdentityQuestion,
   access: AccessAnswers = openidAccess,
-  record: Readonly<Record<string, unknown>>,
+  record: Item,
   ask: Ask,
 ): Promise<Identity> {
-  const { users = openidAccess.users } = access;
-  const textsIn = async (answer: AccessAnswer) => await valuesOf(asValues(answer), record, ask);
+  const users = asValues(access.users ?? openidAccess.users);
   const textsOf = async (claim: Claim) =>
-    asked.includes(claim) ? await textsIn(answerToClaim(claim, from, access)) : undefined;
-  const answers = [textsIn(users), textsOf('email'), textsOf('groups')] as const;
-  const [[sub], emails, groups] = await Promise.all(answers);
-  if (sub === undefined) throw new RelayError('lookup_failed');
+    asked.includes(claim)
+      ? await valuesOf(asValues(answerToClaim(claim, from, access)), record, ask, claim === 'groups')
+      : undefined;
+  const answers = [idOf(users, record, ask), textsOf('email'), textsOf('groups')] as const;
+  const [sub, emails, groups] = await Promise.all(answers);
   return {
     sub,
-    preferred_username: loginName(record, asValues(users)),
+    preferred_username: loginName(record, users),
     email: emails?.find(isAddress),
     groups,
   };
 }
 
-function loginName(record: Readonly<Record<string, unknown>>, { name }: PersonValues) {
+/** The id of a person. Without it, nothing that the provider says belongs to anybody. */
+async function idOf(users: PersonValues, record: Item, ask: Ask): Promise<string> {
+  const [id] = users.from === undefined ? [textOf(record, users.fields)] : await valuesOf(users, record, ask, false);
+  if (id?.isWellFormed()) return id;
+  throw unknownIdentity(users.fields.map((field) => ({ field, reason: faultIn(record, field) ?? 'shape' })));
+}
+
+/** The failure of a login whose person has no id: it names the fields, never a value. */
+function unknownIdentity(fields: readonly FieldFault[]): RelayError {
+  const faults = fields.map(({ field, reason }) => `${field} ${faultTexts[reason]}`).join(', and ');
+  const detail = `The provider does not say who the person is: ${faults}. Only the operator can fix this.`;
+  return new RelayError('identity_unknown', { status: 400, oauthError: 'access_denied', headers: {}, detail, fields });
+}
+
+const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {
+  missing: 'is missing',
+  shape: 'has another shape than expected',
+  unverified: 'is not verified',
+  mismatch: 'does not fit',
+};
+
+function loginName(record: Item, { name }: PersonValues) {
   const found = textIn(record, name ?? 'preferred_username');
   // Entra has an address as the name, which anybody in the tenant may set.
   return found !== undefined && hasAtSign(found) ? undefined : found;

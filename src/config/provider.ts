@@ -5,6 +5,7 @@ import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { whyTaken } from '../urls.ts';
 import { version } from '../version.ts';
+import { withPerson } from './person.ts';
 import type { RegistrationReading } from './readings.ts';
 import { options, type ValuesAt } from './settings/settings.ts';
 
@@ -24,7 +25,8 @@ const otherEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 
 /** Reads the provider of a registration, and checks what it was given. Undefined after a fault, if nothing is known. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
-  const provider = settingsOf(reading);
+  const known = settingsOf(reading);
+  const provider = known && withPerson(known, reading);
   const { values, describe, fault } = reading;
   for (const setting of [...endpoints, ...otherEndpoints]) {
     const message = whyTaken(values[setting], ownParameters[setting]);

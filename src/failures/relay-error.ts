@@ -21,6 +21,13 @@ export type FailureCode = keyof typeof failures;
 
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
+/** Why a field of what a provider says of a person counts for nothing. It never has a value of the field. */
+export interface FieldFault {
+  /** The path of the field, as the configuration or the preset has it. */
+  readonly field: string;
+  readonly reason: 'missing' | 'shape' | 'unverified' | 'mismatch';
+}
+
 /** A failure with a defined answer. The caller may see all of it. */
 export class RelayError extends Error {
   override readonly name = 'RelayError';
@@ -35,10 +42,12 @@ export class RelayError extends Error {
   readonly person: string | undefined;
   /** The beginning of what was asked for and is not known here. Only the log shows it. */
   readonly asked: string | undefined;
+  /** The fields that say nothing, or not enough, of a person. */
+  readonly fields: readonly FieldFault[] | undefined;
 
   /**
    * @param code decides status, detail and headers
-   * @param more replaces status and detail, which must not quote input, and adds headers
+   * @param more replaces status, OAuth error and detail, which must not quote input, and adds headers
    */
   constructor(code: FailureCode, more: More = {}) {
     super(code);
@@ -54,15 +63,18 @@ export class RelayError extends Error {
     };
     const isCallersFault = this.status < 500 && this.status !== 429;
     const byStatus = isCallersFault ? 'invalid_request' : 'temporarily_unavailable';
-    this.oauthError = failure.oauthError ?? byStatus;
+    this.oauthError = more.oauthError ?? failure.oauthError ?? byStatus;
     this.providerError = more.providerError;
     this.person = more.person;
     this.asked = more.asked;
+    this.fields = more.fields;
   }
 
   /** The same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
-    const { detailOnceSpent: detail = this.detail } = failureOf(this.code);
+    const { detail: usual, detailOnceSpent = usual } = failureOf(this.code);
+    // A detail of this one failure says more than that of its code.
+    const detail = this.detail === usual ? detailOnceSpent : this.detail;
     return new RelayError(this.code, { ...this, detail });
   }
 }
@@ -72,7 +84,7 @@ type More = {
   /** Milliseconds after which the caller may try again. */
   readonly retryIn?: number;
 } & {
-  readonly [Name in 'status' | 'detail' | 'headers' | 'providerError' | 'person' | 'asked']?:
+  readonly [Name in 'status' | 'detail' | 'headers' | 'oauthError' | 'providerError' | 'person' | 'asked' | 'fields']?:
     | RelayError[Name]
     | undefined;
 };

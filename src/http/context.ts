@@ -1,5 +1,5 @@
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { FailureCode } from '../failures/relay-error.ts';
+import type { FailureCode, FieldFault } from '../failures/relay-error.ts';
 import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../providers/refusals.ts';
 import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
@@ -44,6 +44,8 @@ export interface RequestState {
   ended?: 'upstream' | 'client' | 'token_end' | 'logout' | 'stop' | 'reload' | 'limit' | undefined;
   /** What the failure says was asked for. */
   asked?: string | undefined;
+  /** The fields of the person at the provider that say nothing, or not enough: never their values. */
+  fields?: readonly FieldFault[] | undefined;
   /** Where an unexpected error was thrown: stack frames, without its message. */
   stack?: string | undefined;
   providerCall?: UpstreamCall;

@@ -53,6 +53,7 @@ export function errorResponder(otherwise: AnswerFailure): Handler {
       ctx.state.failure = failure.code;
       ctx.state.providerError = failure.providerError;
       ctx.state.asked = failure.asked;
+      ctx.state.fields = failure.fields;
       answer(ctx, failure);
     }
   };

@@ -27,6 +27,7 @@ function textOfRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknow
     line.frontEnd && `front end: ${line.frontEnd}`,
     providerCall(line.provider),
     line.refusedBy && `the person is not in ${line.refusedBy}.allow`,
+    fieldsOf(line.fields),
     line.excused && 'excused from the state check',
     line.providerError && `provider's error code: ${line.providerError}`,
     line.clientAddress && `client: ${line.clientAddress}`,
@@ -45,6 +46,12 @@ function providerCall(call: unknown): string | undefined {
   const { endpoint, outcome, status, error, durationMs } = call as Record<string, unknown>;
   const how = [status ?? outcome, error && `(${error})`].filter(Boolean).join(' ');
   return `provider's ${endpoint} endpoint: ${how} in ${durationMs} ms`;
+}
+
+/** What is wrong with the fields of a person: `email: unverified, groups: missing`. */
+function fieldsOf(fields: unknown): string | undefined {
+  if (!Array.isArray(fields)) return undefined;
+  return `fields of the person: ${fields.map(({ field, reason }) => `${field} ${reason}`).join(', ')}`;
 }
 
 const inEveryLine: ReadonlySet<string> = new Set(['level', 'time', 'msg']);

@@ -67,6 +67,7 @@ export function recordRequests(
         providerError: state.providerError,
         access: state.access,
         refusedBy: state.refusedBy,
+        fields: state.fields,
         excused: state.excused,
         grant: state.grant,
         asked: state.asked,

@@ -48,13 +48,13 @@ function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Con
     const verdict = await registration
       .verdictOn(accessToken, allows, question, observe)
       .catch(resource === undefined ? undefined : failUnknown);
-    const { refusedBy, person, identity } = verdict;
+    const { refusedBy, person, identity, fields } = verdict;
     ctx.state.person = identity?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
     if (refusedBy === undefined) return expectFitting(identity);
     ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);
-    throw new RelayError('access_refused', { person });
+    throw new RelayError('access_refused', { person, fields });
   };
 }
 
@@ -67,7 +67,7 @@ function expectFitting(identity: Identity | undefined): Identity | undefined {
 
 /** Without an identity there is no token. This failure makes clients try again, without a browser. */
 function failUnknown(error: unknown): never {
-  throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unknown') : error;
+  throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unknown', { retryIn: 5_000 }) : error;
 }
 
 /**
@@ -80,8 +80,10 @@ export async function admit(place: Destination, ctx: Context, tokens: Tokens): P
   try {
     return await admissionTo(place, ctx)?.(tokens);
   } catch (error) {
-    // Nobody gets the tokens.
-    if (isFailure(error, 'identity_too_long')) revokeSilently(place.registration, tokens);
+    // Nobody gets the tokens, and no later attempt would.
+    const isFinal =
+      isFailure(error, 'identity_too_long') || (isFailure(error, 'identity_unknown') && error.status === 400);
+    if (isFinal) revokeSilently(place.registration, tokens);
     throw isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
   }
 }
@@ -128,7 +130,7 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
     await check?.({ accessToken });
     return { identity };
   } catch (error) {
-    if (isFailure(error, 'access_refused')) throw new RelayError('access_ended');
+    if (isFailure(error, 'access_refused')) throw new RelayError('access_ended', { fields: error.fields });
     if (!isFailure(error, 'token_invalid')) throw error;
     // The provider has just issued a renewed access token, so its answer is no refusal.
     throw new RelayError(refreshToken === undefined ? 'refresh_refused' : 'access_unchecked');

@@ -65,7 +65,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const identity = await admit(grantee, ctx, token).catch((error: unknown) => {
     // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
     const isRefusal = isFailure(error, 'access_refused');
-    throw isRefusal ? new RelayError('access_refused', { status: 400 }) : error;
+    throw isRefusal ? new RelayError('access_refused', { status: 400, fields: error.fields }) : error;
   });
   // The document of a client may change: only the refresh token says later from where the client sends requests.
   const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address: login.address };

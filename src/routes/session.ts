@@ -40,8 +40,8 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
       if (isEnded) await sessions.end(session);
       else if (!isFailure(error, 'refresh_refused')) throw error;
       // A page needs to know only that its session is over.
-      const { detail, providerError } = error;
-      throw new RelayError('session_refused', isEnded ? { detail } : { providerError });
+      const { detail, fields, providerError } = error;
+      throw new RelayError('session_refused', isEnded ? { detail, fields } : { providerError });
     });
     const renewed = await sessions.renew(ctx, session, tokens);
     // The person has logged out in the meantime.

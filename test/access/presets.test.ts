@@ -168,11 +168,16 @@ function meetingsOfClaims(path: string): Meeting[] {
   return [
     {
       allow: { groups: ['staff', 'Domain Admins'] },
-      yes: [given({ groups: ['x', 'staff'] }), given({ groups: 'Domain Admins' })],
-      no: [
-        given({ groups: ['Staff', 'staff2', ' staff', 'ｓtaff'] }),
+      yes: [
+        given({ groups: ['x', 'staff'] }),
+        given({ groups: 'Domain Admins' }),
         given({ groups: 'staff,x' }),
         given({ groups: { staff: true } }),
+      ],
+      no: [
+        given({ groups: ['Staff', 'staff2', ' staff', 'ｓtaff'] }),
+        given({ groups: 'cn=staff,ou=x' }),
+        given({ groups: { staff: false } }),
         given({ groups: [['staff']] }),
         given({}),
       ],

@@ -1,9 +1,10 @@
 import { type Allow, allowAt, answerTo, rulesOf, splitName } from '../../access/allow.ts';
 import { scopeBeyond } from '../../oauth/scope.ts';
+import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessRule } from '../../providers/provider.ts';
 import { type ProviderSettings, presetOf } from '../provider.ts';
 import type { Reading } from '../reading.ts';
-import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
+import { completeValues, type FrontEndReading, type Readings, type RegistrationReading } from '../readings.ts';
 
 const openToAll = 'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
 
@@ -23,10 +24,9 @@ export function allowOf({ allow, registrations }: Owner): Allow | undefined {
  *
  * @param providers in the order of the registrations; undefined: it has a fault
  */
-export function checkAllow(
-  { registrations, resources, frontEnds }: Readings,
-  providers: readonly (ProviderSettings | undefined)[],
-): void {
+export function checkAllow(readings: Readings, providers: readonly (ProviderSettings | undefined)[]): void {
+  const { registrations, resources, frontEnds } = readings;
+  for (const [index, one] of registrations.entries()) warnOfAssumedId(one, providers[index], readings);
   const providerOf = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
   const learningGroups = resources.filter(({ values }) => values.identity?.includes('groups'));
   for (const one of [...registrations, ...resources, ...frontEnds]) {
@@ -80,6 +80,32 @@ function reportUnanswered(
   if (answer.kind !== 'cannot') return;
   reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
+
+/** Warns if people are compared by the field of OpenID Connect at a provider that may not speak it. */
+function warnOfAssumedId(
+  registration: RegistrationReading,
+  settings: ProviderSettings | undefined,
+  { registrations, resources, frontEnds }: Readings,
+): void {
+  if (settings === undefined) return;
+  const { name, warn } = registration;
+  const { access, scope } = 'known' in settings ? settings.known : settings.discovered.given;
+  const isAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
+  // An issuer decides by its metadata whether the scope has openid.
+  const scopes = [scope, ...frontEnds.filter((one) => one.usable.some((its) => its.name === name)).map(scopeOf)];
+  const speaksOpenId = 'discovered' in settings && scope === undefined;
+  if (!isAssumed || speaksOpenId || scopes.some((one) => one?.split(' ').includes('openid'))) return;
+  const isAsked = [...registrations, ...resources, ...frontEnds].some(
+    ({ allow, registrations: usable }) => usable.includes(name) && allow?.values.users !== undefined,
+  );
+  if (!isAsked && !resources.some((one) => one.registration === name)) return;
+  warn(
+    'userId',
+    'is not set, so users and resources look for the field sub of the user record: set it if the provider has another one, or ask for the scope openid',
+  );
+}
+
+const scopeOf = ({ values }: FrontEndReading) => values.scope;
 
 /** Warns if open clients use the same OAuth application as a front end that asks for more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {

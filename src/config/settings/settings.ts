@@ -3,6 +3,7 @@ import { allowRows, clientRows } from './access.ts';
 import { apiRows } from './apis.ts';
 import { frontEndFileRows, frontEndRows, requiredFrontEndRows } from './front-end.ts';
 import { pageRows, textRows } from './pages.ts';
+import { personRows } from './person.ts';
 import { protectionRows, providerFileRows, providerRows, requiredProviderRows } from './provider.ts';
 import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } from './relay.ts';
 import { resourceRows } from './resources.ts';
@@ -39,7 +40,7 @@ function optionsAt<const At extends Level>(level: At): OptionsAt<At> {
 /** Every setting, by its level. Flags describe one provider and one front end, so some are for files only. */
 const settings = {
   relay: optionsAt('relay'),
-  providers: { ...optionsAt('providers'), ...providerFileRows },
+  providers: { ...optionsAt('providers'), ...providerFileRows, ...personRows },
   resources: resourceRows,
   'front-ends': { ...optionsAt('front-ends'), ...frontEndFileRows },
   proxy: apiRows,

@@ -1,0 +1,32 @@
+import * as v from 'valibot';
+import { textOrNumber } from '../schemas.ts';
+import { fileRows } from './setting.ts';
+
+const row = fileRows({ unquoted: true });
+
+/** Where a record has something: names with dots between them. */
+const path = v.pipe(
+  textOrNumber(/^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u, 'must be a name, or names with dots between them'),
+  v.maxLength(255, 'must have at most 255 characters'),
+);
+
+/** The settings of a provider that say where its user record says who a person is. */
+export const personRows = {
+  userId: row('user-id', path, {
+    help: 'where the user record has the id of a person, such as data.id: the longest key that exists counts, then what follows after a dot; a number is the index of a list',
+    otherwise: "the preset's; sub without a preset",
+  }),
+  userName: row('user-name', path, {
+    help: 'where the user record has the login name; an entry of users that is no number then means it, and id:ada means an id',
+    otherwise: "the preset's; without it, every entry of users is an id",
+  }),
+  userEmail: row('user-email', path, {
+    help: 'where the user record has the e-mail address, such as emails.0.value',
+    otherwise: "the preset's; email without a preset",
+  }),
+  userEmailVerified: row('user-email-verified', path, {
+    help: 'where the user record says that the address is verified; always: each is, because the provider gives them out itself',
+    otherwise:
+      "the preset's; email_verified without a preset and without user-email; else no address counts as verified",
+  }),
+};

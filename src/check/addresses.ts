@@ -7,7 +7,7 @@ import { examplePage } from '../origins/redirect-uri.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
-import { get } from './answer.ts';
+import { get, isNotFoundByRelay } from './answer.ts';
 import { type CheckContext, madeUpVerifier } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
@@ -92,10 +92,9 @@ function startUrl({ config, registration, frontEnd }: CheckContext): string {
   });
 }
 
-function judgeStart(
-  { registration, frontEnd, describe }: CheckContext,
-  { status, headers: { location } }: UpstreamResponse,
-): Finding {
+function judgeStart({ registration, frontEnd, describe }: CheckContext, answer: UpstreamResponse): Finding {
+  const { status, headers } = answer;
+  const { location } = headers;
   const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
   const request = URL.parse(location ?? '')?.searchParams;
   const redirectUri = request?.get('redirect_uri');
@@ -121,6 +120,12 @@ function judgeStart(
     return base.notChecked(`no relay is ready there (status ${status})`, start);
   }
   const path = new URL(registration.callbackUri).pathname.replace(/\/callback$/, '');
+  if (isNotFoundByRelay(answer)) {
+    return base.problem(
+      `a relay answers at ${path}, but has no login there`,
+      `let the proxy pass the path as it is, or without that of ${describe('baseUrl')}; restart the relay, or ${correct}`,
+    );
+  }
   return base.problem(
     `what answers at ${path} is not a relay (status ${status})`,
     `let the proxy pass that path to the relay, or ${correct}`,

@@ -1,4 +1,5 @@
 import { RelayError } from '../failures/relay-error.ts';
+import { parseJsonObject } from '../oauth/json.ts';
 import type { ObserveCall, UpstreamCall, UpstreamRequest, UpstreamResponse } from '../upstream/messages.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding, Findings } from './finding.ts';
@@ -68,4 +69,10 @@ export function wrongKind(findings: Findings, answer: UpstreamResponse, fix: str
     return problem(`nothing at that address accepts the request (status ${status})`, fix);
   }
   return isHtml(answer) ? problem(`answers with an HTML page (status ${status})`, fix) : undefined;
+}
+
+/** Whether an answer is the 404 of a relay. So a proxy leads to one, but at another path than the relay expects. */
+export function isNotFoundByRelay({ status, headers, body }: UpstreamResponse): boolean {
+  const { detail } = new RelayError('not_found');
+  return status === 404 && headers['x-request-id'] !== undefined && parseJsonObject(body)?.['detail'] === detail;
 }

@@ -2,7 +2,7 @@ import { parseJsonObject } from '../oauth/json.ts';
 import { checkPath, registrationPath } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/protected-resource.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
-import { get } from './answer.ts';
+import { get, isNotFoundByRelay } from './answer.ts';
 import type { CheckContext, ResourceConfig } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkUpstream } from './upstream.ts';
@@ -60,14 +60,14 @@ function judgeChallenge(
 }
 
 /** Judges the resource metadata that arrive: they must be this resource's, and name the logins of this relay first. */
-function judgeMetadata(
-  { config }: CheckContext,
-  resource: ResourceConfig,
-  { status, body }: UpstreamResponse,
-): Finding {
+function judgeMetadata({ config }: CheckContext, resource: ResourceConfig, answer: UpstreamResponse): Finding {
+  const { status, body } = answer;
   const { ok, problem } = findingsOn('resource metadata');
   const { pathname } = new URL(resourceMetadataUrl(resource));
   const metadata = status === 200 ? parseJsonObject(body) : undefined;
+  if (isNotFoundByRelay(answer)) {
+    return problem(`a relay answers at ${pathname}, but has no metadata there`, 'restart that relay, or correct url');
+  }
   if (metadata === undefined) {
     const fix = `let its proxy pass ${pathname} to the relay`;
     return problem(`no metadata arrive from ${pathname} (status ${status})`, fix);

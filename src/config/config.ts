@@ -96,6 +96,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   if (keyFile.path === undefined) rules.reportMissingKey(readings);
   const memory = readSharedMemory(relay);
   rules.checkMetrics(relay);
+  rules.warnOfAmbiguousPath(readings);
   const pages = readPages(readings);
   rules.reportPlainHttp(readings);
   reportCmses(readings);

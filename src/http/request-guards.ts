@@ -80,3 +80,22 @@ export function toOriginForm(ctx: Context, next: Next): Promise<void> {
   ctx.url = target.startsWith('/') ? target : `/${target}`;
   return next();
 }
+
+/**
+ * Removes the path of the base URL, if a proxy has passed it on. An address that exists with it stays: a proxy may have
+ * removed the path, and it may look like one of the relay's own, such as `/api`.
+ *
+ * @param basePath without a slash at its end
+ * @param exists whether the relay has this address
+ */
+export function withoutBasePath(basePath: string, exists: (path: string) => boolean): Middleware {
+  return (ctx, next) => {
+    const { url } = ctx;
+    const rest = url.startsWith(basePath) ? url.slice(basePath.length) : undefined;
+    // Another path may only begin with the same letters.
+    if (rest !== undefined && /^(?:$|[/?])/.test(rest) && !exists(ctx.path)) {
+      ctx.url = rest.startsWith('/') ? rest : `/${rest}`;
+    }
+    return next();
+  };
+}

@@ -6,7 +6,7 @@ import { type Action, type Context, claimedQuery, type Handler, inOrder, type Re
 import { cors } from '../http/cors.ts';
 import { answering, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
-import { checkHeaders, toOriginForm } from '../http/request-guards.ts';
+import { checkHeaders, toOriginForm, withoutBasePath } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import { loggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
@@ -70,8 +70,12 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(checkHeaders);
   app.use(toOriginForm);
   if (gateways !== undefined) app.use(gateways.route);
+  const routeOf = (path: string) => routes.get(path) ?? logins.find(path).route;
+  const exists = (path: string) => (routeOf(path) ?? apiPaths?.find(path)) !== undefined;
+  const { pathname } = new URL(config.baseUrl);
+  if (pathname !== '/') app.use(withoutBasePath(pathname, exists));
   app.use((ctx, next) => {
-    ctx.state.action = (routes.get(ctx.path) ?? logins.find(ctx.path).route)?.action;
+    ctx.state.action = routeOf(ctx.path)?.action;
     return next();
   });
   app.use(warnOfForeignOrigins(logger, readers.areKnown, onlyOrigin));

@@ -33,7 +33,7 @@ const mostListeners = 20;
 /** The URL that a request is passed to. @throws {RelayError} `path_refused` */
 export function targetOf(ctx: Context, { path, url }: Way): URL {
   // A URL in absolute form does not pass: `toOriginForm` has rewritten it.
-  const isPath = ctx.originalUrl === ctx.url;
+  const isPath = ctx.originalUrl.startsWith('/');
   const target = isPath ? proxiedUrl(ctx.url, path, url) : undefined;
   if (target === undefined) throw new RelayError('path_refused');
   return target;

@@ -118,6 +118,16 @@ describe('login-relay check, about the base URL', () => {
     });
   }
 
+  it('knows the 404 of a relay: the proxy changes the path, or the relay has another configuration', async () => {
+    const found = await whileRelayRuns({}, { 'path-name': 'other' });
+    expectFinding(
+      found,
+      'problem',
+      /^a relay answers at \/auth\/other, but has no login there$/,
+      /as it is, or without/,
+    );
+  });
+
   it('reports it as not checked if the authority of its certificate is unknown here', async () => {
     const server = await serveTls(await selfSignedCertificate('localhost'), (_request, response) =>
       answer(200)(response),

@@ -67,6 +67,23 @@ describe('the configuration', () => {
     });
   });
 
+  it('warns of a path of the base URL with which addresses look like others', () => {
+    const warned = (path: string, pathName = 'provider') =>
+      read({
+        environment: minimal,
+        flags: { baseUrl: `https://login.example.com${path}`, pathName },
+      }).warnings.filter((one) => one.startsWith('--base-url'));
+    const expected = (path: string, name: string) => [
+      `--base-url (BASE_URL) has a path with which addresses look like those below /auth/${name}: the proxy must remove ${path}`,
+    ];
+    for (const path of ['', '/sso', '/auth', '/api', '/auth/sso', '/healthz']) {
+      expect(warned(path), path).to.deep.equal([]);
+    }
+    expect(warned('/auth', 'auth')).to.deep.equal(expected('/auth', 'auth'));
+    expect(warned('/auth', 'api')).to.deep.equal(expected('/auth', 'api'));
+    expect(warned('/auth/sso', 'sso')).to.deep.equal(expected('/auth/sso', 'sso'));
+  });
+
   it('takes names of the metrics port, and nothing else', () => {
     const namesOf = (metricsNames: string) => config({ flags: { metricsPort: '9464', metricsNames } }).metrics?.names;
     expect(namesOf('relay1.example.com, Relay_2')).to.deep.equal(['relay1.example.com', 'relay_2']);

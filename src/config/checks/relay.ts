@@ -1,4 +1,5 @@
 import { exampleOf } from '../../origins/origin-pattern.ts';
+import { overlap, ownPaths, registrationPath } from '../../paths.ts';
 import { isLoopback } from '../../urls.ts';
 import type { Reading } from '../reading.ts';
 import type { Readings, RelayReading } from '../readings.ts';
@@ -22,6 +23,25 @@ export function checkListening(relay: RelayReading): void {
   if (values.tlsCert !== undefined && values.baseUrl?.protocol === 'http:') {
     fault('baseUrl', `must start with https:// with ${describe('tlsCert')}`);
   }
+}
+
+/**
+ * Warns of a path of the base URL with which addresses look like others of the relay. As everywhere else, the relay answers
+ * with the path and without it; only these addresses mean what they mean without it.
+ */
+export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Readings): void {
+  const { pathname } = new URL(relay.baseUrl);
+  if (pathname === '/') return;
+  const apis = frontEnds.flatMap((one) => one.apis.flatMap(({ values }) => values.path ?? []));
+  const words = registrations.flatMap(({ name, values }) => [name, values.provider ?? name]);
+  const own = [...words.map(registrationPath), ...apis];
+  const passedOn = [...ownPaths, ...apis].map((path) => pathname + path);
+  const taken = own.find((path) => passedOn.some((one) => overlap(one, path)));
+  if (taken === undefined) return;
+  relay.warn(
+    'baseUrl',
+    `has a path with which addresses look like those below ${taken}: the proxy must remove ${pathname}`,
+  );
 }
 
 /** Whether all requests come from a proxy that is not trusted, so that no client is known. */

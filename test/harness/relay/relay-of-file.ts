@@ -28,6 +28,8 @@ export interface Settings {
   readonly surroundings?: RelaySurroundings;
   /** Whether its public address is that of this machine, for clients that are programs. */
   readonly here?: boolean;
+  /** The path of its public address, which is passed on, or cut off by `intercept`. */
+  readonly path?: string;
   /** How many relays are behind the address: each request goes to the next one. */
   readonly replicas?: number;
 }
@@ -87,8 +89,9 @@ export class RelayOfFile {
 
   /** Uses other settings, as after SIGHUP. */
   async reload(settings: Settings): Promise<void> {
-    const { here, relay = '', provider = '', replicas = 1 } = settings;
-    this.address = here ? `http://127.0.0.1:${this.port}${basePath}` : baseUrl;
+    const { here, path, relay = '', provider = '', replicas = 1 } = settings;
+    const origin = here ? `http://127.0.0.1:${this.port}` : new URL(baseUrl).origin;
+    this.address = origin + (path ?? basePath);
     this.provider.registration.redirectUri = `${this.address}${callbackPath}`;
     const { clientId, clientSecret } = this.provider.registration;
     const endpoints = Object.entries(this.provider.flags).map((pair) => pair.join(': '));

@@ -34,7 +34,7 @@ const hosts: ReadonlySet<string> = new Set([
   ...['forgejo.org', 'docs.gitea.com', 'bitbucket.org', 'api.bitbucket.org'],
   ...['developer.atlassian.com', 'decapcms.org', 'supabase.com', 'www.better-auth.com'],
   ...['www.w3.org', 'json-schema.org', 'html.spec.whatwg.org', 'publicsuffix.org', 'cyclonedx.org'],
-  ...['nodejs.org', 'www.debian.org', 'reproducible-builds.org'],
+  ...['nodejs.org', 'www.debian.org', 'reproducible-builds.org', 'www.cloudflare.com'],
   // The notes of a release.
   ...['docs.sigstore.dev', 'token.actions.githubusercontent.com'],
 ]);

@@ -124,7 +124,7 @@ export class RefreshChains {
   async forget(key: string): Promise<void> {
     if (this.results.unchecked.get(key) === undefined) return;
     this.results.unchecked.delete(key);
-    await this.#home.shared?.forget(letter, key);
+    await this.#home.shared?.forget(letter, key, uncheckedTime);
   }
 
   /** Follows the rotations from a refresh token to the newest one, or to one that a call in flight may replace. */

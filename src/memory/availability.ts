@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, createBacklog, wordsOf } from './backlog.ts';
 import { probeName } from './kinds.ts';
 import type { RedisClient } from './redis-client.ts';
 
@@ -12,7 +13,6 @@ const patience = 2_000;
  */
 const settleTime = 500;
 const probePause = 100;
-
 export type CommandFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
 
 /** What operators may know of the server. */
@@ -32,7 +32,7 @@ export type WatchedServer = ReturnType<typeof watchServer>;
  * until it answers (`comeBack`). Before any other command, it then gets what this relay knows: it may have lost that.
  */
 export function watchServer(client: RedisClient, observer: ServerObserver) {
-  const commandsOnReturn: (() => string[][])[] = [];
+  const backlog = createBacklog(async (words) => (await ask(words)) !== undefined);
   let back = Promise.withResolvers<void>();
   let isClosed = false;
   /** Whether commands may be run. */
@@ -70,32 +70,35 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
     return answers.every((answer) => answer !== undefined);
   }
 
-  /** Probes the server. @returns whether it is there, and knows what this relay knows */
+  /** Probes the server. Once it has answered, and knows what this relay knows, it is there. @returns whether it is */
   async function tryAgain(): Promise<boolean> {
     const before = lossCount;
     const isBack = await probe().catch((error: unknown) => {
       reason = failureCodeOf(error);
       return false;
     });
-    if (!isBack) {
-      // What was sent may be lost, and the connection with it: wait for no reply.
-      if (reason === 'timeout') await client.close();
-      await sleep(probePause * (1 + Math.random()), undefined, { ref: false });
-      return false;
-    }
-    await Promise.all(commandsOnReturn.flatMap((commands) => commands()).map(ask));
+    // What was sent may be lost, and the connection with it: wait for no reply.
+    if (!isBack && reason === 'timeout') await client.close();
+    const told = new Set<string>();
+    if (!isBack || !(await backlog.tell(told))) return false;
     // The other relays write what they know, too.
     if (isReported) await sleep(settleTime, undefined, { ref: false });
-    return lossCount === before;
+    if (lossCount !== before || isClosed) return false;
+    // What this relay has learned since. It is sent in the same turn in which other commands may begin, and on the same
+    // connection: otherwise, a logout in between would be told to no other relay.
+    const isTold = backlog.tellAtOnce(told);
+    isThere = true;
+    if (isReported) observer.back((performance.now() - lostAt) / 1000);
+    isReported = true;
+    back.resolve();
+    void isTold.then((isWhole) => isWhole || lose());
+    return true;
   }
 
   async function comeBack(): Promise<void> {
-    while (!isClosed && !(await tryAgain()));
-    if (isClosed) return;
-    if (isReported) observer.back((performance.now() - lostAt) / 1000);
-    isReported = true;
-    isThere = true;
-    back.resolve();
+    while (!isClosed && !(await tryAgain())) {
+      await sleep(probePause * (1 + Math.random()), undefined, { ref: false });
+    }
   }
 
   /** @returns whether the server is there, or comes back in time */
@@ -129,6 +132,15 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
   return {
     /** Runs a command. @returns undefined if the server is away, or does not answer in time */
     run,
+    /**
+     * As `run`, but a server that is away runs the command when it is back.
+     *
+     * @param name the name that the command writes. A later command on it takes the place of this one
+     * @param left milliseconds for which the command has a purpose
+     */
+    async runOrOwe(name: string, command: Command, left: number): Promise<void> {
+      await backlog.oweUnless(run(wordsOf(command)), name, command, left);
+    },
     /** As `run`, but waits for a server that has just gone away, and tries once more if it goes away meanwhile. */
     async runPatiently(words: readonly string[]) {
       await untilBack();
@@ -137,9 +149,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
       return answer ?? (await run(words));
     },
     /** Adds commands that are run before all others when the server is there. */
-    onReturn(commands: () => string[][]): void {
-      commandsOnReturn.push(commands);
-    },
+    onReturn: backlog.add,
     untilBack,
     isAway: () => !isThere,
     reportGarbage: () => observer.garbage?.(),

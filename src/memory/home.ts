@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import { type Command, wordsOf } from './backlog.ts';
 import { type Counted, counterName, type Kind, sharedName } from './kinds.ts';
+import { replaceCommand } from './outcomes.ts';
 import { createLasting } from './recent.ts';
 import { type Found, memoryAway, type SharedCall, type SharedMemory } from './shared.ts';
 
@@ -13,18 +15,21 @@ export interface Home {
 /** What PTTL says of a name that is not there. */
 const notThere = -2;
 
+const newMark = () => randomBytes(9).toString('base64url');
+
 /** Keys that were seen, each until its time is over. */
 export type Marks = ReturnType<typeof createMarks>;
 
 /** @param isKept whether each process that knows a mark sets it again at a server that has lost it */
-export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKept = false) {
-  const marks = createLasting<true>(most, now);
-  const isMarkedHere = (key: string): boolean => marks.get(key) === true;
-  const markCommand = (key: string, lifetime: number, ...more: string[]) => {
-    const milliseconds = Math.max(1, Math.ceil(lifetime));
-    return ['SET', sharedName(letter, key), '1', ...more, 'PX', `${milliseconds}`];
-  };
-  if (isKept) shared?.onReturn(() => marks.all().map(({ key, left }) => markCommand(key, left)));
+export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKept = true) {
+  /** Each mark has a value of its own, so that a process takes away only marks that it has set. */
+  const marks = createLasting<string>(most, now);
+  const isMarkedHere = (key: string): boolean => marks.get(key) !== undefined;
+  const markCommand = (key: string, value: string, lifetime: number, ...more: string[]): Command => ({
+    words: ['SET', sharedName(letter, key), value, ...more, 'PX'],
+    lifetime,
+  });
+  if (isKept) shared?.onReturn(() => marks.all().map(({ key, value, left }) => markCommand(key, value, left)));
   return {
     isMarkedHere,
     /** @param isStrict throws `memory_away` if the server is away: a mark that this process does not know may be there */
@@ -33,20 +38,25 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
       const answer = await shared.run(['PTTL', sharedName(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
       const left = Number(answer?.reply ?? notThere);
-      if (isKept && left > 0) marks.set(key, true, left);
+      if (isKept && left > 0) marks.set(key, newMark(), left);
       // This process may have marked the key while it asked.
       return left > notThere || isMarkedHere(key);
     },
     /** Marks a key. @param lifetime milliseconds @returns whether it was not marked before */
     async mark(key: string, lifetime: number): Promise<boolean> {
       if (isMarkedHere(key)) return false;
-      marks.set(key, true, lifetime);
-      const answer = await shared?.run(markCommand(key, lifetime, 'NX'));
+      const value = newMark();
+      marks.set(key, value, lifetime);
+      const answer = await shared?.run(wordsOf(markCommand(key, value, lifetime, 'NX')));
       return answer?.reply !== null;
     },
-    async unmark(key: string): Promise<void> {
+    /** Takes away a mark that this process has set. @param left milliseconds until it would end by itself, at most */
+    async unmark(key: string, left: number): Promise<void> {
+      const value = marks.get(key);
       marks.delete(key);
-      await shared?.run(['DEL', sharedName(letter, key)]);
+      if (value === undefined) return;
+      const name = sharedName(letter, key);
+      await shared?.runOrOwe(name, replaceCommand(name, value, '', 1), left);
     },
   };
 }
@@ -59,11 +69,10 @@ const raise =
 export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   type List = readonly number[];
   const lists = createLasting<List>(most, now);
-  const raiseCommand = (key: string, list: List, lifetime: number) => {
-    const [first = 0] = list;
-    const words = [list.join(' '), `${first}`, `${Math.max(1, Math.ceil(lifetime))}`];
-    return ['EVAL', raise, '1', sharedName(letter, key), ...words];
-  };
+  const raiseCommand = (key: string, list: List, lifetime: number): Command => ({
+    words: ['EVAL', raise, '1', sharedName(letter, key), list.join(' '), `${list[0] ?? 0}`],
+    lifetime,
+  });
   /** The list with the higher first number; of two equal ones, the second. */
   const higher = (one: List | undefined, other: List | undefined) =>
     (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
@@ -77,7 +86,7 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
     async raise(key: string, list: List, lifetime: number): Promise<List> {
       const here = higher(lists.get(key), list) ?? list;
       lists.set(key, here, lifetime);
-      const answer = await shared?.run(raiseCommand(key, here, lifetime));
+      const answer = await shared?.run(wordsOf(raiseCommand(key, here, lifetime)));
       return higher(listIn(answer?.reply), here) ?? here;
     },
   };
@@ -104,7 +113,7 @@ export function createOnce<Again>(home: Home, kind: Kind & { readonly lifetime: 
           isSpent = true;
         });
       } catch (error) {
-        if (!isSpent) await begun.unmark(key);
+        if (!isSpent) await begun.unmark(key, kind.lifetime);
         throw error;
       }
     },

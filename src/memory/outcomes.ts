@@ -4,6 +4,7 @@ import { failureCodes } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 import type { WatchedServer } from './availability.ts';
+import type { Command } from './backlog.ts';
 import { createLasting } from './recent.ts';
 
 /** Characters of a sealed outcome: with two tokens of the greatest length. */
@@ -49,16 +50,21 @@ const replace =
   "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
 
 /** The command that sets a name if it still has the value `before`. */
-export function replaceCommand(name: string, before: string, after: string, lifetime: number) {
-  return ['EVAL', replace, '1', name, before, after, `${lifetime}`];
+export function replaceCommand(name: string, before: string, after: string, lifetime: number): Command {
+  return { words: ['EVAL', replace, '1', name, before, after], lifetime };
 }
+
+const setCommand = (name: string, text: string, lifetime: number): Command => ({
+  words: ['SET', name, text, 'PX'],
+  lifetime,
+});
 
 /** The outcomes of calls that relays leave for each other at the server, sealed. @param most that a relay remembers */
 export function createOutcomes(server: WatchedServer, most: number, clock: Clock) {
   let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
   /** What this relay has left for others. */
   const own = createLasting<string>(most, () => performance.now());
-  server.onReturn(() => own.all().map(({ key, value, left }) => ['SET', key, value, 'PX', `${Math.ceil(left)}`]));
+  server.onReturn(() => own.all().map(({ key, value, left }) => setCommand(key, value, left)));
   return {
     setKeys(keys: KeyRing): void {
       seal = createSeal('shared memory', keys, sealedSchema, { longest: longestOutcome });
@@ -82,12 +88,15 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
       const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
       if (text === undefined) return;
       if (lock === undefined) own.set(name, text, lifetime);
-      const words = ['SET', name, text, 'PX', `${lifetime}`];
-      await server.run(lock === undefined ? words : replaceCommand(name, lock, text, lifetime));
+      const command =
+        lock === undefined ? setCommand(name, text, lifetime) : replaceCommand(name, lock, text, lifetime);
+      // If this got lost, the other relays would wait for the lock of a call that has ended.
+      await server.runOrOwe(name, command, lifetime);
     },
-    async forget(name: string): Promise<void> {
+    /** @param left milliseconds until the server forgets it by itself */
+    async forget(name: string, left: number): Promise<void> {
       own.delete(name);
-      await server.run(['DEL', name]);
+      await server.runOrOwe(name, { words: ['DEL', name] }, left);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import type { WatchedServer } from './availability.ts';
+import { wordsOf } from './backlog.ts';
 import { sharedName } from './kinds.ts';
 import { createForeignLocks, isLock, newLock } from './locks.ts';
 import { createOutcomes, type Outcome, replaceCommand } from './outcomes.ts';
@@ -47,7 +48,9 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
   let seed = '';
   /** The locks of this relay, by their names: a server that has lost them gets them again. */
   const held = new Map<string, string>();
-  server.onReturn(() => [...held].map(([name, lock]) => ['SET', name, lock, 'NX', 'PX', `${lockTime}`]));
+  server.onReturn(() =>
+    [...held].map(([name, lock]) => ({ words: ['SET', name, lock, 'NX', 'PX'], lifetime: lockTime })),
+  );
   const foreign = createForeignLocks(mostRemembered, () => performance.now());
   const outcomes = createOutcomes(server, mostRemembered, clock);
 
@@ -83,7 +86,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
         return { outcome, age: await outcomes.ageOf(name, outcome), how };
       }
       if (reply !== null) {
-        const taken = await server.run(replaceCommand(name, `${reply}`, lock, lockTime));
+        const taken = await server.run(wordsOf(replaceCommand(name, `${reply}`, lock, lockTime)));
         if (taken === undefined) return goAlone(name);
         // Another relay has replaced the reply first: look again.
         if (taken.reply === null) continue;
@@ -97,6 +100,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
     isAway: server.isAway,
     close: server.close,
     run: server.run,
+    runOrOwe: server.runOrOwe,
     onReturn: server.onReturn,
     /** @param callTime milliseconds that a call takes at most */
     configure(keys: KeyRing, callTime: number): void {
@@ -117,8 +121,8 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
     /** Leaves something for the other relays. @param lifetime milliseconds */
     leave: (letter: string, key: string, outcome: Outcome, lifetime: number) =>
       outcomes.leave(sharedName(letter, key), outcome, lifetime),
-    /** Takes back what was left. */
-    forget: (letter: string, key: string) => outcomes.forget(sharedName(letter, key)),
+    /** Takes back what was left. @param left milliseconds until the server forgets it by itself */
+    forget: (letter: string, key: string, left: number) => outcomes.forget(sharedName(letter, key), left),
     /**
      * Makes a call that no other relay makes at the same time, or gives what another one has left.
      *

@@ -25,7 +25,7 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     logins: createLoginMemory(home),
     grants: createGrantMemory(home),
     streams: createStreams(),
-    logouts: createMarks(home, kinds.logouts, true),
+    logouts: createMarks(home, kinds.logouts),
     /** The providers that were discovered last, by their settings. */
     providers: createLasting<Provider>(limits.registrations, now),
   };

@@ -10,7 +10,7 @@ export type EndedLogins = ReturnType<typeof createEndedLogins>;
 
 /** Remembers the last 16,384 at most, each until its last token ends. */
 export function createEndedLogins(home: Home) {
-  const marks = createMarks(home, kinds.endedLogins, true);
+  const marks = createMarks(home, kinds.endedLogins);
   const notEnded = createRecent<true>(answerTime, kinds.endedLogins.most, home.now);
   const join = createJoint<boolean>();
   const ask = (login: string) => join(login, () => marks.isMarked(login));

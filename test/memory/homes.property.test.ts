@@ -131,7 +131,7 @@ async function answersOf({ run, history, fails, at, othersWait }: Run): Promise<
     if ('number' in one) return [await highest.raise(key, [one.number, 1], minute), await highest.get(key)];
     if (one.kind === 'mark') return await marks.mark(key, minute);
     if (one.kind === 'isMarked') return await marks.isMarked(key);
-    if (one.kind === 'unmark') return await marks.unmark(key);
+    if (one.kind === 'unmark') return await marks.unmark(key, minute);
     if (one.kind === 'count') return (await counters.add(key, 1)).count;
     const work = async (spend: () => void) => {
       if (one.kind === 'fail') throw new RelayError('provider_unreachable');

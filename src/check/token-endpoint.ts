@@ -1,6 +1,6 @@
 import { clientSecretCredential } from '../config/secrets.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
-import { parseJsonObject } from '../oauth/json.ts';
+import { parseTokenAnswer } from '../oauth/token-answer.ts';
 import { tokenError } from '../oauth/token-error.ts';
 import { tokenRequest } from '../oauth/token-request.ts';
 import type { TokenRequestForm } from '../providers/provider.ts';
@@ -63,7 +63,7 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
 function readingOf(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
-  const { access_token, error, error_description, message } = parseJsonObject(answer.body) ?? {};
+  const { access_token, error, error_description, message } = parseTokenAnswer(answer.body) ?? {};
   if (access_token !== undefined) {
     return endpoint.problem('gives a token for a made-up code: anyone could log in', fix);
   }

@@ -17,6 +17,7 @@ import { answerJson } from '../http/error-responder.ts';
 import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
+import { isOk, isSuccess } from '../oauth/token-answer.ts';
 import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -64,6 +65,8 @@ export interface FrontEndContext {
   /** The name of the provider's backend in the configuration of a CMS. Undefined: no CMS can use it. */
   readonly cmsBackend: string | undefined;
   readonly isOnlyOne: boolean;
+  /** Whether flags alone describe the registration, as the contract has it. */
+  readonly isByFlags: boolean;
   readonly pages: Pages;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -172,6 +175,11 @@ function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, report
     asksForRefresh: settings.refreshPolicy !== undefined || tokenDelivery === 'session',
     /** The name of the backend in the configuration of its CMS, if it is a CMS. */
     cmsBackend,
+    /**
+     * The statuses of the token endpoint that are an answer if a login ends at the callback. The contract, with flags
+     * alone, takes 200 and no other.
+     */
+    isAnswer: context.isByFlags && (tokenDelivery === 'query' || tokenDelivery === 'fragment') ? isOk : isSuccess,
     /** Answers a failure that must not reach the front end itself: with a page for people, with JSON for programs. */
     answerInPlace,
     /** Answers failures at its registration if no front end is known. Only people see the popup of a CMS. */

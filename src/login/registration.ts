@@ -136,8 +136,12 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
     /** As the endpoint does, and remembers that the token is good. */
-    async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall): Promise<TokenResponse> {
-      const token = await endpoints.requestToken(grant, observe);
+    async requestToken(
+      grant: CodeGrant | RefreshGrant,
+      observe: ObserveCall,
+      isAnswer?: (status: number) => boolean,
+    ): Promise<TokenResponse> {
+      const token = await endpoints.requestToken(grant, observe, isAnswer);
       rememberGood(keyOfToken(token.accessToken));
       return token;
     },

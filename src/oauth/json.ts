@@ -9,11 +9,19 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** Parses bytes as JSON. @returns undefined if they are not UTF-8, or not JSON */
+const byteOrderMark = '\uFEFF';
+
+/**
+ * Parses bytes as JSON. Some servers begin it with a byte order mark, which is skipped.
+ *
+ * @returns undefined if they are not UTF-8, or not JSON
+ * @see RFC 8259 §8.1
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) return undefined;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+    return JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { RevocationRequest, TokenKind } from '../providers/provider.ts';
-import { failureMeantBy, providerErrorCode, unknownToken } from '../providers/refusals.ts';
+import { failureMeantBy, unknownToken } from '../providers/refusals.ts';
 import { isCredential } from './authorization-header.ts';
 import {
   authenticatedForm,
@@ -10,6 +10,7 @@ import {
   type RegisteredProvider,
 } from './client-authentication.ts';
 import { parseJsonObject } from './json.ts';
+import { errorCodeIn } from './token-answer.ts';
 
 /** The tokens of one login, as far as they are known. */
 export interface RevocableTokens {
@@ -86,7 +87,7 @@ export function parseRevocationResponse(
   { status, body }: { readonly status: number; readonly body: Uint8Array },
   request: RevocationRequest,
 ): void {
-  const providerError = providerErrorCode(parseJsonObject(body)?.['error']);
+  const providerError = errorCodeIn(parseJsonObject(body) ?? {});
   const relayIsRefused = failureMeantBy(providerError) === 'client_refused';
   const unauthorized = status === 401;
   if (relayIsRefused || (unauthorized && authenticated.has(request))) {

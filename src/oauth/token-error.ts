@@ -3,11 +3,11 @@ import {
   failureMeantBy,
   messageMeanings,
   type ProviderErrorCode,
-  providerErrorCode,
   refusalStatuses,
   wrongGrants,
 } from '../providers/refusals.ts';
-import { type JsonObject, parseJsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+import { errorCodeIn, isSuccess, parseTokenAnswer } from './token-answer.ts';
 
 /** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
@@ -21,24 +21,29 @@ const namesOtherCauses = /\bcode\b|expired/i;
 /**
  * Why a token response holds no token.
  *
+ * @param isAnswer which statuses count as an answer
  * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`, or else
- *   `token_refused` for an error status and `token_missing` for a 200. For a refresh token, `client_refused`,
- *   `token_endpoint_failed`, `scope_refused`, `token_missing` for a 200 without an error, and else `refresh_refused`
+ *   `token_missing` for an answer and `token_refused` for another status. For a refresh token, `client_refused`,
+ *   `token_endpoint_failed`, `scope_refused`, `token_missing` for an answer without an error, and else `refresh_refused`
  * @see RFC 6749 §5.2
  */
 export function tokenError(
   { status, body }: { readonly status: number; readonly body: Uint8Array },
   grant: GrantType = 'authorization_code',
+  isAnswer = isSuccess,
 ): RelayError {
-  const answer = parseJsonObject(body) ?? {};
-  const providerError = providerErrorCode(answer['error']);
+  const answer = parseTokenAnswer(body);
+  const providerError = answer && errorCodeIn(answer);
   const hasFailed = status >= 500 || status === tooManyRequests;
-  const meaning = hasFailed ? 'token_endpoint_failed' : meaningOf(providerError, answer);
+  const meaning = hasFailed ? 'token_endpoint_failed' : meaningOf(providerError, answer ?? {});
   if (grant === 'refresh_token') {
     const code = meaningOfRefresh(status, meaning, providerError, answer);
     return new RelayError(code, { detail: refreshDetails[code], providerError });
   }
-  if (status !== 200) return new RelayError(meaning ?? 'token_refused', { providerError });
+  if (!isAnswer(status)) {
+    const detail = meaning === undefined && isSuccess(status) ? otherStatus(status) : undefined;
+    return new RelayError(meaning ?? 'token_refused', { detail, providerError });
+  }
   if (meaning === undefined) return new RelayError('token_missing', { providerError });
   // GitHub and Slack refuse with status 200.
   const { detail } = new RelayError(meaning);
@@ -47,6 +52,10 @@ export function tokenError(
     providerError,
   });
 }
+
+/** The contract takes 200 alone. */
+const otherStatus = (status: number) =>
+  `Token retrieval failed: the provider answered with status ${status}, and with flags alone only 200 counts. The operator can describe the provider in a configuration file, which makes any 2xx count.`;
 
 /** What the fields of an error say; undefined if they say nothing that is known. */
 function meaningOf(
@@ -67,15 +76,17 @@ function meaningOfRefresh(
   status: number,
   meaning: FailureCode | undefined,
   code: ProviderErrorCode | undefined,
-  { error, message }: JsonObject,
+  answer: JsonObject | undefined,
 ): FailureCode {
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
-  if (error === 'invalid_scope') return 'scope_refused';
-  const saysWhy = (error ?? message) !== undefined;
-  if (status === 200 && !saysWhy) return 'token_missing';
+  if (code === 'invalid_scope') return 'scope_refused';
+  if (isSuccess(status)) {
+    const saysWhy = code !== undefined || (answer?.['error'] ?? answer?.['message']) !== undefined;
+    return saysWhy ? 'refresh_refused' : 'token_missing';
+  }
   // Neither a firewall nor a rate limit may end the login. GitHub's rate limit answers 403 with a message.
   const isKnown = code !== undefined && code !== 'other';
-  const isRefusal = refusalStatuses.has(status) ? saysWhy : isKnown;
+  const isRefusal = refusalStatuses.has(status) ? answer !== undefined : isKnown;
   return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
 }
 

@@ -1,6 +1,7 @@
 import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
-import { isObject, type JsonObject, parseJsonObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
+import { isSuccess, parseTokenAnswer } from './token-answer.ts';
 import { type GrantType, tokenError } from './token-error.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
@@ -13,8 +14,9 @@ type TokenDialect = Pick<Provider, 'tokenAnswer' | 'scopeSeparator' | 'answerSco
 const maxSeconds = 1e12;
 
 /**
- * Parses the answer of the token endpoint.
+ * Parses the answer of the token endpoint: any status 2xx with a usable access token is one.
  *
+ * @param isAnswer which statuses count
  * @throws {RelayError} why there is no token ({@link tokenError})
  * @see RFC 6749 §5.1
  */
@@ -22,11 +24,12 @@ export function parseTokenResponse(
   answer: { readonly status: number; readonly body: Uint8Array },
   dialect: TokenDialect = {},
   grant: GrantType = 'authorization_code',
+  isAnswer = isSuccess,
 ) {
-  const object = answer.status === 200 ? parseJsonObject(answer.body) : undefined;
+  const object = isAnswer(answer.status) ? parseTokenAnswer(answer.body) : undefined;
   const fields = object && fieldsOfUser(object, dialect.tokenAnswer);
   const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
-  if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant);
+  if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant, isAnswer);
   return {
     accessToken,
     /** As the provider writes it, if it names one. */

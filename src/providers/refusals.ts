@@ -92,8 +92,8 @@ export const wrongGrants: ReadonlySet<string> = new Set([
   'token was already used',
 ]);
 
-/** The statuses with which a token is refused, for any reason. @see RFC 6749 §5.2; GitHub and Slack refuse with 200 */
-export const refusalStatuses: ReadonlySet<number> = new Set([200, 400, 401]);
+/** The statuses with which a refresh token is refused, whatever the answer calls the reason. @see RFC 6749 §5.2 */
+export const refusalStatuses: ReadonlySet<number> = new Set([400, 401]);
 
 /** The statuses of a revocation whose token is unknown: 400 Google, 404 and 422 GitHub. */
 export const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);

@@ -124,6 +124,7 @@ function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], c
     sessions,
     cmsBackend: 'known' in provider ? provider.known.cms?.name : undefined,
     isOnlyOne: frontEndConfigs.length === 1,
+    isByFlags: !config.registrationsAreNamed,
     pages,
     logger,
   };

@@ -83,7 +83,7 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
     registration.expectRoom();
     spend();
     ctx.state.codeMayBeSpent = true;
-    return await registration.requestToken(grant, recordCall(ctx));
+    return await registration.requestToken(grant, recordCall(ctx), frontEnd.isAnswer);
   });
   frontEnd.reportScope(token.scope, registration.provider.scope);
   // Nothing leaves the relay before the person is admitted.

@@ -3,6 +3,7 @@ import type { Duplex, PassThrough, Readable } from 'node:stream';
 import type { Got, Method, Request, RequestError, Response } from 'got';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
+import { isOk } from '../oauth/token-answer.ts';
 import { type ConnectionPool, onceSending } from './connection-pool.ts';
 import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
 import type { ClientsTurn, Patience } from './patience.ts';
@@ -165,9 +166,11 @@ export class Attempt {
 
   #fail(code: FailureCode, error?: string): void {
     this.#settle();
-    const [{ download }, status] = [this.#call, this.#status];
-    // Any other status than 200 says all that callers need: a broken body changes nothing.
-    const isDecided = download === undefined && status !== undefined && status !== 200;
+    const { download, request } = this.#call;
+    const { needsBody = isOk } = request;
+    const status = this.#status;
+    // Any other status says all that callers need: a broken body changes nothing.
+    const isDecided = download === undefined && status !== undefined && !needsBody(status);
     if (isDecided) this.#call.end('answered', status);
     else this.#call.end(code, status, error);
     this.#stream.destroy();

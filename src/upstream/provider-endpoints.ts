@@ -2,6 +2,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { RegisteredProvider } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { parseRevocationResponse, type RevocableTokens, revocationRequest } from '../oauth/revocation.ts';
+import { isOk, isSuccess } from '../oauth/token-answer.ts';
 import { type CodeGrant, type RefreshGrant, tokenRequest } from '../oauth/token-request.ts';
 import { parseTokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -19,14 +20,15 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     /**
      * Exchanges an authorization code or a refresh token for an access token.
      *
+     * @param isAnswer the statuses of an answer that may have a token
      * @returns a response without a refresh token if the given one stays valid
      * @throws {RelayError} why there is no token; `refresh_refused` if the refresh token gives none any more
      * @see RFC 6749 §4.1.3 and §6
      */
-    async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall) {
-      const request = { endpoint: 'token', ...tokenRequest(provider, grant) } as const;
+    async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall, isAnswer = isSuccess) {
+      const request = { endpoint: 'token', ...tokenRequest(provider, grant), needsBody: isAnswer } as const;
       const type = 'refreshToken' in grant ? 'refresh_token' : 'authorization_code';
-      return parseTokenResponse(await client.call(request, observe), provider, type);
+      return parseTokenResponse(await client.call(request, observe), provider, type, isAnswer);
     },
     /**
      * Revokes the tokens of a login. Makes no call if the provider does not revoke them.
@@ -48,8 +50,8 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
      * @param purpose whether the record is for the user, or says who may log in
      * @returns the provider's JSON object, also byte for byte
      * @throws {RelayError} `token_invalid` if the provider itself says so, a `lookup_…` failure for every other
-     *   status but 200, `user_record_signed` if its 200 is a JWT, or `provider_answer_unusable` if its 200 is
-     *   not a JSON object
+     *   status but 200 (after a POST: any 2xx), `user_record_signed` if its answer is a JWT, or
+     *   `provider_answer_unusable` if its answer is not a JSON object
      */
     async lookUpUser(
       accessToken: string,
@@ -57,9 +59,11 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       signal?: AbortSignal,
       purpose: 'user' | 'access' = 'user',
     ) {
-      const request = { ...userRequest(provider, accessToken), endpoint: purpose, signal };
+      // The contract asks by GET, and takes 200 alone.
+      const needsBody = provider.userRequest === 'post' ? isSuccess : isOk;
+      const request = { ...userRequest(provider, accessToken), endpoint: purpose, needsBody, signal };
       const { status, headers, body } = await client.call(request, observe);
-      if (status !== 200) throw lookupFailure(status, headers['retry-after']);
+      if (!needsBody(status)) throw lookupFailure(status, headers['retry-after']);
       if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
       const record = parseJsonObject(body);
       if (record === undefined) throw new RelayError('provider_answer_unusable');

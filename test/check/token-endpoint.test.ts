@@ -111,13 +111,13 @@ describe('login-relay check, about the token endpoint', () => {
         ),
         unsaid,
       ],
-      'answers with a form, which the relay does not read': [
+      'refuses the code of any client': [codeRefused, /^the provider refuses the code first/],
+      'refuses it with a form': [
         answer(400, 'error=invalid_grant&error_description=no', {
           'Content-Type': 'application/x-www-form-urlencoded',
         }),
-        unsaid,
+        /^the provider refuses the code first/,
       ],
-      'refuses the code of any client': [codeRefused, /^the provider refuses the code first/],
     },
   );
 

@@ -1,0 +1,43 @@
+import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
+import { isObject, type JsonObject, parseJsonObject } from './json.ts';
+import { parseQuery } from './query.ts';
+
+/** Whether a status says that a request has succeeded. @see RFC 9110 §15.3 */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** The one status that counts as an answer in the contract. */
+export const isOk = (status: number): boolean => status === 200;
+
+/** The fields of an answer of the token endpoint: a JSON object, or a form. @returns undefined if it is neither */
+export function parseTokenAnswer(body: Uint8Array): JsonObject | undefined {
+  return parseJsonObject(body) ?? parseForm(body);
+}
+
+// A page or a sentence that holds `access_token=` must not become a token, so the whole text has to be a form.
+const form = /^[\w.%-]+=[^\s"<>\\^`{|}&]*(&[\w.%-]+=[^\s"<>\\^`{|}&]*)*$/;
+
+/** Some servers answer with a form, whatever `Accept` says. A field that comes twice has no usable value. */
+function parseForm(body: Uint8Array): JsonObject | undefined {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1').trim();
+  if (!form.test(text)) return undefined;
+  const fields = parseQuery(text);
+  return fields['access_token'] === undefined && fields['error'] === undefined ? undefined : fields;
+}
+
+/** The fields that providers have their error codes in, besides `error` of RFC 6749. */
+const codeFields = ['errorType', 'errorCode', 'error_code', 'code', 'type', 'error'];
+
+/**
+ * The error code of an answer. Fitbit has it in a list of errors, others in an object or under another name. There,
+ * only a known code counts.
+ *
+ * @see RFC 6749 §5.2
+ */
+export function errorCodeIn(answer: JsonObject): ProviderErrorCode | undefined {
+  const { error, errors } = answer;
+  const code = providerErrorCode(error);
+  if (code !== undefined && code !== 'other') return code;
+  const holders = [answer, error, Array.isArray(errors) ? errors[0] : undefined].filter(isObject);
+  const found = holders.flatMap((holder) => codeFields.map((field) => providerErrorCode(holder[field])));
+  return found.find((one) => one !== undefined && one !== 'other') ?? code;
+}

@@ -62,7 +62,12 @@ const json = fc.oneof(
   fields.map((record) => JSON.stringify({ ...metadata, ...record })),
   fc.json(),
 );
+const formText = fc.string({
+  unit: fc.constantFrom(...'aZ0.-_~%&=+ <"{\r\né', '%61', '%ff', 'access_token', 'error', 'scope'),
+});
+const forms = fc.tuple(formText, formText).map(([before, value]) => `${before}access_token=${value}`);
 const answers = fc.oneof(
+  forms.map((body) => Buffer.from(body)),
   json.map((body) => Buffer.from(body)),
   fc.tuple(json, fc.nat(), latin1).map(([body, position, other]) => {
     const at = position % (body.length + 1);

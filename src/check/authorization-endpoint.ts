@@ -27,7 +27,9 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
   );
   const faults: (Finding | undefined)[] = [];
   for (const url of urls) {
-    const headers = { ...provider.requestHeaders, accept: 'text/html' };
+    // A browser sends none of the headers for the relay's calls, and one may be a secret. Some hosts need a User-Agent.
+    const agent = provider.requestHeaders?.['user-agent'];
+    const headers = { ...(agent && { 'user-agent': agent }), accept: 'text/html' };
     const answer = await get(context, url, headers);
     if ('fix' in answer) return [endpoint.problem(answer.message, answer.fix)];
     faults.push(faultOf(answer, url, context));

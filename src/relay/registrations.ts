@@ -14,6 +14,7 @@ import { createAddressLimits } from '../login/address-limits.ts';
 import { createLoginProtection, createPeekLogin } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
+import { keyOf } from '../memory/recent.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -197,7 +198,7 @@ async function providerSource(
   };
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched at the moment.
-  const key = JSON.stringify(discovery);
+  const key = keyOf(JSON.stringify(discovery));
   return discoveredProvider(
     async () => {
       const provider = await discoverProvider(upstream, discovery);

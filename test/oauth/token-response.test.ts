@@ -11,7 +11,7 @@ function parse(fields: object, provider: Dialect = {}): TokenResponse {
 }
 
 const preset = (wanted: string) => presets.find(({ name }) => name === wanted)?.provider;
-const [github, slack, twitch] = ['github', 'slack', 'twitch'].map(preset);
+const [github, slack, twitch, linkedin] = ['github', 'slack', 'twitch', 'linkedin'].map(preset);
 
 describe('a token response', () => {
   const token = { access_token: 'token' };
@@ -54,6 +54,17 @@ describe('a token response', () => {
     const read = { expiresIn: 28_800, refreshExpiresIn: 15_897_600, scope: 'gist read:user' };
     expect(parse(fields, github)).to.include(read);
     expect(parse({ ...token, scope: '' }, github).scope).to.equal(undefined);
+  });
+
+  it('of LinkedIn separates scopes with commas', () => {
+    expect(parse({ ...token, scope: 'email,openid,profile' }, linkedin).scope).to.equal('email openid profile');
+  });
+
+  it('separates scopes as requests do, and always at spaces', () => {
+    const scopeOf = (scope: string, dialect: Dialect) => parse({ ...token, scope }, dialect).scope;
+    expect(scopeOf('read,activity:read', { scopeSeparator: ',' })).to.equal('read activity:read');
+    expect(scopeOf('read, write  all', { answerScopeSeparator: ',' })).to.equal('read write all');
+    expect(scopeOf('a|b,c', { scopeSeparator: ',', answerScopeSeparator: '|' })).to.equal('a b,c');
   });
 
   it('of other providers keeps commas, because a scope may contain them', () => {

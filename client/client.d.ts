@@ -162,6 +162,8 @@ export type LoginErrorCode =
   | 'use_dpop_nonce'
   // The relay's, in session mode.
   | 'api_of_other_provider'
+  | 'app_installed'
+  | 'app_requested'
   | 'authorization_refused'
   | 'bad_request'
   | 'callback_framed'
@@ -194,6 +196,7 @@ export type LoginErrorCode =
   | 'provider_undiscovered'
   | 'provider_unreachable'
   | 'provider_unsupported'
+  | 'query_missing'
   | 'rate_limited'
   | 'redirect_uri_refused'
   | 'request_header_missing'

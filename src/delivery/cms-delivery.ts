@@ -5,7 +5,7 @@ import { answerWith } from '../http/error-responder.ts';
 import type { Delivery } from './delivery.ts';
 import { html } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
-import type { Pages } from './pages.ts';
+import { type Pages, setPageHeaders } from './pages.ts';
 
 /**
  * The delivery to Decap CMS and Sveltia CMS: exchanges the code, and answers with the page in their popup, which
@@ -27,18 +27,17 @@ export function cmsDelivery(backend: string, origin: string, pages: Pages): Deli
     const heading = failure ? headingOfFailure(failure.code) : 'cms_heading';
     const main = html`<h1>${text(heading)}</h1>
 ${failure && pages.whatHappened(failure)}
-<p data-note id="waiting">${text('cms_waiting')}</p>
+<p data-note data-late id="needs-scripts">${text('needs_scripts')}</p>
+<p data-note id="waiting" hidden>${text('cms_waiting')}</p>
 <p data-note id="handed-over" hidden>${text(failure ? 'cms_failed' : 'cms_logged_in')}</p>
 <p data-note id="no-opener" hidden>${text('cms_no_opener')}</p>
 <p data-note id="no-answer" hidden>${text('cms_no_answer', { origin })}</p>
-<noscript><p>${text('needs_scripts')}</p></noscript>
 ${failure && pages.whomToAsk}
 <small>${text('request_id', { id: ctx.state.requestId })}</small>`;
     const scripts = html`<script type="application/json" id="messages">${{ markup: messages }}</script>
-<script>${{ markup: script }}</script>
+<script data-cfasync="false">${{ markup: script }}</script>
 `;
-    ctx.set('Content-Security-Policy', policy);
-    ctx.type = 'html';
+    setPageHeaders(ctx, policy);
     return pages.page(heading, main, scripts);
   }
 
@@ -86,6 +85,7 @@ const script = `
   const show = (id) => {
     for (const note of document.querySelectorAll('[data-note]')) note.hidden = note.id !== id;
   };
+  show('waiting');
   const cms = window.opener;
   if (!cms || cms.closed) {
     show('no-opener');

@@ -7,7 +7,7 @@ import { optional, type Query, withParameters } from '../oauth/query.ts';
 import { frontEndState, isOAuthRequest, pageToReturnTo } from '../oauth/start-parameters.ts';
 import { html, type Markup } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
-import type { Pages } from './pages.ts';
+import { type Pages, setPageHeaders } from './pages.ts';
 
 /** The addresses that the failure page links to, and how it looks. */
 interface Targets {
@@ -51,9 +51,8 @@ ${pages.whatHappened(failure)}
 ${hasLinks ? html`<nav${login && html` data-login`}>${[login, back]}</nav>` : undefined}
 ${pages.whomToAsk}
 <small>${pages.text('request_id', { id: ctx.state.requestId })}</small>`;
-    ctx.set('Content-Security-Policy', pages.policy());
     answerWith(ctx, failure, pages.page(heading, main));
-    ctx.type = 'html';
+    setPageHeaders(ctx, pages.policy());
   };
 }
 
@@ -73,7 +72,7 @@ function isOfPeople(action: Action | undefined): boolean {
 }
 
 /** Whether a person will see the answer. Tells caches that the answer depends on it. */
-export function isShownToPerson(ctx: Context): boolean {
+function isShownToPerson(ctx: Context): boolean {
   ctx.vary('Accept, Sec-Fetch-Mode');
   return isNavigation(ctx);
 }

@@ -71,6 +71,8 @@ dl[data-lead] dd { font-size: 1.25rem; line-height: 1.3 }
 ul { padding: 0; list-style: none }
 #unread { display: block; margin-bottom: 0.5rem; padding-left: 0.625rem; border-left: 4px solid var(--accent); color: var(--ink); font: 600 1rem/1.4 system-ui, sans-serif }
 [hidden] { display: none !important }
+[data-late] { animation: late 2s }
+@keyframes late { from, to { visibility: hidden } }
 [data-asked]:focus { outline: none }
 form p { flex-basis: 100% }
 form { margin-top: 1.25rem; display: flex; flex-wrap: wrap; gap: 0.75rem }

@@ -8,6 +8,8 @@ const labels = {
   heading_state_finished: 'Login already finished',
   heading_state_expired: 'Login expired',
   heading_not_found: 'Page not found',
+  heading_app_installed: 'The app is installed',
+  heading_app_requested: 'An owner has to approve',
   heading_page_unknown: 'Another address is expected',
   logged_in_as: 'You are logged in as {person}.',
   log_in_again: 'Log in again',
@@ -66,7 +68,15 @@ const labels = {
 
 /** The failures that people can do something about, or wait for. The details of all others are for developers. */
 const ofPeople = [
-  ...(['code_missing', 'state_missing', 'state_unknown', 'state_finished'] as const),
+  ...([
+    'code_missing',
+    'query_missing',
+    'app_installed',
+    'app_requested',
+    'state_missing',
+    'state_unknown',
+    'state_finished',
+  ] as const),
   ...(['state_expired', 'state_premature', 'state_altered', 'cookie_invalid'] as const),
   ...(['issuer_mismatch', 'issuer_missing', 'navigation_required', 'callback_framed'] as const),
   ...(['access_denied', 'authorization_refused', 'access_refused', 'access_unchecked'] as const),

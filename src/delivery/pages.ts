@@ -1,4 +1,5 @@
 import type { RelayError } from '../failures/relay-error.ts';
+import type { Context } from '../http/context.ts';
 import { accentStyle } from './accent.ts';
 import { type Content, html, htmlPage, type Markup, pagePolicy, pageStyle } from './html.ts';
 import { keyOfFailure, type Label, pageTexts } from './page-texts.ts';
@@ -46,7 +47,7 @@ export function createPages(settings: PageSettings = {}) {
       const inEnglish = lang === 'en' ? detail : html`<span lang="en">${detail}</span>`;
       const ofOperator = key !== undefined && texts[key] !== undefined ? fill(key) : undefined;
       const ofRelay = key === undefined ? fill('failed_otherwise', { detail: inEnglish }) : detail;
-      return html`${person && html`<p>${fill('logged_in_as', { person: html`<b>${person}</b>` })}</p>`}
+      return html`${person && html`<p>${fill('logged_in_as', { person: html`<b><bdi>${person}</bdi></b>` })}</p>`}
 <p>${ofOperator ?? ofRelay}</p>`;
     },
     /** Whom to ask, if the operator says so. */
@@ -58,6 +59,14 @@ export function createPages(settings: PageSettings = {}) {
     policy: (allowed: { readonly script?: string; readonly sendsForms?: boolean } = {}): string =>
       pagePolicy({ sheet, hasImages: logo !== undefined, ...allowed }),
   };
+}
+
+/** Says how a page may be used: by which Content-Security-Policy, and that nothing on its way may change it. */
+export function setPageHeaders(ctx: Context, policy: string): void {
+  ctx.set('Content-Security-Policy', policy);
+  // An edge that rewrites scripts or styles would break those of the page, whose hashes are in its policy.
+  ctx.set('Cache-Control', 'no-store, no-transform');
+  ctx.type = 'html';
 }
 
 function linkOf(contact: string): Markup {

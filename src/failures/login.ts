@@ -3,6 +3,10 @@ import { each, type Failures } from './failure.ts';
 /** Failures of a login: its start, its callback, its state. */
 export const loginFailures = {
   code_missing: 'The callback was opened without an authorization code. Start the login again.',
+  query_missing:
+    'The callback was opened without any parameters. If that was at the end of a login, something in front of this relay, such as a proxy or CDN, removes the query of addresses.',
+  app_installed:
+    'The app was installed at the provider, or its installation was changed. That is no login: start the login to go on.',
   code_too_long: 'The authorization code is too long. Start the login again.',
   code_malformed: 'The authorization code is not valid percent-encoded text. Start the login again.',
   parameter_repeated: 'A parameter of the callback was given more than once. Start the login again.',
@@ -21,6 +25,8 @@ export const loginFailures = {
   navigation_required: 'A person has to answer here. Open this address in a window of its own.',
   callback_framed: 'A login cannot be finished inside a frame. Open it in its own window.',
   ...each('access_denied', {
+    app_requested:
+      'An owner of the organization has to approve the app at the provider first. Start the login again after that.',
     access_denied: 'The login was cancelled or denied at the provider (access_denied). Start it again.',
     authorization_refused: 'The provider did not authorize the login. Start the login again.',
   }),

@@ -19,10 +19,29 @@ export function authorizationCode(query: Query, expected: Pick<Provider, 'issuer
     throw new RelayError('issuer_mismatch');
   }
   if (error !== undefined) throw authorizationRefused(error);
-  if (code === undefined || code === '') throw new RelayError('code_missing');
+  if (code === undefined || code === '') throw whyNoLogin(query) ?? new RelayError('code_missing');
   if (code.length > limits.codeLength) throw new RelayError('code_too_long');
   if (!code.isWellFormed()) throw new RelayError('code_malformed');
   return code;
+}
+
+/**
+ * Why a callback that lacks a code or state is no login: a proxy has removed its query, or GitHub has sent the person here
+ * after the installation of its App.
+ *
+ * @see https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
+ */
+export function whyNoLogin(query: Query): RelayError | undefined {
+  if (Object.keys(query).length === 0) return new RelayError('query_missing');
+  switch (query['setup_action']) {
+    case 'install':
+    case 'update':
+      return new RelayError('app_installed');
+    case 'request':
+      return new RelayError('app_requested');
+    default:
+      return undefined;
+  }
 }
 
 /** What the error code of a callback means. @see RFC 6749 §4.1.2.1 */

@@ -7,7 +7,7 @@ import {
   numberFor,
   type Question,
 } from '../delivery/consent-page.ts';
-import type { Pages } from '../delivery/pages.ts';
+import { type Pages, setPageHeaders } from '../delivery/pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
@@ -60,10 +60,9 @@ function questionIn(
 }
 
 function showQuestion(ctx: Context, pages: Pages, page: string): void {
-  ctx.set('Content-Security-Policy', consentPolicy(pages));
+  setPageHeaders(ctx, consentPolicy(pages));
   // A text fragment must not scroll past the question.
   ctx.set('Document-Policy', 'force-load-at-top');
-  ctx.type = 'html';
   ctx.body = page;
 }
 

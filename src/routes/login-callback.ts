@@ -1,11 +1,12 @@
 import type { Delivery } from '../delivery/delivery.ts';
-import { RelayError } from '../failures/relay-error.ts';
+import { type FailureCode, isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Place, Served } from '../front-ends/front-ends.ts';
 import { type Context, claimedQuery, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { answerFailures, answering } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
+import type { LoginProtection } from '../login/protection.ts';
 import type { Login } from '../login/state.ts';
-import { authorizationCode } from '../oauth/authorization-response.ts';
+import { authorizationCode, whyNoLogin } from '../oauth/authorization-response.ts';
 import { type Query, single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -23,7 +24,7 @@ export function loginCallback(served: Served): Handler {
     const registration = registered.current();
     // An error spends nothing. It is answered even if the provider lost the state.
     const isExcused = query['error'] !== undefined && state === undefined;
-    const login = isExcused ? undefined : protection?.verify(ctx, state);
+    const login = isExcused ? undefined : verifyLogin(protection, ctx, query);
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
@@ -39,6 +40,15 @@ export function loginCallback(served: Served): Handler {
       }
     });
   };
+}
+
+/** Verifies that this browser started the login of a callback. @throws {RelayError} that says why there is no state */
+function verifyLogin(protection: LoginProtection | undefined, ctx: Context, query: Query): Login | undefined {
+  try {
+    return protection?.verify(ctx, single(query['state']));
+  } catch (error) {
+    throw (isFailure(error, 'state_missing') && whyNoLogin(query)) || error;
+  }
 }
 
 interface Callback extends Place {
@@ -100,10 +110,14 @@ export function deliverCallbackFailures(served: Served): Handler {
   return answerFailures((ctx, failure) => {
     const fail = deliveryOfFailure(ctx, served)?.fail ?? answerInPlace;
     // Browsers keep a prefetched redirect, and would show its error instead of the login.
-    const answer = failure.code === 'prefetch_refused' ? answerFailure : fail;
-    answer(ctx, failure);
+    if (failure.code === 'prefetch_refused') answerFailure(ctx, failure);
+    // No front end has started a login.
+    else if (ofInstallations.has(failure.code)) answerInPlace(ctx, failure);
+    else fail(ctx, failure);
   });
 }
+
+const ofInstallations: ReadonlySet<FailureCode> = new Set<FailureCode>(['app_installed', 'app_requested']);
 
 /** Where the failure of a callback goes, whose state is unproven. @returns undefined if it must stay here */
 function deliveryOfFailure(ctx: Context, { frontEnds, peekLogin }: Served): Delivery | undefined {

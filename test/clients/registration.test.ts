@@ -377,7 +377,9 @@ describe('the consent of a person', () => {
     const policy = `${page.headers['content-security-policy']}`;
     expect(policy).to.contain("default-src 'none'").and.contain("frame-ancestors 'none'");
     expect(policy).to.match(/script-src 'sha256-[^' ]+';/);
-    expect(page.headers['cache-control']).to.equal('no-store');
+    expect(page.headers['cache-control']).to.equal('no-store, no-transform');
+    expect(page.headers['document-policy']).to.equal('force-load-at-top');
+    expect(text).to.contain('<script data-cfasync="false">');
   });
 
   it('shows where a page or an app gets the login', async () => {

@@ -171,7 +171,7 @@ describe('a login with --token-delivery cms', () => {
     }));
     try {
       const visitor = new FakeBrowser(() => relay);
-      expectFailure(await visitor.open(callbackPath), 400, /state/);
+      expectFailure(await visitor.open(callbackPath), 400, /removes the query/);
       const answered = await visitor.open(callbackPath);
       expectFailure(answered, 429, new RelayError('rate_limited').detail);
       expect(Number(answered.headers['retry-after'])).to.be.greaterThan(0);

@@ -212,7 +212,7 @@ describe('a failure with --error-delivery page', () => {
   it('is a page for browsers that send no Sec-Fetch-Mode, as on plain http', async () => {
     const headers = plainNavigation;
     const answered = await underTest().send({ path: callbackPath, headers });
-    expectPage(answered, 400, new RelayError('state_missing').detail);
+    expectPage(answered, 400, new RelayError('query_missing').detail);
   });
 });
 
@@ -255,13 +255,18 @@ describe('the failure page', () => {
 describe('the page of the login host', () => {
   const underTest = relayUnderTest();
 
-  it('says to people that a relay runs there, and to programs nothing', async () => {
+  it('says that a relay runs there, to people and to the probes of balancers', async () => {
     const page = await underTest().send({ path: '/', headers: navigation });
     expect(page.status).to.equal(200);
-    expect(page.headers.vary?.split(', ')).to.include.members(['Accept', 'Sec-Fetch-Mode']);
+    expect(page.headers['cache-control']).to.equal('no-store, no-transform');
     expect(`${page.body}`).to.contain('It is ready.');
     expect(`${page.body}`).to.contain(`<a href="${frontendOrigin}/">Go to `);
-    expectError(await underTest().send({ path: '/', headers: [['Accept', 'application/json']] }), 404);
+    for (const accept of ['*/*', 'application/json']) {
+      const headers: [string, string][] = [['Accept', accept]];
+      expect((await underTest().send({ path: '/', headers })).status).to.equal(200);
+      const probe = await underTest().send({ method: 'HEAD', path: '/', headers });
+      expect([probe.status, probe.body.length]).to.deep.equal([200, 0]);
+    }
   });
 });
 

@@ -20,9 +20,12 @@ function failureOf(query: string): RelayError {
 
 describe('the authorization response', () => {
   it('is refused without a code', () => {
-    for (const query of ['', 'code', 'code=', 'Code=a', 'state=a']) {
+    for (const query of ['code', 'code=', 'Code=a', 'state=a', 'setup_action=other']) {
       expect(failureOf(query).code, query).to.equal('code_missing');
     }
+    expect(failureOf('').code).to.equal('query_missing');
+    expect(failureOf('setup_action=install&installation_id=1').code).to.equal('app_installed');
+    expect(failureOf('setup_action=request&state=a').code).to.equal('app_requested');
   });
 
   it('is refused with a code that is too long', () => {

@@ -42,7 +42,7 @@ describe('metrics', () => {
       'request_duration_seconds_count{route="/api/user",status="200"} 1',
       'logins_started_total 1',
       'logins_finished_total 1',
-      'logins_failed_total{reason="code_missing"} 1',
+      'logins_failed_total{reason="query_missing"} 1',
       'logins_failed_total{reason="code_refused"} 1',
       `provider_calls_total{${token},status="2xx"} 2`,
       'provider_calls_total{endpoint="user",outcome="answered",status="2xx"} 1',

@@ -14,12 +14,12 @@ export function expectCmsPopup(answer: Answer, status: number) {
   expectPage(answer, status);
   expect(headers, 'it would separate the windows').not.to.have.property('cross-origin-opener-policy');
   const [, style = ''] = /<style>([^<]*)<\/style>/.exec(text) ?? [];
-  const [, script = ''] = /<script>([^<]*)<\/script>/.exec(text) ?? [];
+  const [, script = ''] = /<script data-cfasync="false">([^<]*)<\/script>/.exec(text) ?? [];
   expect(headers['content-security-policy']).to.equal(
     `default-src 'none'; frame-ancestors 'none'; style-src ${source(style)}; script-src ${source(script)}; base-uri 'none'; form-action 'none'`,
   );
   const elements = [...text.matchAll(/<script[^>]*>/g)].map(([element]) => element);
-  expect(elements).to.deep.equal(['<script type="application/json" id="messages">', '<script>']);
+  expect(elements).to.deep.equal(['<script type="application/json" id="messages">', '<script data-cfasync="false">']);
   const [, json = ''] = /id="messages">([^<]*)<\/script>/.exec(text) ?? [];
   expect(json, 'characters that HTML or a script knows').to.match(/^[\x20-\x25\x27-\x3b=\x3f-\x7e]+$/);
   const messages = Object(JSON.parse(json));

@@ -31,7 +31,7 @@ export function expectPage({ status, headers, body }: Answer, expected: number):
   expect(status, `${body}`).to.equal(expected);
   expect(headers['content-type']).to.equal('text/html; charset=utf-8');
   expect(headers['content-length']).to.equal(`${body.length}`);
-  expect(headers['cache-control']).to.equal('no-store');
+  expect(headers['cache-control']).to.equal('no-store, no-transform');
   expect(headers['referrer-policy']).to.equal('no-referrer');
   expect(headers['x-content-type-options']).to.equal('nosniff');
   expect(`${body}`).not.to.match(/<img|<link|<iframe|<form|<base|\bon\w+=|\bstyle=/i);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { expectReadable, needsChromium, useBrowser } from '../../harness/browser/chromium.ts';
+import { expectReadable, needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { cmsPage, greeting, repeatGreeting } from '../../harness/browser/cms-page.ts';
 import { serve } from '../../harness/provider/serve.ts';
 import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
@@ -75,6 +75,14 @@ describe('the popup of a CMS in Chromium', () => {
     expect(await page.evaluate(lookUp)).to.equal(200);
     expect(popup.url()).to.equal(site().callbackUrl);
     expect(await popup.content()).not.to.contain(token);
+  });
+
+  it('says something if its script does not run', async () => {
+    const popup = await openBrowser({ javaScriptEnabled: false });
+    await popup.goto(`${site().callbackUrl}?error=access_denied`);
+    await popup.getByText('This page needs its script, and that has not run.').waitFor();
+    expect(await popup.getByText('Waiting for the CMS').isVisible()).to.equal(false);
+    await screenshot(popup, 'cms-popup-without-script');
   });
 
   it('posts the result once, however often the CMS answers', async () => {

@@ -9,7 +9,7 @@ const personSettings = ['userId', 'userName', 'userEmail', 'userEmailVerified'] 
 export function withPerson(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
   if (personSettings.every((name) => reading.values[name] === undefined)) return settings;
   if ('known' in settings) {
-    return { known: { ...settings.known, access: accessBy(reading, settings.known.access) } };
+    return { ...settings, known: { ...settings.known, access: accessBy(reading, settings.known.access) } };
   }
   const { discovered } = settings;
   const given = { ...discovered.given, access: accessBy(reading, discovered.given.access) };

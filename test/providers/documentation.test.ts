@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { namesAt, rowAt } from '../../src/config/settings/settings.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../../src/providers/provider.ts';
 
@@ -24,6 +25,15 @@ function need(flag: string, placeholder: Placeholder | undefined): string[] {
   return [`\`${flag}\`${placeholder.default === undefined ? '' : `, else ${placeholder.default}`}`];
 }
 
+/** The settings of a preset that its row in the first table does not name. */
+function furtherSettings({ revocation, ...provider }: Provider): string[] {
+  const shown = ['authorizeUrl', 'tokenUrl', 'userUrl', 'scope', 'tokenRequest', 'pkce', 'issuer'];
+  const names = namesAt('providers').filter((name) => name in provider && !shown.includes(name));
+  const keys = names.map((name) => rowAt('providers', name).key);
+  const isStandard = revocation?.request === 'rfc7009' && revocation.takes === undefined;
+  return [...keys, ...(isStandard ? ['revocation-url'] : [])].sort();
+}
+
 function tableRows(): readonly string[] {
   const heading = '| name | provider | needs | scope | token request | PKCE |\n|---|---|---|---|---|---|\n';
   return documentation.split(heading)[1]?.split('\n\n')[0]?.split('\n') ?? [];
@@ -44,6 +54,17 @@ describe('docs/providers.md', () => {
   it('lists exactly the existing presets and their data', () => {
     const rows = tableRows().map((line) => line.replaceAll(unconfirmed, ''));
     expect(rows).to.deep.equal(presets.map((preset) => row(preset)));
+  });
+
+  it('lists which further settings each preset is made of', () => {
+    const [, table = ''] = documentation.split('| preset | sets besides |\n|---|---|\n');
+    const documented = table.split('\n\n')[0]?.split('\n');
+    expect(documented).to.deep.equal(
+      presets.flatMap(({ name, provider }) => {
+        const keys = furtherSettings(provider).map((key) => `\`${key}\``);
+        return keys.length === 0 ? [] : [`| \`${name}\` | ${keys.join(', ')} |`];
+      }),
+    );
   });
 
   for (const preset of presets) {

@@ -66,6 +66,32 @@ describe('the settings of a provider', () => {
     });
   }
 
+  for (const { name, provider } of presets) {
+    const { users, emails } = provider.access ?? {};
+    const inRecord = [users, emails].map((one) => (one?.kind === 'values' && one.from === undefined ? one : undefined));
+    const [person, address] = inRecord;
+    // Slack's users are two fields, and an id alone is not unique there.
+    if (person?.fields.length !== 1) continue;
+    it(`can say where the user record has a person: ${name}`, () => {
+      const [userId] = person.fields;
+      const settings = {
+        'user-id': userId,
+        ...(person.name && { 'user-name': person.name }),
+        ...(address && { 'user-email': address.fields[0], 'user-email-verified': address.verified }),
+      };
+      const urls = {
+        'authorize-url': 'https://a.example/',
+        'token-url': 'https://a.example/',
+        'user-url': 'https://a.example/',
+      };
+      const { access } = read({ ...urls, ...settings });
+      expect(access?.users).to.deep.equal(person);
+      if (address === undefined) return;
+      const { fields, verified } = address;
+      expect(access?.emails).to.deep.equal({ kind: 'values', fields, verified });
+    });
+  }
+
   it('have the names of the fields, so that both are written in the same words', () => {
     const fields = new Set(presets.flatMap((preset) => Object.keys(filled(preset))));
     const names = new Set<string>([...namesAt('providers'), ...ofPresetsAlone, 'revocation']);

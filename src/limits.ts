@@ -98,6 +98,10 @@ export const limits = {
   streamsOfLogin: 32,
   /** Requests in flight of one client address. */
   streamsOfAddress: 256,
+  /** Requests in flight of one person or machine; from half full on, a quarter of the places that are free. */
+  streamsOfPerson: 128,
+  /** Requests in flight of one person for which another one gives way if there is no place. Browsers send six at once. */
+  streamsOfNewcomer: 8,
   /** The time until the head of a response. */
   streamHeadTime: 600_000,
   /** The head of a response. */

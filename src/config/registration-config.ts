@@ -23,6 +23,12 @@ export function audienceOfRegistration(
 const issuerOf = (settings: RegistrationConfig['provider']) =>
   'discovered' in settings ? settings.discovered.issuer : settings.issuer;
 
+/** The provider whose people a registration knows: the same text for two registrations, if that can be known. */
+export function peopleOf({ provider }: RegistrationConfig): string {
+  if ('discovered' in provider) return provider.discovered.issuer;
+  return provider.known.issuer ?? provider.known.userUrl;
+}
+
 /** The front ends that a registration serves. */
 export const frontEndsOf = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
   frontEnds.filter(({ registrations }) => registrations.includes(name));

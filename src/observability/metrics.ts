@@ -10,6 +10,8 @@ export interface Situation {
   readonly ready: boolean;
   /** The requests that pass the gateway, by resource. */
   readonly streams?: ReadonlyMap<string, number>;
+  /** How many people and machines have them, and how many the one has who has most. */
+  readonly streamHolders?: { readonly people: number; readonly most: number };
   readonly memoryIsUp?: boolean | undefined;
   /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
   readonly providers: readonly {
@@ -142,6 +144,18 @@ function defineGauges(gauge: Makers['gauge']): void {
     (inFlight, { streams = new Map<string, number>() }) => {
       for (const [resource, count] of streams) inFlight.set({ resource }, count);
     },
+  );
+  gauge(
+    'resource_stream_people',
+    'People and machines with requests to servers behind the gateway in flight.',
+    [],
+    (count, { streamHolders: { people } = { people: 0 } }) => count.set(people),
+  );
+  gauge(
+    'resource_stream_person_max',
+    'The requests in flight of the person or machine that has most of them.',
+    [],
+    (count, { streamHolders: { most } = { most: 0 } }) => count.set(most),
   );
   gauge('ready', '1 if the relay is ready, as /readyz says; 0 if not.', [], (ready, now) =>
     ready.set(now.ready ? 1 : 0),

@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Context, RequestState } from '../http/context.ts';
 import type { CountedLimit } from '../limits.ts';
+import type { LargestHolder } from '../resources/streams.ts';
 
 type Warner = Pick<Logger, 'warn'>;
 
@@ -18,14 +19,14 @@ export function occasionalWarning(
   logger: Warner,
   message: string,
   now: () => number = () => performance.now(),
-): (subject: string, details: object) => void {
+): (subject: string, details: object | (() => object)) => void {
   const recent = new Map<string, number>();
   return (subject, details) => {
     const time = now();
     for (const [old, since] of recent) if (time - since >= quietTime) recent.delete(old);
     if (recent.has(subject) || recent.size >= mostSubjects) return;
     recent.set(subject, time);
-    logger.warn(details, message);
+    logger.warn(typeof details === 'function' ? details() : details, message);
   };
 }
 
@@ -99,6 +100,24 @@ export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
     }
     return next();
   };
+}
+
+/**
+ * Warns that a request finds no place at the gateway, or takes that of another one.
+ *
+ * @param namesPeople whether the log may have the id of the person who has most
+ */
+export function warnOfFullGateway(
+  logger: Warner,
+  largestHolder: () => LargestHolder,
+  namesPeople: boolean,
+): () => void {
+  const warn = occasionalWarning(logger, 'no place at the gateway: one person may have too many requests in flight');
+  return () =>
+    warn('', () => {
+      const { people, most, person } = largestHolder();
+      return { people, most, person: namesPeople ? person : undefined };
+    });
 }
 
 /**

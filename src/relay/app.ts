@@ -48,6 +48,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     config,
     served.flatMap(({ doors }) => doors),
     memory.streams,
+    logger,
   );
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
   const loggedNames = {

@@ -1,13 +1,15 @@
 import type { Next } from 'koa';
+import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { type Context, type Handler, inOrder } from '../http/context.ts';
 import { allowAllPages } from '../http/cors.ts';
 import { callersBehind } from '../http/subscriber.ts';
+import { warnOfFullGateway } from '../observability/occasional-warnings.ts';
 import { paths } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { Streams } from '../resources/streams.ts';
-import { gateway } from '../routes/gateway.ts';
+import { type GatewayContext, gateway } from '../routes/gateway.ts';
 import { answerWithChallenge, resourceMetadataPaths } from '../routes/protected-resource.ts';
 import { finderOf } from './api-paths.ts';
 
@@ -23,15 +25,21 @@ interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
  * @returns undefined if there are none
  */
 export function createGateways(
-  { baseUrl, trustedProxies, behindUnknownProxy }: Config,
+  { baseUrl, trustedProxies, behindUnknownProxy, logPeople }: Config,
   doors: readonly Door[],
   streams: Streams,
+  logger: Logger,
 ) {
-  const { ownSubscriberOf } = callersBehind(trustedProxies, behindUnknownProxy);
+  const context: GatewayContext = {
+    streams,
+    areSeveral: doors.filter(({ resource }) => resource.upstream !== undefined).length > 1,
+    ownAddressOf: callersBehind(trustedProxies, behindUnknownProxy).ownSubscriberOf,
+    onFull: warnOfFullGateway(logger, streams.largestHolder, logPeople),
+  };
   const all = doors.flatMap((door): Gate[] => {
     const { url, upstream } = door.resource;
     if (upstream === undefined) return [];
-    const pass = gateway(door, upstream, streams, ownSubscriberOf);
+    const pass = gateway(door, upstream, context);
     const handle = inOrder(answerWithChallenge(door.resource), allowAllPages, pass);
     const place = new URL(url);
     return [{ host: place.host, hostname: place.hostname, path: place.pathname, handle }];

@@ -4,7 +4,13 @@ import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { mapped } from '../config/readings.ts';
-import { audienceOfRegistration, frontEndsOf, refreshPolicyOf, resourcesOf } from '../config/registration-config.ts';
+import {
+  audienceOfRegistration,
+  frontEndsOf,
+  peopleOf,
+  refreshPolicyOf,
+  resourcesOf,
+} from '../config/registration-config.ts';
 import type { Pages } from '../delivery/pages.ts';
 import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';
@@ -156,7 +162,7 @@ function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], c
     peekLogin,
     grants,
     limits: addressLimits,
-    doors: doorsOf(resources, frontEndConfigs, grants, now),
+    doors: doorsOf(resources, frontEndConfigs, { ...grants, people: peopleOf(registered), now }),
     issuer,
     now,
     pages,
@@ -167,9 +173,9 @@ function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], c
 function doorsOf(
   resources: readonly Resource[],
   frontEnds: readonly FrontEndConfig[],
-  { accessTokens: tokens, endedLogins }: Grants,
-  now: Clock,
+  by: Pick<Grants, 'accessTokens' | 'endedLogins'> & { readonly people: string; readonly now: Clock },
 ): readonly Door[] {
+  const { accessTokens: tokens, endedLogins, people, now } = by;
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   return resources.map((resource) => {
     /** What tokens of a front end or its client are bound to. Undefined: it may not use the resource any more. */
@@ -180,7 +186,7 @@ function doorsOf(
       if (client !== undefined && !takesClients) return undefined;
       return audienceOfFrontEnd(client === undefined ? frontEnd : { ...frontEnd, client });
     };
-    return createDoor(resource, { tokens, endedLogins, audienceOf, now });
+    return createDoor(resource, { tokens, endedLogins, audienceOf, people, now });
   });
 }
 

@@ -43,6 +43,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       callsInFlight: relay.callsInFlight(),
       ready: relay.readiness.reasons().length === 0,
       streams: memory.streams.counts(),
+      streamHolders: memory.streams.largestHolder(),
       memoryIsUp: shared && !shared.isAway(),
       providers: registrations.map(({ name }) => ({
         registration: registrations.length > 1 ? name : undefined,

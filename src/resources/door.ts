@@ -16,6 +16,8 @@ export function createDoor(
   by: {
     readonly tokens: Pick<ReturnType<typeof createAccessTokens>, 'open'>;
     readonly endedLogins: Pick<EndedLogins, 'hasEndedAsKnown'>;
+    /** The provider whose people it knows. */
+    readonly people: string;
     readonly audienceOf: (frontEnd: string, client: string | undefined) => string | undefined;
     readonly now: Clock;
   },
@@ -42,5 +44,7 @@ export function createDoor(
       return opened;
     },
     closedTo,
+    /** Names a person apart from those of other providers, and alike at two doors of one provider. */
+    nameOf: ({ sub }: Pick<AccessTokenContent, 'sub'>): string => `${by.people} ${sub}`,
   };
 }

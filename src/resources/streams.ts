@@ -5,8 +5,8 @@ import type { ObserveCall, StreamedRequest, StreamedResponse } from '../upstream
 import type { AccessTokenContent } from './access-tokens.ts';
 import type { Closing, Door } from './door.ts';
 
-/** Why the relay itself ends a stream. */
-export type Cut = Closing | 'stop';
+/** Why the relay itself ends a stream. `limit`: another person needs its place. */
+export type Cut = Closing | 'stop' | 'limit';
 
 /** Milliseconds between two looks at all streams. */
 const lookTime = 1_000;
@@ -18,6 +18,24 @@ export interface Stream {
   /** Whether it waits for events: it ends with its token. */
   readonly isListening: boolean;
   end(why: Cut): void;
+}
+
+/** Where a request to a server behind the gateway comes from, and what it shares. */
+export interface StreamSource {
+  /** The subscriber, if the address is known to be the client's own. */
+  readonly address: string | undefined;
+  /** Whether there are other resources, which need places as well. */
+  readonly hasOthers: boolean;
+}
+
+/** Who has most streams. */
+export interface LargestHolder {
+  /** The number of people and machines that have any. */
+  readonly people: number;
+  /** The number of the one who has most. */
+  readonly most: number;
+  /** Their `sub`. Undefined: nobody has any. */
+  readonly person: string | undefined;
 }
 
 /** The streams of a process. */
@@ -73,13 +91,20 @@ export function createStreams() {
 
   return {
     isStopping: (): boolean => isStopping,
-    /** As `stream` of the client, and counts the request for its login and address. */
+    /** As `stream` of the client, and counts the request for its login, address, person and resource. */
     async pass(
       stream: Stream,
-      { address, ...request }: Omit<StreamedRequest, 'holder'> & { address: string | undefined },
+      { address, hasOthers, ...request }: Omit<StreamedRequest, 'holder' | 'end'> & StreamSource,
       observe: ObserveCall,
     ): Promise<StreamedResponse> {
-      const holder = { session: stream.opened.login, address };
+      const { door, opened, isListening } = stream;
+      const holder = {
+        session: opened.login,
+        address,
+        person: door.nameOf(opened),
+        resource: hasOthers ? door.resource.name : undefined,
+        isListening,
+      };
       add(stream);
       client ??= createUpstreamClient({
         timeout: limits.streamHeadTime,
@@ -87,7 +112,7 @@ export function createStreams() {
         to: 'resource',
       });
       return await client
-        .stream({ ...request, holder }, (call, isSent) => {
+        .stream({ ...request, holder, end: () => stream.end('limit') }, (call, isSent) => {
           remove(stream);
           observe(call, isSent);
         })
@@ -113,6 +138,11 @@ export function createStreams() {
     counts(): ReadonlyMap<string, number> {
       const byName = Map.groupBy(streams, ({ door }) => door.resource.name);
       return new Map([...byName].map(([name, { length }]) => [name, length]));
+    },
+    largestHolder(): LargestHolder {
+      const byPerson = Map.groupBy(streams, ({ door, opened }) => door.nameOf(opened));
+      const ofMost = [...byPerson.values()].toSorted((one, other) => other.length - one.length)[0] ?? [];
+      return { people: byPerson.size, most: ofMost.length, person: ofMost[0]?.opened.sub };
     },
     close: (): void => client?.close(),
   };

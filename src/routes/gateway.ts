@@ -10,7 +10,7 @@ import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Upstream } from '../resources/resource.ts';
-import type { Cut, Stream, Streams } from '../resources/streams.ts';
+import type { Cut, Stream, StreamSource, Streams } from '../resources/streams.ts';
 import { enough } from '../upstream/attempt.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 import { isUnusable, type Passage, passOn, targetOf } from './pass-on.ts';
@@ -30,6 +30,7 @@ const cuts: Readonly<Record<Cut, FailureCode>> = {
   logout: 'resource_token_invalid',
   reload: 'not_ready',
   stop: 'not_ready',
+  limit: 'streams_full',
 };
 
 /** Who has ended a request that failed so, in the log. */
@@ -40,17 +41,20 @@ const ends: Readonly<Partial<Record<FailureCode, RequestState['ended']>>> = {
   request_timeout: 'limit',
 };
 
-/**
- * Passes the requests of those who have a token for a resource to the server behind it, with who they are.
- *
- * @param ownAddressOf the client address of a request, if it is known to be the client's own
- */
-export function gateway(
-  door: Door,
-  upstream: Upstream,
-  streams: Streams,
-  ownAddressOf: (request: IncomingMessage) => string | undefined,
-): Handler {
+/** What the gateways of a relay share. */
+export interface GatewayContext {
+  readonly streams: Streams;
+  /** Whether there is more than one. */
+  readonly areSeveral: boolean;
+  /** The client address of a request, if it is known to be the client's own. */
+  readonly ownAddressOf: (request: IncomingMessage) => string | undefined;
+  /** Called if a request gets no place, or another one ends for its sake. */
+  readonly onFull: () => void;
+}
+
+/** Passes the requests of those who have a token for a resource to the server behind it, with who they are. */
+export function gateway(door: Door, upstream: Upstream, context: GatewayContext): Handler {
+  const { streams } = context;
   const { resource } = door;
   const place = new URL(resource.url);
   const way = { path: place.pathname, url: new URL(upstream.url) };
@@ -79,7 +83,7 @@ export function gateway(
     const isListening = method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen';
     // The client of a stream that the stop has ended comes back at once, on the same connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
-    const call = callOf(ctx, { door, opened, isListening }, streams, ownAddressOf(ctx.req));
+    const call = callOf(ctx, { door, opened, isListening }, context);
     await passOn(ctx, {
       ...{ method, url, call, refusalOf },
       headers: {
@@ -105,15 +109,16 @@ const isRefused = (status: number) => status === 401 || isUnusable(status);
 function callOf(
   ctx: Context,
   stream: Omit<Stream, 'end'>,
-  streams: Streams,
-  address: string | undefined,
+  { streams, areSeveral, ownAddressOf, onFull }: GatewayContext,
 ): Passage['call'] {
+  const source: StreamSource = { address: ownAddressOf(ctx.req), hasOthers: areSeveral };
   const ending = new AbortController();
   let cut: Cut | undefined;
   let isEventStream = false;
   const codeOf = (code: FailureCode) => (cut ? cuts[cut] : (failures[code] ?? code));
   const end = (why: Cut) => {
     cut ??= why;
+    if (why === 'limit') onFull();
     // Events end in order. Any other body that ends so would seem complete.
     ending.abort(isEventStream ? enough : undefined);
   };
@@ -124,7 +129,7 @@ function callOf(
     if (by) ctx.state.failure = codeOf(by);
   };
   return async (request) => {
-    const sent = { ...request, address, signal: clientGone(ctx, ending) };
+    const sent = { ...request, ...source, signal: clientGone(ctx, ending) };
     try {
       const response = await streams.pass({ ...stream, end }, sent, observe);
       const { 'content-type': type = '', 'content-length': length } = response.headers;
@@ -134,6 +139,7 @@ function callOf(
       return response;
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
+      if (error.code === 'overloaded') onFull();
       // Without a call, `observe` has recorded nothing.
       ctx.state.ended ??= ends[error.code];
       throw new RelayError(codeOf(error.code));

@@ -9,7 +9,7 @@ import { Attempt, type Call } from './attempt.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
 import type { ObserveCall, StreamedRequest, StreamedResponse, UpstreamRequest, UpstreamResponse } from './messages.ts';
 import { type TransferPatience, waitForHead, waitUntil, waitWithin } from './patience.ts';
-import { createRoom, type Endpoint, shares } from './room.ts';
+import { createRoom, type Endpoint } from './room.ts';
 
 /** Calls the provider within limits of time, size and number. */
 export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
@@ -17,7 +17,6 @@ export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 /** What differs between bodies of a provider's API and of servers behind the gateway. */
 const transfers = {
   api: {
-    share: shares.api,
     mostBytes: limits.apiResponseSize,
     wait: waitWithin,
     defaults: {
@@ -29,7 +28,6 @@ const transfers = {
     },
   },
   resource: {
-    share: shares.resource,
     mostBytes: Number.POSITIVE_INFINITY,
     wait: waitForHead,
     defaults: { headers: { 'user-agent': undefined }, maxHeaderSize: limits.streamHeadSize },
@@ -56,7 +54,7 @@ export function createUpstreamClient(settings: {
   const { timeout, concurrentCalls, proxy = {}, lookup, to = 'api' } = settings;
   const { answerSize = limits.providerAnswerSize } = settings;
   const pool = createConnectionPool(concurrentCalls, proxy, lookup);
-  const { share, mostBytes, wait, defaults } = transfers[to];
+  const { mostBytes, wait, defaults } = transfers[to];
   const common = got.extend({
     ...defaults,
     followRedirect: false,
@@ -69,7 +67,7 @@ export function createUpstreamClient(settings: {
   const unpooled = common.extend({ agent: pool.unpooled });
   // A body cannot be sent again. An API may be far away, and close a connection at any time: each body has a new one.
   const forBodies = to === 'resource' ? common.extend({ agent: pool.brief }) : unpooled;
-  const room = createRoom(concurrentCalls, share);
+  const room = createRoom(concurrentCalls, to);
 
   /** Makes the attempts at a call. @param deadline milliseconds, on the clock of `performance` */
   async function make(call: Call, deadline = Infinity): Promise<UpstreamResponse> {
@@ -113,7 +111,7 @@ export function createUpstreamClient(settings: {
      *
      * @throws {RelayError} as `call` does, or `upload_too_large`. After that, the body fails with such an error
      */
-    async stream({ holder, ...request }: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
+    async stream({ holder, end, ...request }: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
       // Both are of the attempt, which starts after room is taken.
       let patience: TransferPatience | undefined;
       let giveWay = () => {};
@@ -123,7 +121,7 @@ export function createUpstreamClient(settings: {
       const leave = room.takeFor({
         ...holder,
         pace: () => patience?.pace() ?? limits.apiOrdinaryPace,
-        giveWay: () => giveWay(),
+        giveWay: end ?? (() => giveWay()),
       });
       const head = await make({
         request,
@@ -134,7 +132,7 @@ export function createUpstreamClient(settings: {
           patience = wait(timeout, clientsTurn, giveUp);
           return patience;
         },
-        ...startCall(share.endpoint, leave, observe),
+        ...startCall(to, leave, observe),
       });
       return { ...head, body: download };
     },

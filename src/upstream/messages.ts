@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Method } from 'got';
 import type { FailureCode } from '../failures/relay-error.ts';
-import type { Endpoint, Holder } from './room.ts';
+import type { Holder, Transfer } from './holdings.ts';
+import type { Endpoint } from './room.ts';
 
 /** A request to one of the provider's endpoints. */
 export interface UpstreamRequest {
@@ -20,7 +21,9 @@ export interface UpstreamRequest {
 
 /** A request to the provider's API, or to a server behind the gateway. Both bodies are streamed. */
 export interface StreamedRequest extends Omit<UpstreamRequest, 'endpoint'> {
-  readonly holder: Holder;
+  readonly holder: Holder & Pick<Transfer, 'isListening'>;
+  /** Ends it for the sake of another one, in a way of its own. */
+  readonly end?: (() => void) | undefined;
 }
 
 /** A body that is sent while it arrives, so it can be sent only once. */

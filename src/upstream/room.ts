@@ -1,27 +1,13 @@
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
+import { makeRoomAtGateway } from './gateway-share.ts';
+import { createHoldings, type Holder, type Transfer } from './holdings.ts';
 
 /**
  * What a call is for: an endpoint of the provider, or a server behind the gateway. `access` says who may log in; `api` is
  * the provider's API, which pages use through the relay.
  */
 export type Endpoint = 'authorize' | 'token' | 'user' | 'access' | 'metadata' | 'revocation' | 'api' | 'resource';
-
-/** Who a transfer belongs to. */
-export interface Holder {
-  /** A session, or the login of a token. */
-  readonly session: string;
-  /** The subscriber, if the address is known to be the caller's own. */
-  readonly address: string | undefined;
-}
-
-/** A call to a provider's API, or to a server behind the gateway, which takes as long as its client reads and sends. */
-interface Transfer extends Holder {
-  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
-  pace(): number;
-  /** Ends it for the sake of another one, and gives its room back at once. */
-  giveWay(): void;
-}
 
 /** Calls that share a fraction of the room. The rest is left to all other calls. */
 const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly fraction: number }[] = [
@@ -32,28 +18,16 @@ const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly fract
   { of: ['api'], fraction: 1 / 2 },
 ];
 
-/** What a transfer may have of a room, by where it goes. If it gives way, it may end for the sake of another one. */
-export const shares = {
-  api: {
-    endpoint: 'api',
-    ofSession: limits.apiCallsOfSession,
-    ofAddress: limits.apiCallsOfAddress,
-    givesWay: true,
-  },
-  resource: {
-    endpoint: 'resource',
-    ofSession: limits.streamsOfLogin,
-    ofAddress: limits.streamsOfAddress,
-    givesWay: false,
-  },
-} as const;
-type Share = (typeof shares)[keyof typeof shares];
-
-/** The room for calls. @param most calls in flight; further ones are refused. @param share what a transfer may have */
-export function createRoom(most: number, share: Share = shares.api) {
+/**
+ * The room for calls.
+ *
+ * @param most calls in flight; further ones are refused
+ * @param to where the transfers among them go
+ */
+export function createRoom(most: number, to: 'api' | 'resource' = 'api') {
   const counted = parts.map((part) => ({ ...part, most: Math.ceil(most * part.fraction), now: 0 }));
   const countersOf = (endpoint: Endpoint) => counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
-  const transfers = new Set<Transfer>();
+  const holdings = createHoldings();
   /** From this number on, transfers give way: it is half of what calls to an API may have. */
   const crowd = (counted.at(-1)?.most ?? most) / 2;
 
@@ -84,13 +58,14 @@ export function createRoom(most: number, share: Share = shares.api) {
     take,
     /** Takes room for a transfer, within its share. Another may give way to it. @returns and throws as `take` */
     takeFor(transfer: Transfer): () => void {
-      const isCrowded = share.givesWay && transfers.size >= crowd;
-      makeRoomFor(transfer, [...transfers], share, isFull(share.endpoint), isCrowded);
+      const { transfers } = holdings;
+      if (to === 'resource') makeRoomAtGateway(transfer, holdings, most);
+      else makeRoomFor(transfer, [...transfers], isFull('api'), transfers.size >= crowd);
       // A transfer that gave way has returned its room already.
-      const leave = take(share.endpoint);
-      transfers.add(transfer);
+      const leave = take(to);
+      holdings.add(transfer);
       return () => {
-        transfers.delete(transfer);
+        holdings.remove(transfer);
         leave();
       };
     },
@@ -98,21 +73,15 @@ export function createRoom(most: number, share: Share = shares.api) {
   };
 }
 
-/** Ends another transfer if need be. @throws {RelayError} `overloaded` if the newcomer's session or address has its share */
-function makeRoomFor(
-  newcomer: Transfer,
-  transfers: readonly Transfer[],
-  { ofSession: mostOfSession, ofAddress: mostOfAddress, givesWay }: Share,
-  isFull: boolean,
-  isCrowded: boolean,
-): void {
+/** Ends another transfer to the API if need be. @throws {RelayError} `overloaded` if the newcomer's session or address has its share */
+function makeRoomFor(newcomer: Transfer, transfers: readonly Transfer[], isFull: boolean, isCrowded: boolean): void {
   const { session, address } = newcomer;
   const ofSession = transfers.filter((one) => one.session === session);
-  if (ofSession.length >= mostOfSession) throw new RelayError('overloaded');
+  if (ofSession.length >= limits.apiCallsOfSession) throw new RelayError('overloaded');
   const ofAddress = transfers.filter((one) => address !== undefined && one.address === address);
-  if (ofAddress.length >= mostOfAddress) {
+  if (ofAddress.length >= limits.apiCallsOfAddress) {
     // Several people may share the address.
-    const loser = givesWay && loserTo(newcomer, ofAddress, ['session'], true);
+    const loser = loserTo(newcomer, ofAddress, ['session'], true);
     if (!loser) throw new RelayError('overloaded');
     loser.giveWay();
   } else if (isCrowded) loserTo(newcomer, transfers, ['session', 'address'], isFull)?.giveWay();
@@ -128,7 +97,7 @@ function makeRoomFor(
 function loserTo(
   newcomer: Transfer,
   transfers: readonly Transfer[],
-  kinds: readonly (keyof Holder)[],
+  kinds: readonly ('session' | 'address')[],
   isFull: boolean,
 ): Transfer | undefined {
   const groups = kinds.map((kind) => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { peopleOf } from '../../src/config/registration-config.ts';
 import { faultsOfFile, readFileConfig } from './support/read.ts';
 
 const elsewhere = 'token-delivery code: every other way gives the provider';
@@ -215,5 +216,23 @@ front-ends:
       expect(faults[0]).to.match(message);
     }
     expect(readFileConfig(file(`${upstream}, open-clients: true`)).warnings).to.match(/open-clients has no effect/);
+  });
+});
+
+describe('the provider whose people a resource knows', () => {
+  it('is the same for two registrations of one provider, and no other', () => {
+    const { config } = readFileConfig(`
+key-file: ./key
+providers:
+  github: { client-id: a, client-secret: b }
+  again: { provider: github, client-id: c, client-secret: d }
+  google: { client-id: e, client-secret: f }
+  found: { issuer: https://accounts.google.com, client-id: g, client-secret: h }
+front-ends:
+  app: { origin: https://a.example.com }
+`);
+    const [github, again, google, found] = config.registrations.map(peopleOf);
+    expect([again, found]).to.deep.equal([github, google]);
+    expect(github).not.to.equal(google);
   });
 });

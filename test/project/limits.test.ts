@@ -51,6 +51,8 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile>, string>> = {
   streams: 'requests to servers behind the gateway, event streams included',
   streamsOfLogin: 'the same of one login',
   streamsOfAddress: 'the same of one client address',
+  streamsOfPerson: 'the same of one person or machine',
+  streamsOfNewcomer: 'the same that a person gets also if none is free',
   streamHeadTime: 'time until a server behind the gateway answers',
   streamHeadSize: 'the head of its answer',
   answerAfterTokenTime: 'time for an answer after its token has ended',

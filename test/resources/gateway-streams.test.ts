@@ -7,15 +7,18 @@ import { limits } from '../../src/limits.ts';
 import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { createStreams } from '../../src/resources/streams.ts';
 import { type ClientsTurn, waitForHead } from '../../src/upstream/patience.ts';
-import { createRoom, shares } from '../../src/upstream/room.ts';
+import { createRoom } from '../../src/upstream/room.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { gatewayRelay, urls } from './support/gateway-relay.ts';
+import { ada } from './support/resources-relay.ts';
 
 const metrics = createMetrics(() => ({
   ...{ callsInFlight: 0, ready: true, providers: [] },
   streams: new Map([['notes', 3]]),
+  streamHolders: { people: 2, most: 2 },
 }));
 const lifetime = 3_600_000;
 
@@ -77,7 +80,10 @@ describe('a stream through the gateway', () => {
     await eventually(async () => {
       expect(endsInLog()).to.have.members(['upstream', 'upstream', 'client']);
     });
-    expect(await metrics.text()).to.include('login_relay_resource_streams{resource="notes"} 3');
+    const text = await metrics.text();
+    expect(text).to.include('login_relay_resource_streams{resource="notes"} 3');
+    expect(text).to.include('login_relay_resource_stream_people 2');
+    expect(text).to.include('login_relay_resource_stream_person_max 2');
   });
 
   it('ends with its token if it listens; an answer has ten minutes more', async () => {
@@ -182,18 +188,41 @@ describe('a stream through the gateway', () => {
     });
   }
 
-  it('is one of 32 of its login; what is beyond gets 503, and nobody else is ended', async () => {
+  it('is one of 32 of its login; what is beyond gets 503, nobody else is ended, and the log says who has most', async () => {
     const [mine, other] = [await relay().tokens(), await relay().tokens()];
     const streams = await Promise.all(Array.from({ length: limits.streamsOfLogin }, () => begin(mine.access_token)));
     const refused = await relay().use('notes', mine.access_token);
     expect(refused.status).to.equal(503);
     expect(refused.headers).to.have.property('retry-after');
     expect(relay().lines.at(-1)).to.include({ outcome: 'streams_full', ended: 'limit' });
+    const line = relay().lines.find(({ msg }) => `${msg}`.startsWith('no place at the gateway'));
+    expect(line).to.include({ people: 1 }).and.not.to.have.property('person');
+    expect(line?.['most']).to.be.least(limits.streamsOfLogin);
     await expectToGoOn(await begin(other.access_token));
     for (const { response } of streams) {
       expect(response.destroyed).to.equal(false);
       response.destroy();
     }
+  });
+
+  it('is one of 128 of its person, who may have many logins; others find a place', async () => {
+    // Nobody who has streams of the tests before.
+    relay().provider.knows(json({ ...ada, sub: '44' }));
+    const logins = [];
+    for (let index = 0; index <= limits.streamsOfPerson / limits.streamsOfLogin; index += 1) {
+      logins.push(await relay().tokens());
+    }
+    const last = logins.pop();
+    const all = logins.map(async ({ access_token }) => {
+      const many = Array.from({ length: limits.streamsOfLogin }, () => begin(access_token));
+      return await Promise.all(many);
+    });
+    const streams = (await Promise.all(all)).flat();
+    expect((await relay().use('notes', last?.access_token ?? '')).status).to.equal(503);
+    expect((await relay().use('files', (await relay().tokens('files')).access_token)).status).to.equal(503);
+    relay().provider.knows(json({ ...ada, sub: '43' }));
+    await expectToGoOn(await begin((await relay().tokens()).access_token));
+    for (const { response } of streams) response.destroy();
   });
 });
 
@@ -201,7 +230,7 @@ describe('the room of the gateway', () => {
   const holder = { pace: () => 0, giveWay: () => expect.fail('it gave way') };
 
   it('has a share for each login and each known address, and for all together', () => {
-    const room = createRoom(limits.streams, shares.resource);
+    const room = createRoom(limits.streams, 'resource');
     const take = (session: string, address?: string) => room.takeFor({ ...holder, session, address });
     const fill = (most: number, address?: string) =>
       Array.from({ length: most }, (_, index) => take(`${address} ${index}`, address));
@@ -280,14 +309,14 @@ describe('the time of the gateway', () => {
     const streams = createStreams();
     const ended: string[] = [];
     const opened = { login: 'a', frontEnd: 'a', audience: 'a', sub: 'a', iat: 0, exp: 0 };
-    const door = { key: '', closedTo: async () => undefined, open: async () => opened };
+    const door = { key: '', closedTo: async () => undefined, open: async () => opened, nameOf: () => 'a' };
     const pass = async (name: string, isListening: boolean) =>
       await streams.pass(
         {
           door: { ...door, resource: { name } as never },
           ...{ opened, isListening, end: (why) => ended.push(`${name} ${why}`) },
         },
-        { method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers: {}, address: undefined },
+        { method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers: {}, address: undefined, hasOthers: false },
         () => {},
       );
     for (const [name, isListening] of [

@@ -1,0 +1,52 @@
+import { RelayError } from '../failures/relay-error.ts';
+import { limits } from '../limits.ts';
+import type { Holder, Holdings, Transfer } from './holdings.ts';
+
+/** How many places a holder may have: `ofFree` times as many as are free, but at least and at most so many. */
+const shares = {
+  // From half full on, a person may have less than `most`: a few people cannot fill the gateway.
+  person: { least: limits.streamsOfNewcomer, most: limits.streamsOfPerson, ofFree: 1 / 4 },
+  // A server that hangs keeps all its requests. The other resources always have a quarter.
+  resource: { least: limits.streamsOfPerson, most: Number.POSITIVE_INFINITY, ofFree: 3 },
+} as const;
+
+/**
+ * Finds a place at the gateway for a transfer. Up to `limits.streamsOfNewcomer` places of a person are always found, as
+ * long as somebody has more: if there is none, a transfer of the person who has most ends. Nobody loses one to a person
+ * who has more than that, or of so many.
+ *
+ * @param most the places of the gateway
+ * @throws {RelayError} `overloaded` if its holder has a share already, or if there is no place
+ */
+export function makeRoomAtGateway(newcomer: Transfer, holdings: Holdings, most: number): void {
+  const free = most - holdings.transfers.size;
+  /** Whether a holder has its share. A holder that is not known has none. */
+  const isFull = (kind: keyof typeof shares) => {
+    const share = shares[kind];
+    const ofHolder = Math.min(share.most, Math.max(share.least, share.ofFree * free));
+    return holdings.countOf(kind, newcomer) >= ofHolder;
+  };
+  const hasShare =
+    holdings.countOf('session', newcomer) >= limits.streamsOfLogin ||
+    holdings.countOf('address', newcomer) >= limits.streamsOfAddress ||
+    isFull('person');
+  if (hasShare) throw new RelayError('overloaded');
+  const isResourceFull = isFull('resource');
+  if (free > 0 && !isResourceFull) return;
+  const isNewcomer = holdings.countOf('person', newcomer) < limits.streamsOfNewcomer;
+  const loser = isNewcomer && loserOf(isResourceFull ? ofSameResource(newcomer, holdings) : [...holdings.transfers]);
+  if (!loser) throw new RelayError('overloaded');
+  loser.giveWay();
+}
+
+const ofSameResource = ({ resource }: Holder, { transfers }: Holdings) =>
+  [...transfers].filter((one) => one.resource === resource);
+
+/** The transfer that ends: of the person who has most, one that listens, or else the youngest. */
+function loserOf(transfers: readonly Transfer[]): Transfer | undefined {
+  const known = transfers.filter(({ person }) => person !== undefined);
+  const byPerson = [...Map.groupBy(known, ({ person }) => person).values()];
+  const most = byPerson.toSorted((one, other) => other.length - one.length)[0] ?? [];
+  if (most.length <= limits.streamsOfNewcomer) return undefined;
+  return most.findLast(({ isListening }) => isListening) ?? most.at(-1);
+}

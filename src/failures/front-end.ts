@@ -68,6 +68,7 @@ export const frontEndFailures = {
   }),
   ...each('invalid_grant', {
     grant_invalid: 'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
+    code_expired: 'The code is expired: it is valid for a minute, and for five minutes in a program. Log in again.',
     code_redeemed: 'The code is already redeemed. Log in again.',
     verifier_wrong: 'The code_verifier does not belong to the code_challenge of this login.',
     key_mismatch: 'The refresh token is bound to another key than that of the DPoP proof. Log in again.',

@@ -2,13 +2,11 @@ import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { loginTerms } from '../login/state.ts';
-import { createOnce, type Home } from '../memory/home.ts';
-import { kinds } from '../memory/kinds.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 
-/** Seconds until a code expires. */
-const codeLifetime = 60;
+/** Seconds until a code expires. A person may have to copy that of a program from a browser on another computer. */
+export const codeLifetimes = { page: 60, native: 300 } as const;
 /** Seconds by which the clocks of replicas may differ. */
 const clockSkew = 60;
 
@@ -38,30 +36,36 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
   const seal = createSeal('code', keys, content);
   const seconds = () => secondsOf(now);
   return {
-    /** Issues a code that is valid for 60 seconds, to the front end with this audience. */
+    /** Issues a code to the front end with this audience. */
     issue(issued: CodeContent, frontEndAudience: string): string {
       const held = { ...issued, issuedAt: seconds() };
       return seal.seal(held, registrationAudience(), frontEndAudience);
     },
-    /** @returns undefined if the code is altered, expired, or not of this registration and front end */
-    open(code: string, frontEndAudience: string): CodeContent | undefined {
+    /**
+     * Opens a code, expired or not.
+     *
+     * @returns undefined if the code is altered, or not of this registration and front end
+     */
+    openExpired(code: string, frontEndAudience: string) {
       const opened = seal.open(code, registrationAudience(), frontEndAudience);
       if (opened === undefined) return undefined;
-      const { issuedAt, ...issued } = opened;
-      const age = seconds() - issuedAt;
-      return age <= codeLifetime && age >= -clockSkew ? issued : undefined;
+      const { issuedAt, ...login } = opened;
+      return { login, issuedAt };
+    },
+    /**
+     * Opens a code.
+     *
+     * @param kind that of the front end: codes of pages are valid for one minute, those of programs for five
+     * @returns the login, and the milliseconds until the code expires
+     * @throws {RelayError} `grant_invalid`, or `code_expired`
+     */
+    open(code: string, { audience, kind }: { readonly audience: string; readonly kind: keyof typeof codeLifetimes }) {
+      const opened = this.openExpired(code, audience);
+      const lifetime = codeLifetimes[kind];
+      const left = (opened?.issuedAt ?? 0) + lifetime - seconds();
+      if (opened === undefined || left > lifetime + clockSkew) throw new RelayError('grant_invalid');
+      if (left < 0) throw new RelayError('code_expired');
+      return { login: opened.login, left: left * 1000 };
     },
   };
 }
-
-/**
- * The codes that front ends redeem. The provider's code in one is exchanged once: a second exchange could make the
- * provider revoke the tokens of the first one. Remembers the last 16,384 at most. If an older one is repeated, the
- * provider refuses it.
- *
- * @see RFC 6749 §4.1.2
- */
-export const createRedeemedCodes = (home: Home) =>
-  createOnce(home, kinds.redeemedCodes, () => {
-    throw new RelayError('code_redeemed');
-  });

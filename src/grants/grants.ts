@@ -7,9 +7,10 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { createAccessTokens } from '../resources/access-tokens.ts';
 import { createEndedLogins } from '../resources/ended-logins.ts';
 import type { Keys } from '../sealing/keys.ts';
-import { createCodes, createRedeemedCodes } from './codes.ts';
+import { createCodes } from './codes.ts';
 import { createGenerations } from './generations.ts';
 import { createNonces, createProofs } from './proofs.ts';
+import { createRedemptions } from './redemptions.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
 
@@ -21,7 +22,7 @@ export function createGrantMemory(home: Home) {
     endedLogins: createEndedLogins(home),
     generations: createGenerations(home),
     proofs: createProofs(home),
-    redeemedCodes: createRedeemedCodes(home),
+    redemptions: createRedemptions(home),
     refreshes: createRefreshes(home),
     revocations: createRevocations(home),
   };
@@ -73,7 +74,7 @@ export function createGrants(
       { code, refresh_token: refreshed, token: revoked }: EndpointParameters,
       { audience: frontEndAudience }: { readonly audience: string },
     ): string | undefined {
-      if (code !== undefined) return codes.open(code, frontEndAudience)?.redirectUri;
+      if (code !== undefined) return codes.openExpired(code, frontEndAudience)?.login.redirectUri;
       const token = revoked ?? refreshed;
       const owner = () => [registrationAudience(), frontEndAudience] as const;
       return token && refreshTokens.openExpired(token, owner())?.redirectUri;

@@ -72,7 +72,7 @@ export function createNonces(keys: KeyRing, now: Clock) {
  * accepted twice.
  */
 export function createProofs(home: Home) {
-  const seen = createMarks(home, kinds.usedProofs, false);
+  const seen = createMarks(home, kinds.usedProofs, { isKept: false });
 
   return {
     /**

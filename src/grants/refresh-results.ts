@@ -99,7 +99,10 @@ export function keyOfRefresh(token: RefreshTokenOwner): string {
 }
 
 /** The response with the lifetimes that are left later. Less than a second does not count: that is the first answer. */
-export function aged({ response, at }: RefreshResult, now: number): Refreshed {
+export function aged<Response extends TokenResponse>(
+  { response, at }: { readonly response: Response; readonly at: number },
+  now: number,
+): Response {
   const age = now - at < 1000 ? 0 : (now - at) / 1000;
   const left = (seconds: number | undefined) =>
     seconds === undefined ? undefined : Math.max(0, Math.floor(seconds - age));

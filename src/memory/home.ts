@@ -20,8 +20,15 @@ const newMark = () => randomBytes(9).toString('base64url');
 /** Keys that were seen, each until its time is over. */
 export type Marks = ReturnType<typeof createMarks>;
 
-/** @param isKept whether each process that knows a mark sets it again at a server that has lost it */
-export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKept = true) {
+/**
+ * @param how.isKept whether each process that knows a mark sets it again at a server that has lost it
+ * @param how.areTakenBack whether marks are taken back: then each process asks the server again about marks of others
+ */
+export function createMarks(
+  { now, shared }: Home,
+  { letter, most }: Kind,
+  { isKept = true, areTakenBack = false } = {},
+) {
   /** Each mark has a value of its own, so that a process takes away only marks that it has set. */
   const marks = createLasting<string>(most, now);
   const isMarkedHere = (key: string): boolean => marks.get(key) !== undefined;
@@ -48,7 +55,9 @@ export function createMarks({ now, shared }: Home, { letter, most }: Kind, isKep
       const value = newMark();
       marks.set(key, value, lifetime);
       const answer = await shared?.run(wordsOf(markCommand(key, value, lifetime, 'NX')));
-      return answer?.reply !== null;
+      if (answer?.reply !== null) return true;
+      if (areTakenBack) marks.delete(key);
+      return false;
     },
     /** Takes away a mark that this process has set. @param left milliseconds until it would end by itself, at most */
     async unmark(key: string, left: number): Promise<void> {
@@ -100,7 +109,7 @@ function listIn(reply: unknown): readonly number[] | undefined {
 
 /** Does work once. @param again what happens instead if the work was begun before */
 export function createOnce<Again>(home: Home, kind: Kind & { readonly lifetime: number }, again: () => Again) {
-  const begun = createMarks(home, kind);
+  const begun = createMarks(home, kind, { areTakenBack: true });
   return {
     /** Whether this process has begun the work of a key. */
     isBegunHere: begun.isMarkedHere,

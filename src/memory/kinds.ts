@@ -15,7 +15,9 @@ export const kinds = {
   /** DPoP proofs that were used. One may be 60 seconds ahead, and is valid for 60 seconds from then on. */
   usedProofs: { letter: 'p', lifetime: 121_000, most: 65_536 },
   /** The provider's codes in codes that were redeemed: for longer than those can be valid at any relay. */
-  redeemedCodes: { letter: 'c', lifetime: 130_000, most: 16_384 },
+  redeemedCodes: { letter: 'c', lifetime: 370_000, most: 16_384 },
+  /** The provider's answers to codes that were redeemed, whose front end has got no answer: until the code expires. */
+  keptAnswers: { letter: 'k', most: 4096 },
   /** Plain logins whose exchange has begun: as long as a state is valid, and a minute for clocks that differ. */
   exchanges: { letter: 'x', lifetime: 660_000, most: 16_384 },
   /** The results of those exchanges, for the relays that wait. */

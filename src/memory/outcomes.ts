@@ -30,6 +30,8 @@ const outcomeSchema = v.object({
   failure: v.optional(v.picklist(failureCodes)),
   /** Whether the response has not passed its check yet. */
   isUnchecked: v.optional(v.literal(true)),
+  /** Whom the response is kept for. */
+  heldFor: v.optional(v.string()),
 });
 
 /** What a call has left for others: its response or its failure. */

@@ -72,19 +72,25 @@ function failUnknown(error: unknown): never {
 
 /**
  * Admits a person at a login, or throws as the check of `admissionTo` does. The provider must know the tokens: it has
- * issued them a moment ago.
+ * issued them a moment ago. If this fails, nobody gets the tokens, so they are revoked.
  *
+ * @param areKeptAfter whether they are kept after a failure, because a later attempt may get them
  * @returns who the person is, if the login is for a resource
  */
-export async function admit(place: Destination, ctx: Context, tokens: Tokens): Promise<Identity | undefined> {
+export async function admit(
+  place: Destination,
+  ctx: Context,
+  tokens: Tokens,
+  areKeptAfter = (_error: unknown): boolean => false,
+): Promise<Identity | undefined> {
   try {
     return await admissionTo(place, ctx)?.(tokens);
   } catch (error) {
-    // Nobody gets the tokens, and no later attempt would.
-    const isFinal =
-      isFailure(error, 'identity_too_long') || (isFailure(error, 'identity_unknown') && error.status === 400);
-    if (isFinal) revokeSilently(place.registration, tokens);
-    throw isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
+    const failure = isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
+    // The check has revoked the tokens of a person who may not log in.
+    const isRevoked = isFailure(error, 'access_refused');
+    if (!isRevoked && !areKeptAfter(failure)) revokeSilently(place.registration, tokens);
+    throw failure;
   }
 }
 

@@ -10,7 +10,7 @@ import { authorizationCode, whyNoLogin } from '../oauth/authorization-response.t
 import { type Query, single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { admit } from './admission.ts';
+import { admit, revokeSilently } from './admission.ts';
 import { firstGrant } from './granted-token.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
@@ -69,7 +69,14 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
     return;
   }
   const token = await exchangeOnce(callback, grant);
-  delivery.succeed(ctx, { token, audience, forFrontEnd: () => firstGrant(callback, token) });
+  try {
+    delivery.succeed(ctx, { token, audience, forFrontEnd: () => firstGrant(callback, token) });
+  } catch (error) {
+    // Nobody gets the tokens, for example because they are too large for the cookie of a session.
+    const { grants } = callback;
+    await grants.revocations.once(token, async () => revokeSilently(registration, token));
+    throw error;
+  }
 }
 
 /** Exchanges the code of a login. A repeated callback joins the first one, also while that one waits for its turn. */

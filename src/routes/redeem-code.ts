@@ -1,12 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { CodeContent } from '../grants/codes.ts';
+import type { Redemption } from '../grants/redemptions.ts';
+import type { Context } from '../http/context.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { keyOf } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { resourceOfLogin } from '../resources/resource.ts';
-import { admit } from './admission.ts';
+import { admit, revokeSilently } from './admission.ts';
 import {
   countedAddress,
   type EndpointRequest,
@@ -16,7 +19,7 @@ import {
   proofOf,
   required,
 } from './front-end-endpoint.ts';
-import { firstGrant, type Granted } from './granted-token.ts';
+import { firstGrant, type Granted, type Grantee } from './granted-token.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
@@ -25,14 +28,12 @@ import { firstGrant, type Granted } from './granted-token.ts';
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
 export async function redeemCode(request: EndpointRequest): Promise<Granted> {
-  const { ctx, frontEnd, parameters, registration } = request;
-  const { codes, redeemedCodes } = request.grants;
-  const login = codes.open(required(parameters, 'code'), frontEnd.audience);
+  const { ctx, frontEnd, now, parameters, registration } = request;
+  const { codes, redemptions } = request.grants;
+  const { login, left } = codes.open(required(parameters, 'code'), frontEnd);
   // A reload may have removed the redirect URI since the login.
-  const isRegistered = login && findRedirectUri(login.redirectUri, frontEnd.redirectUris);
-  if (!isRegistered || !isSameRedirectUri(parameters, login)) {
-    throw new RelayError('grant_invalid');
-  }
+  const isRegistered = findRedirectUri(login.redirectUri, frontEnd.redirectUris);
+  if (!isRegistered || !isSameRedirectUri(parameters, login)) throw new RelayError('grant_invalid');
   if (!isVerifier(required(parameters, 'code_verifier'), login)) {
     throw new RelayError('verifier_wrong');
   }
@@ -42,36 +43,81 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   ctx.state.resource = resource?.name;
   const thumbprint = await proofOf(request, 'code');
 
-  const { providerCode, codeVerifier, redirectUri, scope } = login;
-  // Not the relay's code: that could be spelt in another way, and redeemed twice.
-  const key = keyOf(registration.audience, providerCode);
-  const redeemed = await redeemedCodes.run(key, (spend) =>
-    registration.limitExchange(countedAddress(request, login), async () => {
-      registration.expectRoom();
-      const grant = { code: providerCode, codeVerifier };
-      return await registration.requestToken(grant, (call, isSent) => {
-        ctx.state.providerCall = call;
-        if (!isSent) return;
-        spend();
-        ctx.state.codeMayBeSpent = true;
+  const { providerCode, codeVerifier } = login;
+  const redemption: Redemption = {
+    // Not the relay's code: that could be spelt in another way, and redeemed twice.
+    key: keyOf(registration.audience, providerCode),
+    // Somebody who has got the provider's code could put it into a login of its own.
+    binding: keyOf(frontEnd.audience, JSON.stringify(login), thumbprint),
+    left,
+    revoke: (tokens) => revokeSilently(registration, tokens),
+  };
+  return await redemptions.redeem(
+    redemption,
+    (find, spend) =>
+      registration.limitExchange(countedAddress(request, login), async () => {
+        const kept = await find();
+        if (kept !== undefined) return kept;
+        registration.expectRoom();
+        const grant = { code: providerCode, codeVerifier };
+        const response = await registration.requestToken(grant, (call, isSent) => {
+          ctx.state.providerCall = call;
+          if (!isSent) return;
+          spend();
+          ctx.state.codeMayBeSpent = true;
+        });
+        return { response, at: now() };
+      }),
+    async (response, giveBack) => {
+      const granted = await grantTo({ ...request, resource }, login, response, thumbprint).catch(async (error) => {
+        if (!isPassing(error)) throw error;
+        await giveBack();
+        delete ctx.state.codeMayBeSpent;
+        throw error;
       });
-    }),
+      giveBackUnlessAnswered(ctx, giveBack);
+      return granted;
+    },
   );
+}
+
+/** Grants the provider's answer to the front end, if the person has agreed and may log in. */
+async function grantTo(
+  request: EndpointRequest & Pick<Grantee, 'resource'>,
+  login: CodeContent,
+  response: TokenResponse,
+  thumbprint: string | undefined,
+): Promise<Granted> {
+  const { ctx, frontEnd, registration } = request;
+  const { redirectUri, scope, address } = login;
   // Without a scope, the provider has granted what was asked for. @see RFC 6749 §5.1
-  const token = { ...redeemed, scope: redeemed.scope ?? scope };
+  const token = { ...response, scope: response.scope ?? scope };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   expectConsent(request, login, token);
-  const grantee = { ...request, resource };
-  const identity = await admit(grantee, ctx, token).catch((error: unknown) => {
+  const identity = await admit(request, ctx, token, isPassing).catch((error: unknown) => {
     // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
     const isRefusal = isFailure(error, 'access_refused');
     throw isRefusal ? new RelayError('access_refused', { status: 400, fields: error.fields }) : error;
   });
   // The document of a client may change: only the refresh token says later from where the client sends requests.
-  const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address: login.address };
+  const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address };
   const { ownResource, providerResource, hasConsent } = login;
   const terms = { ownResource, providerResource, hasConsent, ...ofClient };
-  return firstGrant({ ...grantee, identity }, token, thumbprint, terms);
+  return firstGrant({ ...request, identity }, token, thumbprint, terms);
+}
+
+/** Whether the same request may succeed in a moment. */
+function isPassing(error: unknown): boolean {
+  return error instanceof RelayError && error.oauthError === 'temporarily_unavailable';
+}
+
+/** Gives an answer back if its client is gone before it has got all of it. */
+function giveBackUnlessAnswered({ res }: Context, giveBack: () => Promise<void>): void {
+  const check = () => {
+    if (!res.writableFinished) void giveBack();
+  };
+  if (res.closed) check();
+  else res.once('close', check);
 }
 
 /** @see RFC 6749 §4.1.3 */

@@ -44,6 +44,25 @@ describe('a person who may not log in', () => {
     }
   }
 
+  for (const [name, frontEnd] of Object.entries(deliveries)) {
+    it(`leaves no token behind by ${name} if the provider does not say who the person is`, async () => {
+      await relay().guard({ frontEnd: `${frontEnd}, allow: { users: [ADA] }` });
+      relay().answer({ 'GET /user': json({ message: 'away' }, 503) });
+      const answer = await relay().logIn();
+      expect(givesAway(answer), `${answer.body}`).to.equal(false);
+      await eventually(async () => expect(relay().provider.credentials('revocation')).to.have.length(2));
+    });
+  }
+
+  it('leaves no token behind that is too large for the cookie of a session', async () => {
+    await relay().guard({ frontEnd: deliveries.session });
+    const answer = relay().provider.onToken;
+    relay().provider.onToken = json({ access_token: 'long'.repeat(3500), token_type: 'bearer' });
+    expect(givesAway(await relay().logIn())).to.equal(false);
+    relay().provider.onToken = answer;
+    await eventually(async () => expect(relay().provider.credentials('revocation')).to.have.length(1));
+  });
+
   it('is the one of the same name at another provider of the front end', async () => {
     const endpoints = Object.entries(relay().provider.flags).map((pair) => pair.join(': '));
     const other = `\n  other: { provider: github, client-id: a, client-secret: b, ${endpoints.join(', ')} }`;

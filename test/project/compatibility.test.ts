@@ -67,7 +67,7 @@ const seal = (): Texts => ({
 
 const open: Readonly<Record<string, (text: string) => unknown>> = {
   state: (text) => states.open(text)?.request,
-  code: (text) => codes.open(text, frontEnd),
+  code: (text) => codes.openExpired(text, frontEnd)?.login,
   refreshToken: (text) => refreshTokens.open(text, owner),
   accessToken: (text) => accessTokens.open(text, resource),
   session: (text) => sessions.open(text, 'audience'),

@@ -28,7 +28,7 @@ const neverACode: readonly string[] = [
   ...['request_invalid', 'response_type_unsupported', 'scope_refused', 'oauth_off'],
   'resource_refused',
   ...['token_request_invalid', 'content_type_unsupported', 'body_too_large'],
-  ...['client_id_wrong', 'grant_unsupported', 'grant_invalid', 'code_redeemed'],
+  ...['client_id_wrong', 'grant_unsupported', 'grant_invalid', 'code_redeemed', 'code_expired'],
   ...['verifier_wrong', 'proof_missing', 'proof_invalid', 'nonce_required'],
   ...['key_mismatch', 'refresh_refused', 'refresh_reused'],
   // The browser stays at the relay, or at the popup of a CMS.

@@ -29,6 +29,11 @@ export const limits = {
   /** The request line and the headers if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
   headerSizeWithSessions: 64 * 1024,
   headers: 200,
+  /** Requests of one connection that are in the process: one is handled, the others wait for it. */
+  requestsOfConnection: 16,
+  /** The number of smaller chunks of a body that come together with others. */
+  smallChunks: 1024,
+  smallChunkSize: 16,
   parameters: 100,
   /** The body of a request to the token or the revocation endpoint. */
   requestBodySize: 16 * 1024,
@@ -132,6 +137,8 @@ export const countedLimits = [
   'handshake_time',
   'header_size',
   'request_time',
+  'pipelining',
+  'chunks',
   'answer_time',
   'provider_calls',
   'rate',

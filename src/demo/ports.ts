@@ -1,8 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import { ConfigError, ListenError } from '../failures/start-errors.ts';
-import { codeOf } from '../text-files.ts';
+import type { RequestListener } from 'node:http';
+import { ConfigError } from '../failures/start-errors.ts';
+import { limits } from '../limits.ts';
+import { listen } from '../server/server.ts';
 import type { OwnPage } from './own-page.ts';
+
+const within = { ...limits, connections: 256, stopTime: 0, stopIdleTime: 0 };
 
 /** A port of this machine that is taken; requests to it wait for `serve`. */
 export type OpenPort = Awaited<ReturnType<typeof openPort>>;
@@ -15,28 +17,19 @@ export type OpenPort = Awaited<ReturnType<typeof openPort>>;
  * @throws {ListenError} if the port cannot be opened
  */
 export async function openPort(port: number, purpose: string) {
-  const { promise: listener, resolve: serve } = Promise.withResolvers<RequestListener>();
-  const server = createServer(async (...exchange) => (await listener)(...exchange));
-  server.listen({ host: '127.0.0.1', port });
-  await once(server, 'listening').catch((error) => {
-    const code = codeOf(error);
-    const reason = code === 'EADDRINUSE' ? 'is already in use' : `cannot be opened (${code})`;
-    throw new ListenError(`port ${port}, for ${purpose} of the demo, ${reason}`);
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('not a TCP server');
+  const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
+  const listener: RequestListener = async (...exchange) => (await served)(...exchange);
+  const where = { host: '127.0.0.1', port, purpose: `${purpose} of the demo` };
+  const { address, close } = await listen(listener, where, within, { unreadableRequest() {}, limitHit() {} });
+  const taken = Number(new URL(address).port);
   return {
-    port: address.port,
+    port: taken,
     /** Its address as a browser writes it, without a path. */
-    url: `http://localhost:${address.port}`,
+    url: `http://localhost:${taken}`,
     /** Answers its requests from now on. Call it once. */
     serve,
     /** Ends the server with every connection, busy or not. */
-    close: () =>
-      new Promise<void>((closed) => {
-        server.close(() => closed());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 

@@ -17,6 +17,12 @@ export const httpFailures = {
     // No client receives this one.
     client_gone: 'The client closed the connection before the response.',
   }),
+  pipelined_too_many: {
+    ...tooManyRequests,
+    headers: { 'Retry-After': '1' },
+    detail:
+      'Too many requests were sent on one connection without waiting for their answers. Send this one and those after it again.',
+  },
   not_found: { status: 404, detail: 'There is nothing at this address.' },
   method_not_allowed: {
     status: 405,
@@ -25,6 +31,7 @@ export const httpFailures = {
   host_unusable: 'The request must have exactly one Host header, which names a host.',
   parameters_too_many: 'The request has more than 100 parameters.',
   bad_request: 'The request is not valid HTTP.',
+  chunks_too_small: { status: 413, detail: 'The body comes in too many chunks of a few bytes each.' },
   request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
   headers_too_large: {
     status: 431,

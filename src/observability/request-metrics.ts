@@ -8,6 +8,8 @@ import type { RequestRecord } from './request-log.ts';
 const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
   headers_too_large: 'header_size',
   request_timeout: 'request_time',
+  pipelined_too_many: 'pipelining',
+  chunks_too_small: 'chunks',
   overloaded: 'provider_calls',
   rate_limited: 'rate',
   too_many_refusals: 'refused_exchanges',

@@ -1,21 +1,37 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { limits } from '../limits.ts';
+import { type Excess, parseInPieces, type Request } from './parsing.ts';
 
 interface Connection {
   readonly socket: Socket;
+  /** Those in flight, in the order in which they are sent. */
   readonly responses: Set<ServerResponse>;
+  /** The request that was parsed last. */
+  latest?: Request;
+  /** Set once more requests have come than may be in flight. */
+  hasTooMany?: true;
   /** The bytes that had arrived when the connection began to wait for its peer. */
   bytesBefore: number;
 }
 
 export type Connections = ReturnType<typeof limitConnections>;
 
+/** Receives what exceeds the limits of connections. */
+interface Excesses {
+  /** A connection was closed because there were too many. */
+  tooMany(): void;
+  /** Called once for a connection of which no more is parsed. Its last requests are still to be answered. */
+  excess(reason: Excess, socket: Socket): void;
+}
+
 /**
  * Limits a server's connections. One too many replaces the one that has waited for its peer for longest: idle, or for
  * the body of a request. So peers that send nothing do not exclude others. If none waits, the new one is closed.
+ *
+ * Each connection has one request in the process at once. A few more may wait behind it.
  */
-export function limitConnections(server: Server, most: number, onLimit: () => void) {
+export function limitConnections(server: Server, most: number, on: Excesses) {
   const connections = new WeakMap<Socket, Connection>();
   const isSecure = 'setSecureContext' in server;
   const handshakes = new Map<string, Connection>();
@@ -25,8 +41,9 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
   let inFlight = 0;
 
   server.on('connection', (socket: Socket) => {
-    const connection = { socket, responses: new Set<ServerResponse>(), bytesBefore: 0 };
+    const connection: Connection = { socket, responses: new Set(), bytesBefore: 0 };
     connections.set(socket, connection);
+    if (!isSecure) parse(socket, connection);
     waiting.add(connection);
     open += 1;
     const peer = isSecure ? peerOf(socket) : '';
@@ -35,9 +52,12 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
       waiting.delete(connection);
       handshakes.delete(peer);
       open -= 1;
+      // Node closes only the first of them.
+      inFlight -= connection.responses.size;
+      connection.responses.clear();
     });
     if (open <= most) return;
-    onLimit();
+    on.tooMany();
     const replaced = connectionToReplace() ?? connection;
     waiting.delete(replaced);
     replaced.socket.destroy();
@@ -45,8 +65,22 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
   // TLS wraps the connection's socket in another one that does not expose it, but has the same peer.
   server.on('secureConnection', (secured: Socket) => {
     const connection = handshakes.get(peerOf(secured));
-    if (connection) connections.set(secured, connection);
+    if (connection === undefined) return;
+    connections.set(secured, connection);
+    parse(secured, connection);
   });
+
+  function parse(socket: Socket, connection: Connection): void {
+    parseInPieces(
+      socket,
+      () => connection.latest,
+      () => {
+        if (connection.hasTooMany) return 'pipelined_too_many';
+        return connection.latest?.isCrumbled ? 'chunks_too_small' : undefined;
+      },
+      (reason) => on.excess(reason, socket),
+    );
+  }
 
   /** Puts a connection at the end of the queue. */
   function startWaiting(connection: Connection): void {
@@ -78,19 +112,32 @@ export function limitConnections(server: Server, most: number, onLimit: () => vo
     inFlight: () => inFlight,
     /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
     has: (socket: Socket): boolean => connections.has(socket),
-    /** Tracks a request until its response is sent or the peer is gone. */
-    serve(request: IncomingMessage, response: ServerResponse): void {
+    /**
+     * Tracks a request until its response is sent or the peer is gone.
+     *
+     * @param begin handles the request, once those before it on its connection are answered. Not called if the connection
+     *   has ended by then, or if too many wait
+     */
+    serve(request: Request, response: ServerResponse, begin: () => void): void {
       const connection = connections.get(request.socket);
-      if (connection === undefined) return;
+      if (connection === undefined || connection.hasTooMany) return;
       const { responses, socket } = connection;
+      const before = [...responses].at(-1);
+      connection.latest = request;
+      if (responses.size >= limits.requestsOfConnection) {
+        connection.hasTooMany = true;
+        return;
+      }
       responses.add(response);
       inFlight += 1;
       startWaiting(connection);
       response.once('close', () => {
-        inFlight -= 1;
-        responses.delete(response);
+        if (responses.delete(response)) inFlight -= 1;
         if (!socket.destroyed) startWaiting(connection);
       });
+      if (before === undefined) begin();
+      // Others have their turn in between.
+      else before.once('close', () => setImmediate(() => request.socket.writable && begin()));
     },
     /** The responses in flight on this connection, in the order in which they are sent. */
     responsesOn: (socket: Socket): readonly ServerResponse[] => [...(connections.get(socket)?.responses ?? [])],

@@ -1,9 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
 import { type Connections, limitConnections } from './connections.ts';
+import { Request } from './parsing.ts';
 import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
@@ -18,6 +19,8 @@ export interface Port {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** What the port is for, as an error names it: `the relay of the demo`. */
+  readonly purpose?: string;
 }
 
 /** A listening socket that the parent process opened. It stays open when this process ends. */
@@ -54,11 +57,11 @@ export async function listen(
   certificate?: Certificate,
 ) {
   let current = firstListener;
-  const listener: RequestListener = (request, response) => {
-    connections.serve(request, response);
-    current(request, response);
+  const listener = (request: Request, response: ServerResponse) => {
+    connections.serve(request, response, () => current(request, response));
   };
   const options = {
+    IncomingMessage: Request,
     handshakeTimeout: most.handshakeTime,
     headersTimeout: most.headersTime,
     requestTimeout: most.requestTime,
@@ -77,14 +80,17 @@ export async function listen(
   const server = secureServer ?? createServer(options, listener);
   // Node drops further headers. With one more than may be, `checkHeaders` sees that there are too many.
   server.maxHeadersCount = limits.headers + 1;
-  const connections = limitConnections(server, most.connections, () => observer.limitHit('connections'));
+  const connections = limitConnections(server, most.connections, {
+    tooMany: () => observer.limitHit('connections'),
+    excess: (reason, socket) => refuse(reason, socket),
+  });
   // Node would send `100 Continue`, and would answer unknown expectations itself, without a body.
   // @see RFC 9110 §10.1.1
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.timeout = most.answerTime;
   server.on('timeout', (socket: Socket) => closeIfSlow(socket, connections, observer));
-  refuseUnreadableRequests(server, connections, observer);
+  const refuse = refuseUnreadableRequests(server, connections, observer);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
     server.listen(where, backlog, resolve);
@@ -119,12 +125,13 @@ function addressOf(server: Server | SecureServer): string {
 /** Why a port cannot be opened, or a passed socket cannot be listened on. */
 function listenError(error: Error, where: Port | PassedSocket): Error {
   if ('fd' in where) return new ConfigError(['the passed socket is not a stream socket that listens']);
-  const { host, port } = where;
+  const { host, port, purpose } = where;
+  const which = purpose === undefined ? `port ${port} on ${host}` : `port ${port}, for ${purpose},`;
   const code = 'code' in error ? error.code : undefined;
   const notHere = `${host} is not an address of this machine: there is nothing to listen on`;
   const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} on ${host} is already in use`,
-    EACCES: `port ${port} on ${host} may not be used by this user`,
+    EADDRINUSE: `${which} is already in use`,
+    EACCES: `${which} may not be used by this user`,
     EADDRNOTAVAIL: notHere,
     ENOTFOUND: notHere,
   };
@@ -167,9 +174,14 @@ function closeIfSlow(socket: Socket, connections: Connections, observer: ServerO
   socket.destroy();
 }
 
-/** Answers the requests that Node does not pass to the listener. */
-function refuseUnreadableRequests(server: Server, connections: Connections, observer: ServerObserver): void {
-  const refuse = (reason: string, socket: Socket) => {
+/**
+ * Answers the requests that Node does not pass to the listener.
+ *
+ * @returns refuses what comes on a connection after the requests that are complete: by the code of a failure, of Node or
+ *   of its HTTP parser
+ */
+function refuseUnreadableRequests(server: Server, connections: Connections, observer: ServerObserver) {
+  const answer = (reason: string, socket: Socket) => {
     const { remoteAddress } = socket;
     observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);
   };
@@ -177,28 +189,34 @@ function refuseUnreadableRequests(server: Server, connections: Connections, obse
   const afterResponses = (socket: Socket, act: () => void) => {
     const responses = connections.responsesOn(socket);
     const lastDue = responses.findLast(({ req, headersSent }) => req.complete || headersSent);
-    if (lastDue === undefined) act();
-    else lastDue.once('close', act);
+    if (lastDue === undefined) return act();
+    lastDue.once('close', act);
+    // Node no longer looks for the end of the connection. The peer could leave a stream behind, with its place.
+    socket.once('end', () => socket.destroy()).resume();
   };
   // After the first parse error, every further byte raises the same error again.
   const refused = new WeakSet<Socket>();
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
+  const refuse = (reason: string, socket: Socket) => {
     if (refused.has(socket)) return;
     refused.add(socket);
     afterResponses(socket, () => {
       // Don't answer a peer that has closed the connection or has sent nothing.
       const isSilent = socket.bytesRead === 0 || !connections.has(socket);
-      const isDeaf = !socket.writable || error.code === 'ECONNRESET';
+      const isDeaf = !socket.writable || reason === 'ECONNRESET';
       if (isSilent || isDeaf) socket.destroy();
-      else refuse(error.code ?? '', socket);
+      else answer(reason, socket);
     });
+  };
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
+    refuse(code, socket);
   });
   // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy());
     afterResponses(socket, () => {
-      if (socket.writable) refuse('CONNECT', socket);
+      if (socket.writable) answer('CONNECT', socket);
     });
   });
+  return refuse;
 }

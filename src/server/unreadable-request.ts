@@ -18,19 +18,22 @@ const failures: Readonly<Record<string, FailureCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
   // The relay is no proxy.
   CONNECT: 'not_found',
+  pipelined_too_many: 'pipelined_too_many',
+  chunks_too_small: 'chunks_too_small',
 };
 
 /**
  * Answers a request that Node does not pass to the application, and closes its socket.
  *
- * @param reason the error code of Node or its HTTP parser, or the method `CONNECT`
+ * @param reason the error code of Node or its HTTP parser, the method `CONNECT`, or a failure
  */
 export function answerUnreadableRequest(reason: string, socket: Socket): UnreadableRequest {
-  const { code, status, detail } = new RelayError(failures[reason] ?? 'bad_request');
+  const { code, status, detail, headers: own } = new RelayError(failures[reason] ?? 'bad_request');
   const requestId = randomUUID();
   const body = JSON.stringify({ detail });
   const headers = {
     ...securityHeaders,
+    ...own,
     'X-Request-Id': requestId,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),

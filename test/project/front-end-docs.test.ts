@@ -42,6 +42,7 @@ const neverACode: readonly string[] = [
   // Pages get access_denied, invalid_grant or session_refused.
   ...['access_refused', 'access_ended', 'user_record_signed', 'not_found'],
   ...['host_unusable', 'request_timeout', 'headers_too_large', 'not_ready'],
+  ...['pipelined_too_many', 'chunks_too_small'],
   'client_gone',
 ];
 

@@ -8,7 +8,7 @@ const operations = readFileSync(new URL('../../docs/operations.md', import.meta.
 type OfFile = 'apisOfFrontEnd' | 'configFileSize' | 'configFileAliases' | 'registrations' | 'resources' | 'frontEnds';
 
 /** The name of each other limit in the table. */
-const names: Readonly<Record<Exclude<keyof typeof limits, OfFile>, string>> = {
+const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSize'>, string>> = {
   handshakeTime: 'time for a TLS handshake',
   headersTime: 'time for the headers of a request',
   requestTime: 'time for a whole request',
@@ -21,6 +21,8 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile>, string>> = {
   headerSize: 'request line and headers',
   headerSizeWithSessions: 'request line and headers, if a front end has sessions at the start',
   headers: 'headers of a request',
+  requestsOfConnection: 'requests of one connection at once',
+  smallChunks: 'chunks of a body that are smaller than 16 bytes and come together',
   documentSize: 'the metadata document of a client',
   documentTime: 'time for the metadata document of a client',
   clientIdLength: '`client_id` of a registration',

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type RawAnswer, readAnswers } from '../../../fuzz/hostile/answer.ts';
+import { limits } from '../../../src/limits.ts';
 import { RawConnection } from './raw-connection.ts';
 
-const atOnce = 50;
+const atOnce = limits.requestsOfConnection;
 
 /**
  * Sends many requests on a connection, and reads an answer for each. A character is a byte. If a request

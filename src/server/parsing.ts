@@ -1,0 +1,95 @@
+import { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { limits } from '../limits.ts';
+
+/** Why no more of a connection is parsed: the code of its failure. */
+export type Excess = 'pipelined_too_many' | 'chunks_too_small';
+
+/**
+ * A request whose body costs by its bytes. What a client sends in many small chunks reaches the reader in as many parts
+ * as were read from the connection.
+ */
+export class Request extends IncomingMessage {
+  readonly #held: Buffer[] = [];
+  #small = 0;
+
+  /** Whether more small chunks have come than any useful body has. */
+  get isCrumbled(): boolean {
+    return this.#small > limits.smallChunks;
+  }
+
+  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+    if (Buffer.isBuffer(chunk) && chunk.length < limits.smallChunkSize) {
+      this.#held.push(chunk);
+      return true;
+    }
+    this.release();
+    return super.push(chunk, encoding);
+  }
+
+  /** Passes on the small chunks that have come. @returns false if the reader should get no more for now */
+  release(): boolean {
+    const held = this.#held.splice(0);
+    if (held.length === 0) return true;
+    // One alone costs no more than the read that it came with.
+    if (held.length > 1) this.#small += held.length;
+    return super.push(held.length > 1 ? Buffer.concat(held) : held[0]);
+  }
+}
+
+// A few requests of a browser. Each further piece of a read is twice as long, unless the piece before was expensive.
+const firstPiece = 1024;
+
+/**
+ * Parses what a connection sends in pieces. Node parses all that it has read, up to 64 KiB, before any other client's
+ * turn: a thousand pipelined requests, or ten thousand chunks.
+ *
+ * @param latest the request that was parsed last
+ * @param excessOf why no more may be parsed. It is asked after each piece
+ * @param stop called once, with the answer to it
+ */
+export function parseInPieces(
+  socket: Socket,
+  latest: () => Request | undefined,
+  excessOf: () => Excess | undefined,
+  stop: (excess: Excess) => void,
+): void {
+  // Node's HTTP server also accepts sockets that are not its own. So it listens for data, and takes it from the system
+  // directly only while nobody else listens.
+  const [parse] = socket.listeners('data');
+  if (parse === undefined) return;
+  socket.removeAllListeners('data');
+  let isStopped = false;
+
+  /** @returns false if the rest has to wait, or is not for the parser */
+  function goesOn(): boolean {
+    const excess = excessOf();
+    if (excess !== undefined) {
+      isStopped = true;
+      stop(excess);
+    }
+    const isParsed = !isStopped && !socket.destroyed && socket.listenerCount('data', parse) > 0;
+    return isParsed && !socket.isPaused();
+  }
+
+  function onData(bytes: NonSharedBuffer): void {
+    if (isStopped) return;
+    let size = firstPiece;
+    let end = 0;
+    let before = latest();
+    do {
+      parse?.call(socket, bytes.subarray(end, end + size));
+      end += size;
+      const current = latest();
+      if (current?.release() === false) socket.pause();
+      // Only one body came.
+      if (current === before) size *= 2;
+      before = current;
+    } while (goesOn() && end < bytes.length);
+    // The rest comes again: after a pause, or to what has replaced the parser after a CONNECT request.
+    if (end < bytes.length && !isStopped && !socket.destroyed) socket.unshift(bytes.subarray(end));
+  }
+
+  // Node removes its own listener when it hands the connection over. By this mark, it removes this one.
+  socket.on('data', Object.assign(onData, { listener: parse }));
+}

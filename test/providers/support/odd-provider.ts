@@ -25,6 +25,8 @@ const frontEnds = {
   code: `  app: { origin: '${frontendOrigin}', token-delivery: code, refresh-tokens: bearer }`,
   session: `  app: { origin: '${sessionOrigin}', token-delivery: session }`,
   query: `  app: { origin: '${frontendOrigin}' }`,
+  bound: `  app: { origin: '${frontendOrigin}', token-delivery: code, refresh-tokens: bound }`,
+  cms: `  app: { origin: '${frontendOrigin}', token-delivery: cms, refresh-tokens: bearer }`,
 };
 
 /** What a test changes of the provider and of the relay. */
@@ -37,6 +39,8 @@ export interface Setting {
   readonly delivery?: keyof typeof frontEnds;
   /** Lines of the front end's scope, or others of its entry. */
   readonly frontEnd?: string;
+  /** Further lines of the file. */
+  readonly relay?: string;
 }
 
 /** A provider that differs from all others, and a relay that logs in there, configured by a file. */
@@ -77,11 +81,12 @@ export class OddProvider {
   }
 
   /** The configuration file of a relay at this provider. */
-  file({ lines = [], isDiscovered = false, delivery = 'code', frontEnd = '' }: Setting = {}): string {
+  file({ lines = [], isDiscovered = false, delivery = 'code', frontEnd = '', relay = '' }: Setting = {}): string {
     const endpoints = ['authorize-url: P/authorize', 'token-url: P/token', 'user-url: P/user'];
     const entry = ['client-id: client-1', 'client-secret: secret-canary', ...(isDiscovered ? [] : endpoints), ...lines];
     return `base-url: ${baseUrl}
 key-file: ./key
+${relay}
 providers:
   provider:
     ${entry.join('\n    ').replaceAll(/\bP(?=\/|$)/gm, this.origin)}
@@ -134,7 +139,13 @@ ${frontEnds[delivery].replace(' }', `${frontEnd && `, ${frontEnd}`} }`)}
       now: () => Date.now() + this.ahead,
     });
     this.#created = created;
-    this.#relay = await serve(created.listener);
+    const here = await serve((request, response) => {
+      // As a proxy that keeps the names.
+      const isHere = request.headers.host === `127.0.0.1:${here.port}`;
+      if (isHere) request.headers.host = new URL(baseUrl).host;
+      created.listener(request, response);
+    });
+    this.#relay = here;
     created.takeOver();
     // Discovery is over, and the tests ask about logins.
     this.requests.length = 0;

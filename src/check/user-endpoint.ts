@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../oauth/json.ts';
-import { isJwt, userRequest } from '../upstream/provider-endpoints.ts';
+import { isJwt, isUserAnswer, userRequest } from '../upstream/provider-endpoints.ts';
 import { ask, wrongKind } from './answer.ts';
 import { fixUrl, madeUp, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
@@ -20,7 +20,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   const misplaced = wrongKind(lookup, answer, fix);
   if (misplaced !== undefined) return misplaced;
   // What is left is a refusal: `wrongKind` has removed redirects, 404, 405, 429, 5xx and HTML pages.
-  if (status !== 200) return refused;
+  if (!isUserAnswer(provider)(status)) return refused;
   if (isJwt(headers['content-type'])) {
     return lookup.problem(
       'signs or encrypts the user info (application/jwt), and the relay reads plain JSON only',

@@ -59,8 +59,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       signal?: AbortSignal,
       purpose: 'user' | 'access' = 'user',
     ) {
-      // The contract asks by GET, and takes 200 alone.
-      const needsBody = provider.userRequest === 'post' ? isSuccess : isOk;
+      const needsBody = isUserAnswer(provider);
       const request = { ...userRequest(provider, accessToken), endpoint: purpose, needsBody, signal };
       const { status, headers, body } = await client.call(request, observe);
       if (!needsBody(status)) throw lookupFailure(status, headers['retry-after']);
@@ -112,6 +111,10 @@ function lookupFailure(status: number, retryAfter: string | undefined): RelayErr
   const headers = isNumber ? { 'Retry-After': String(seconds) } : {};
   return new RelayError('lookup_postponed', { headers });
 }
+
+/** Which statuses of the user lookup are an answer. The contract asks by GET, and takes 200 alone. */
+export const isUserAnswer = ({ userRequest: method }: Pick<Provider, 'userRequest'>) =>
+  method === 'post' ? isSuccess : isOk;
 
 /** Whether a user record is signed or encrypted. @see OpenID Connect Core 1.0 §5.3.2 */
 export function isJwt(contentType = ''): boolean {

@@ -96,6 +96,17 @@ describe('a provider by hand', () => {
     }
   });
 
+  it('warns of a header that may be a secret, in a file that others can read', () => {
+    const warned = (value: string) => {
+      const text = odd().file({ lines: [`request-headers: { X-Key: ${value} }`] });
+      const { warnings } = readFileConfig(text, { files: { 'config.yaml': { text, readableByOthers: true } } });
+      return warnings.filter((one) => one.includes('request-headers'));
+    };
+    expect(warned("'2022-06-28'")).to.deep.equal([]);
+    expect(warned('header-canary-1a2b3c')).to.have.length(1);
+    expect(warned('header-canary-1a2b3c')[0]).to.contain('chmod 600').and.not.contain('canary');
+  });
+
   const ownHeaders = [
     ...['Authorization', 'Host', 'Cookie', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Content-Type', 'TE'],
     ...['Proxy-Authorization', 'Keep-Alive', 'Upgrade', 'Trailer', 'Expect', 'Accept-Encoding', 'content_length'],

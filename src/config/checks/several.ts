@@ -2,7 +2,7 @@ import { matches } from '../../origins/origin-pattern.ts';
 import { endpointNames } from '../../paths.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import { presetOf } from '../provider.ts';
-import type { FrontEndReading, Readings } from '../readings.ts';
+import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
 /** Names the delivery of the first front end with one of these deliveries, at one registration or at any. */
 export function describeDelivery(
@@ -22,16 +22,24 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   const { registrations, frontEnds } = readings;
   reportTakenNames(readings);
   const used = new Set(frontEnds.flatMap((one) => one.registrations));
-  for (const { name, map, sourceOf, warn, faultOfEntry } of registrations) {
+  for (const { name, map, faultOfEntry } of registrations) {
     if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
-    for (const secret of ['clientSecret', 'tokenParams', 'requestHeaders'] as const) {
-      if (file && !file.isPrivate && sourceOf(secret) === 'file')
-        warn(secret, 'is in a file that other users can read: chmod 600 it, or keep the secret in a file of its own');
-    }
   }
   if (file === undefined) return;
+  if (!file.isPrivate) for (const registration of registrations) warnOfReadableSecrets(registration);
   warnOfSharedScopes(readings);
   warnOfTokensBesideSessions(frontEnds);
+}
+
+/** Warns of secrets in a file that other users can read. */
+function warnOfReadableSecrets({ values, sourceOf, warn }: RegistrationReading): void {
+  const isReadable = 'is in a file that other users can read: chmod 600 it';
+  for (const secret of ['clientSecret', 'tokenParams'] as const) {
+    if (sourceOf(secret) === 'file') warn(secret, `${isReadable}, or keep the secret in a file of its own`);
+  }
+  // A version or a name is shorter than a secret.
+  const headers = Object.values(values.requestHeaders ?? {});
+  if (headers.some((value) => value.length >= 16)) warn('requestHeaders', isReadable);
 }
 
 /** Reports entries whose paths would be those of endpoints that only some configurations have. */

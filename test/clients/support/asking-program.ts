@@ -30,6 +30,8 @@ export function askingProgram({ scope = 'read:user user:email', pages = {} }: Se
     const { pathname } = new URL(provider.authorizeUrl);
     provider.pages = {
       [pathname]: (response, { url }) => redirect(granted(provider, url))(response),
+      // Else the provider takes the request for the icon for one of the relay.
+      '/favicon.ico': html(404, ''),
       '/program': html(200, '<h1>You can close this page</h1>'),
       ...Object.fromEntries(Object.entries(pages).map(([path, body]) => [path, html(200, body)])),
     };

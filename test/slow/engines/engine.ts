@@ -9,6 +9,10 @@ export interface Tab {
   type(selector: string, text: string): Promise<void>;
   /** Resolves once the element of the selector shows this text. */
   shows(selector: string, text: string): Promise<void>;
+  /** Presses a key, wherever the focus is. */
+  press(key: 'Tab' | 'Enter'): Promise<void>;
+  /** Gives the page this size, as near as the window can. */
+  resize(width: number, height: number): Promise<void>;
   url(): Promise<string>;
   /** The back button. */
   back(): Promise<void>;

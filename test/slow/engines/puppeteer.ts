@@ -72,6 +72,11 @@ function tab(page: Page): Tab {
         return `${shown}`.includes(text);
       });
     },
+    async press(key) {
+      await page.bringToFront();
+      await page.keyboard.press(key);
+    },
+    resize: (width, height) => page.setViewport({ width, height }),
     // The address that the driver knows may be an earlier one.
     url: async () => `${await page.evaluate('location.href')}`,
     back: async () => void (await page.evaluate('void setTimeout(() => history.back())')),

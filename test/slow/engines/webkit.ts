@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { Builder, By, Capabilities, type WebDriver } from 'selenium-webdriver';
+import { Builder, By, Capabilities, Key, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../harness/system/free-port.ts';
 import { type Engine, type Tab, until } from './engine.ts';
 
@@ -115,6 +115,14 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
       eventually(`${selector} shows ${text}`, async () =>
         Boolean((await (await find(selector))?.getText())?.includes(text)),
       ),
+    press: (key) =>
+      here(() =>
+        driver
+          .actions()
+          .sendKeys(key === 'Tab' ? Key.TAB : Key.ENTER)
+          .perform(),
+      ),
+    resize: (width, height) => here(async () => void (await driver.manage().window().setRect({ width, height }))),
     url: () => here(() => driver.getCurrentUrl()),
     back: () => here(() => driver.navigate().back()),
     arrives: (url) => eventually(`${url} opens`, async () => (await driver.getCurrentUrl()).startsWith(url)),

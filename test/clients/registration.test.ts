@@ -427,7 +427,32 @@ describe('the consent of a person', () => {
     expect(`${again.body}`).to.contain('name="number"').and.not.contain('<script');
     expect(`${again.body}`).to.contain('a program on this device (127.0.0.1)');
     expect(`${again.body}`).to.contain(question.token);
+    expect(again.headers['document-policy']).to.equal('force-load-at-top');
     expect((await agree(question)).code).not.to.equal('');
+  });
+
+  it('is given there by digits that are beside who asks, where the login goes, and each thing it gets', async () => {
+    const question = await ask({ client_id: await clientId({ client_name: 'My tool' }) });
+    const { body } = await decide(question, 'continue');
+    const beside = [...`${body}`.matchAll(/([^\n>]+)(?:<[^>]+>)* <kbd>(\d+)<\/kbd>/g)];
+    const [, ...parts] = beside.map(([, text]) => text?.trim());
+    expect(beside[0]?.[0]).to.contain('My tool');
+    expect(parts).to.deep.equal(['a program on this device (127.0.0.1)', 'read', 'write']);
+    const number = beside.map(([, , digits]) => digits).join('');
+    expect(number).to.match(/^\d{4}$/);
+    const { token: consent, browser } = question;
+    const answer = (typed: string) => {
+      const form = { consent, decision: 'continue', number: typed };
+      return relay().post('consent', form, navigationWith('Sec-Fetch-Site', 'same-origin'), browser);
+    };
+    const wrong = `${(Number(number[0]) + 1) % 10}${number.slice(1)}`;
+    for (const typed of ['', wrong, number.slice(0, 3)]) expect((await answer(typed)).status).to.equal(200);
+    expect((await answer(number)).status).to.equal(303);
+  });
+
+  it('shows a name whose marks cover no other line', async () => {
+    const client_id = await clientId({ client_name: `Z${'\u0351'.repeat(30)} กำลัง เครื่อง` });
+    expect((await ask({ client_id })).text).to.contain(`<bdi>Z${'\u0351'.repeat(3)} กำลัง เครื่อง</bdi>`);
   });
 
   it('goes back with access_denied if it is refused, and the provider is not asked', async () => {

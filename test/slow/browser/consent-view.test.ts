@@ -101,6 +101,22 @@ describe('a question that a person reads, in Chromium', () => {
     return page;
   }
 
+  it('is read in its order, and only its answers have the focus', async () => {
+    const page = await asked(800, 900);
+    const tree = await page.locator('body').ariaSnapshot();
+    const lines = ['heading "Let a program log in as you?"', 'term: Who asks', 'term: Where your login goes'];
+    const all = [...lines, 'term: Your account at', 'term: What it asks for', 'Continue only', 'button "Continue"'];
+    const places = [...all, 'button "Cancel"'].map((line) => tree.indexOf(line));
+    expect(places, tree).to.not.include(-1);
+    expect(places).to.deep.equal(places.toSorted((a, b) => a - b));
+    const focused: unknown[] = [];
+    for (let presses = 0; presses < 2; presses += 1) {
+      await page.keyboard.press('Tab');
+      focused.push(await page.evaluate('document.activeElement.innerText'));
+    }
+    expect(focused).to.deep.equal(['Continue', 'Cancel']);
+  });
+
   const done = (page: Page) => page.getByRole('heading', { name: 'You can close this page' }).waitFor();
 
   // The last one is 1280 × 720, magnified five times.

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { options } from '../config/settings/settings.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
-import { DiscoveryError } from '../oauth/metadata.ts';
+import { DiscoveryError, type MetadataContext } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
@@ -20,7 +20,7 @@ export async function checkDiscovery(context: CheckContext) {
   if ('known' in settings) return { findings: [], provider: settings.known };
   const found = await discover(client, registration);
   return found instanceof DiscoveryError
-    ? { findings: [explain(context, found, new URL(settings.discovered.issuer))] }
+    ? { findings: [explain(context, found, settings.discovered)] }
     : { findings: [discovery.ok('the issuer describes its endpoints')], provider: found };
 }
 
@@ -51,10 +51,14 @@ async function discover(client: UpstreamClient, { provider, ...credentials }: Re
 }
 
 /** Says why an issuer does not describe its provider, and what to correct. */
-function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Finding {
+function explain(
+  context: CheckContext,
+  error: DiscoveryError,
+  { issuer, metadataUrl }: Pick<MetadataContext, 'issuer' | 'metadataUrl'>,
+): Finding {
   const { reason, explanation, code, metadataIssuer } = error;
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
-    const { message, fix } = explainCall(issuer, reason, code, context);
+    const { message, fix } = explainCall(new URL(metadataUrl ?? issuer), reason, code, context);
     return discovery.problem(message, fix);
   }
   const correct = context.describe('issuer');
@@ -64,6 +68,6 @@ function explain(context: CheckContext, error: DiscoveryError, issuer: URL): Fin
   const [message = '', remedy = 'try again later: a relay that runs keeps trying'] = explanation.split(/: (.*)/);
   const fix = isShown
     ? `if that is your provider, set ${correct} to exactly ${metadataIssuer}`
-    : remedy.replace('the issuer', correct);
+    : remedy.replace('the issuer', metadataUrl === undefined ? correct : context.describe('metadataUrl'));
   return discovery.problem(message, fix);
 }

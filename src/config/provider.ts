@@ -36,10 +36,6 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
   if (values.userBody !== undefined && values.userRequest !== 'post') {
     fault('userBody', `needs ${describe('userRequest')} post: a GET has no body`);
   }
-  const { scope, scopeSeparator: separator } = values;
-  if (separator !== undefined && separator !== ' ' && scope?.includes(separator)) {
-    fault('scope', `must have spaces between its words: ${describe('scopeSeparator')} takes their place in requests`);
-  }
   // Basic cannot carry such a client identifier. RFC 7617 §2
   if (values.tokenRequest === 'basic-raw' && values.clientId?.includes(':')) {
     fault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
@@ -76,10 +72,12 @@ type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | un
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
 /** What a preset knows of the answers at its hosts, if one has an endpoint at one of the hosts of these endpoints. */
-function answersAt(given: Endpoints): Pick<Provider, 'access' | 'userRejectedWhen'> {
+function answersAt(given: Endpoints): Partial<Provider> {
   const hosts = hostsOf(given);
   const known = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)))?.provider;
-  return known ? { access: known.access, userRejectedWhen: known.userRejectedWhen } : {};
+  if (known === undefined) return {};
+  const { access, userRejectedWhen, answerScopeSeparator, tokenAnswer } = known;
+  return { access, userRejectedWhen, answerScopeSeparator, tokenAnswer };
 }
 
 /** Puts a provider together from a preset, an issuer and what the registration itself gives. Undefined after a fault. */

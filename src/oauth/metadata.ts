@@ -67,7 +67,8 @@ const explanations = {
   unavailable: 'the address of the metadata answers with status {}, a server error',
   unexpected_status: 'the address of the metadata answers with status {}: correct the issuer',
   redirected: 'the address of the metadata redirects {}: correct the issuer',
-  not_found: 'there is no metadata at the issuer: correct the issuer, or give the three endpoints by hand',
+  not_found:
+    'there is no metadata at the issuer: correct the issuer, set metadata-url if they are elsewhere, or give the three endpoints by hand',
   not_json: 'the metadata is not a JSON object: correct the issuer',
   too_large: 'the metadata is larger than 1 MiB',
   overloaded: 'too many calls to the provider are in flight',

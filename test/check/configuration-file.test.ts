@@ -84,7 +84,7 @@ front-ends:
       );
       expect(fixOf('user lookup (one)')).to.equal(`correct ${file}:7:5 providers.one.user-url`);
       expect(fixOf('discovery (two)')).to.equal(
-        `correct ${file}:10:10 providers.two.issuer, or give the three endpoints by hand`,
+        `correct ${file}:10:10 providers.two.issuer, set metadata-url if they are elsewhere, or give the three endpoints by hand`,
       );
       expect(fixOf('front end (app)')).to.contain(`${file}:12:10 front-ends.app.origin`);
       const fixes = report.findings.map(({ fix }) => fix ?? '');

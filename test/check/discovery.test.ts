@@ -11,7 +11,7 @@ describe('login-relay check, about discovery', () => {
     'an issuer without metadata': [
       html(404, 'Not found'),
       /^there is no metadata at the issuer$/,
-      /^correct --issuer \(PROVIDER_ISSUER\), or give the three endpoints by hand$/,
+      /^correct --issuer \(PROVIDER_ISSUER\), set metadata-url if they are elsewhere, or give the three endpoints by hand$/,
     ],
     'an issuer that answers with a server error': [
       json({}, 503),

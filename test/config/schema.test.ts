@@ -44,12 +44,21 @@ const right: Readonly<Record<string, string>> = {
   'a scope as a list': fileWith({ provider: 'scope: [repo, user]' }),
   'a client ID that looks like a number': `providers: { github: { client-id: 1234.5678, client-secret: b } }\nfront-ends: { ${app} }`,
   'every type of value': `port: 8080\nprovider-timeout: 2.5\ninsecure-http: true\nlog-level: debug\ntrusted-proxies: [10.0.0.0/8, unix]${fileWith({})}`,
+  'headers of a provider': fileWith({ provider: "request-headers: { Notion-Version: '2022-06-28', X-Number: 7 }" }),
+  'a provider by hand': fileWith({
+    provider:
+      "user-request: post, user-body: 'null', scope-separator: ',', logout-url: off, token-request: json, token-answer: body",
+  }),
   'a proxy': `base-url: https://login.example.com\nkey-file: ./key\nproviders: { ${github} }\nfront-ends: { ${app.replace(' }', ', token-delivery: session, proxy: [{ path: /api/github/, url: https://api.example.com/ }] }')} }`,
 };
 
 const wrong: Readonly<Record<string, string>> = {
   'a list': '- port: 1',
   'a text': 'port',
+  'headers as a list': fileWith({ provider: 'request-headers: [Notion-Version]' }),
+  'headers as a text': fileWith({ provider: 'request-headers: "Notion-Version: 1"' }),
+  'headers with a map': fileWith({ provider: 'request-headers: { a: { b: c } }' }),
+  'no headers': fileWith({ provider: 'request-headers: {}' }),
   'an unknown key': fileWith({ relay: 'prot: 1' }),
   'an unknown key of a provider': fileWith({ provider: 'client: a' }),
   'an unknown key of a front end': fileWith({ frontEnd: 'redirect-uri: https://a.example' }),

@@ -397,6 +397,8 @@ describe('a provider by hand', () => {
 
     it('has spaces in the file, and one character between', () => {
       expect(faultsOf(["scope-separator: ','", 'scope: read,activity:read'])).to.have.length(1);
+      const ofPage = odd().file({ lines: ["scope-separator: ','"], frontEnd: 'scope: "read,write"' });
+      expect(() => readFileConfig(ofPage)).to.throw(ConfigError);
       for (const wrong of ["'+'", "'ab'", 'a', "''", "'%'", "'&'"]) {
         expect(faultsOf([`scope-separator: ${wrong}`]), wrong).to.have.length(1);
       }

@@ -25,10 +25,23 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   for (const { name, map, faultOfEntry } of registrations) {
     if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
   }
+  for (const registration of registrations) reportSeparatedScopes(registration, frontEnds);
   if (file === undefined) return;
   if (!file.isPrivate) for (const registration of registrations) warnOfReadableSecrets(registration);
   warnOfSharedScopes(readings);
   warnOfTokensBesideSessions(frontEnds);
+}
+
+/** Reports scopes in which the separator of requests takes the place of spaces: nobody could ask for a part of them. */
+function reportSeparatedScopes(registration: RegistrationReading, frontEnds: readonly FrontEndReading[]): void {
+  const { name, values, describe } = registration;
+  const { scopeSeparator: separator } = values;
+  if (separator === undefined || separator === ' ') return;
+  const message = `must have spaces between its words: ${describe('scopeSeparator')} takes their place in requests`;
+  if (values.scope?.includes(separator)) registration.fault('scope', message);
+  for (const frontEnd of frontEnds.filter((one) => one.registrations.includes(name))) {
+    if (frontEnd.values.scope?.includes(separator)) frontEnd.fault('scope', message);
+  }
 }
 
 /** Warns of secrets in a file that other users can read. */

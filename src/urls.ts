@@ -31,6 +31,12 @@ export const httpUrl = v.pipe(
   v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
 );
 
+/** The URL of one host: that of an origin may have a `*`. */
+export const plainUrl = v.pipe(
+  httpUrl,
+  v.check((url) => !/[,*]/.test(url.hostname), 'must name one host, with no comma and no * in it'),
+);
+
 /** Whether a text spells the host as the parser does. An IPv6 address has many spellings. */
 function namesItsHost(text: string): boolean {
   const [, written] = /^[^/]*\/\/(\[.*\]|[^/?:]*)/.exec(text) ?? [];
@@ -64,7 +70,7 @@ function isLinkLocal({ hostname }: URL): boolean {
 
 /** The URL of a provider's endpoint. Link-local addresses are refused: cloud metadata services use them. */
 export const providerUrl = v.pipe(
-  httpUrl,
+  plainUrl,
   v.check((url) => !isLinkLocal(url), 'must not point to a link-local or metadata address'),
 );
 

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { type Command, type Option as Flag, Help } from 'commander';
+import { secretVariables } from '../config/secret-variables.ts';
 import type { Option } from '../config/settings/setting.ts';
 import { options } from '../config/settings/settings.ts';
 import { wrap } from './print.ts';
@@ -65,7 +66,11 @@ export function variablesHelp(): string {
   const all = Object.values<Option>(options);
   const width = Math.max(...all.map(({ variable }) => variable.length));
   const lines = all.map(({ variable, flag }) => `  ${variable.padEnd(width)}  ${flag}`);
-  return ['', 'Variables of the options:', ...lines, ''].join('\n');
+  const secrets = [
+    `  ${secretVariables.key.padEnd(width)}  the secret of --key-file itself; a file is safer`,
+    `  ${secretVariables.memoryPassword.padEnd(width)}  the password for --shared-memory; a file is safer`,
+  ];
+  return ['', 'Variables of the options:', ...lines, '', 'Without an option:', ...secrets, ''].join('\n');
 }
 
 /** One list of the usual settings, without variables and defaults, and of the command's own options. */

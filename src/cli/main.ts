@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander';
+import { wipeSecrets } from '../config/secret-variables.ts';
 import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { errorLevel, isReadByJournal, withPriority } from '../observability/journal.ts';
 import { OutputError, printError, wrap } from './print.ts';
@@ -26,7 +27,10 @@ export async function main(
   // Otherwise the signal opens a debugger, which can read every secret.
   process.on('SIGUSR1', () => {});
   let exitCode = 0;
-  const program = createProgram(environment, (code) => {
+  // A reload reads the variables again, but nothing that this process starts needs them.
+  const given = { ...environment };
+  wipeSecrets(process.env);
+  const program = createProgram(given, (code) => {
     exitCode = code;
   });
   try {

@@ -93,7 +93,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   checkResources(readings, providers);
   const stateChecks = registrations.map((one) => readStateCheck(one, readings));
   rules.warnWithoutSessions(readings);
-  if (keyFile.path === undefined) rules.reportMissingKey(readings);
+  if (keyFile.path === undefined && keyFile.secrets === undefined) rules.reportMissingKey(readings);
   const memory = readSharedMemory(relay);
   rules.checkMetrics(relay);
   rules.warnOfAmbiguousPath(readings);

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
+import { whyUnfilled } from './literals.ts';
 import type { Reading } from './reading.ts';
 import type { RelayReading } from './readings.ts';
+import { isVisible, secretVariables } from './secret-variables.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
@@ -13,18 +15,36 @@ const shortestSecret = 32;
 export type KeySecrets = readonly [Secret, ...Secret[]];
 
 /**
- * Reads the file that the relay's keys come from: the one that the option names, else the systemd credential, else
- * `key` in systemd's state directory. Without a path, the keys are derived from the client secret; without secrets, the
+ * Reads what the relay's keys come from: the variable `KEY`, else the file that the option names, else the systemd
+ * credential, else `key` in systemd's state directory. Without a path, the keys are derived from the client secret; without secrets, the
  * file is to be created.
  */
 export function readKeyFile(reading: RelayReading) {
-  const { values, newFiles, readFile } = reading;
+  const { values, newFiles, readFile, environment, describe, faultOfVariable } = reading;
+  const { key } = secretVariables;
+  const inVariable = environment[key];
+  if (inVariable && values.keyFile !== undefined) {
+    faultOfVariable(key, `and ${describe('keyFile')} are both given: give only one`);
+  }
+  if (inVariable)
+    return { path: undefined, secrets: readKeyVariable(reading, key, inVariable) ?? [new UnseenSecret()] };
   const [state] = reading.environment['STATE_DIRECTORY']?.split(':') ?? [];
   const inState = state ? `${state}/key` : undefined;
   const path = values.keyFile ?? credentialPath(reading, 'key') ?? inState;
   const isNew = path !== undefined && newFiles !== undefined && isMissingFile(path, readFile);
   if (isNew) reportUncreatable(reading, path);
   return { path, secrets: isNew ? undefined : readSecrets(reading, path, 'keyFile') };
+}
+
+/** Reads the secrets of keys from a variable, with one or two lines as in a file. Undefined after a fault. */
+function readKeyVariable({ faultOfVariable, warnOfVariable }: RelayReading, name: string, text: string) {
+  const unfilled = whyUnfilled(text, true);
+  if (unfilled !== undefined) return faultOfVariable(name, unfilled);
+  const secrets = readSecretLines(text.replace(/\r?\n$/, ''));
+  const message = `must have one or two lines, each of ${shortestSecret} or more characters`;
+  if (secrets === undefined) return faultOfVariable(name, message);
+  warnOfVariable(name, isVisible);
+  return secrets;
 }
 
 /** Reports why a missing key file cannot be created, if it cannot. */

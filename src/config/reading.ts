@@ -3,6 +3,7 @@ import type { NewFiles, ReadFile } from '../text-files.ts';
 import { describeFault, numbered, type PlacedTexts } from './fault.ts';
 import type { FileSettings } from './file/entries.ts';
 import { defaultOf, describe, describeMap, isEntry, positionOf, sourceOf } from './given.ts';
+import { whyUnfilled } from './literals.ts';
 import { isLenient, type Level } from './settings/setting.ts';
 import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.ts';
 import type { OptionSources } from './sources.ts';
@@ -85,6 +86,9 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);
     },
+    /** Reports a fault of a variable that is no option. The message completes a sentence. */
+    faultOfVariable: (name: string, message: string): undefined => faults.add(`${name} ${message}`),
+    warnOfVariable: (name: string, message: string) => warnings.add(`${name} ${message}`),
     /** Notes what this user cannot read, but the relay may. If the relay itself reads, it is a fault: undefined. */
     unread(name: Name, message: string, fix: string, asFault = message): Unseen | undefined {
       if (unseen === undefined) return report(name, asFault);
@@ -97,11 +101,19 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
 
 /** The value of a setting, or why its schema refuses it; neither: it is not set, and has no default. */
 function parse(map: FileSettings, name: string): { output?: unknown; fault?: string } {
-  const { repeatable, schema } = rowAt(map.level, name);
+  const { repeatable, schema, secret = false, isFreeText, map: isMap } = rowAt(map.level, name);
   const otherwise = defaultOf(map, name);
   const texts = map.values[name] ?? (otherwise === undefined ? [] : [otherwise]);
   if (texts.length === 0) return {};
   if (texts.length > 1 && !repeatable) return { fault: 'is given more than once' };
+  if (!isFreeText && !isLenient(map.level)) {
+    // The key of a map says nothing, and values of headers may be in quotes.
+    const unfilled = texts.map((one) =>
+      whyUnfilled(isMap ? one.replace(/^.*?: /s, '') : one, secret || isMap === true),
+    );
+    const index = unfilled.findIndex((why) => why !== undefined);
+    if (index >= 0) return { fault: numbered(index, texts.length, `${unfilled[index]}`) };
+  }
   const text = texts.join(repeatable === 'lines' ? '\n' : ' ');
   const { success, output, issues } = v.safeParse(schema, text, { abortPipeEarly: true });
   if (success) return { output };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
+import { whyUnfilled } from './literals.ts';
 import type { FileText, Reading, Shared } from './reading.ts';
 import type { RegistrationReading } from './readings.ts';
 import { visibleCharacters } from './schemas.ts';
@@ -97,5 +98,7 @@ export function readNamedFile<At extends Level>(
     warn(name, 'names a file that every user can read: chmod o-r it');
   }
   const text = file.text.replace(/\r?\n$/, '');
-  return text === '' ? fault(name, 'names an empty file') : text;
+  if (text === '') return fault(name, 'names an empty file');
+  const unfilled = access === 'private' ? whyUnfilled(text, true) : undefined;
+  return unfilled === undefined ? text : fault(name, `names a file whose content ${unfilled}`);
 }

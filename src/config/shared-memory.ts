@@ -1,8 +1,12 @@
 import { parseAddress } from '../memory/redis-client.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
+import { whyUnfilled } from './literals.ts';
+import type { FileText } from './reading.ts';
 import type { RelayReading } from './readings.ts';
+import { isVisible, secretVariables, splitPassword } from './secret-variables.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
+import { options } from './settings/settings.ts';
 
 /** Reads how to reach the memory that relays share. */
 export function readSharedMemory(reading: RelayReading) {
@@ -19,12 +23,34 @@ export function readSharedMemory(reading: RelayReading) {
     fault('sharedMemory', `must use TLS (rediss:) beyond this machine, unless ${describe('insecureHttp')} allows it`);
   }
   if (values.sharedMemoryCa && !tls) fault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
-  const passwordFile = values.sharedMemoryPasswordFile ?? credentialPath(reading, 'shared-memory-password');
-  const password = readNamedFile(reading, 'sharedMemoryPasswordFile', passwordFile);
+  const password = readPassword(reading);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
   // Only the relay may read one of the files: with the rest alone, nothing can be asked of the server.
   if (typeof password === 'object' || typeof ca === 'object') {
     return { address, password: new UnseenSecret(), ca: undefined };
   }
   return { address, password: password ? new Secret(password) : undefined, ca };
+}
+
+/** The password of the file, of the variable or of the address in its variable, else of the systemd credential. */
+function readPassword(reading: RelayReading): FileText {
+  const { values, environment, sourceOf, describe, faultOfVariable, warnOfVariable } = reading;
+  const { variable } = options.sharedMemory;
+  const inAddress = sourceOf('sharedMemory') === 'environment' ? splitPassword(environment[variable] ?? '') : undefined;
+  const given = [
+    { name: secretVariables.memoryPassword, password: environment[secretVariables.memoryPassword] || undefined },
+    { name: variable, password: inAddress?.password },
+  ].filter(({ password }) => password !== undefined);
+  const file = values.sharedMemoryPasswordFile;
+  const [first, second] = given;
+  if (first === undefined) {
+    const path = file ?? credentialPath(reading, 'shared-memory-password');
+    return readNamedFile(reading, 'sharedMemoryPasswordFile', path);
+  }
+  const other = file === undefined ? second && `the password in ${second.name}` : describe('sharedMemoryPasswordFile');
+  if (other !== undefined) return faultOfVariable(first.name, `and ${other} are both given: give only one`);
+  const unfilled = whyUnfilled(first.password ?? '', true);
+  if (unfilled !== undefined) return faultOfVariable(first.name, `holds a password that ${unfilled}`);
+  warnOfVariable(first.name, `holds a password, and ${isVisible}`);
+  return first.password;
 }

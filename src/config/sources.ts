@@ -1,5 +1,8 @@
-import { isMissingFile, type ReadFile } from '../text-files.ts';
+import { X509Certificate } from 'node:crypto';
+import { codeOf, isMissingFile, type ReadFile, whyUnreadable } from '../text-files.ts';
+import type { Shared } from './reading.ts';
 import { isDecodable } from './schemas.ts';
+import { splitPassword } from './secret-variables.ts';
 import type { Option } from './settings/setting.ts';
 import { type OptionName, options } from './settings/settings.ts';
 
@@ -35,7 +38,10 @@ export function givenBySources(name: OptionName, sources: OptionSources): Given 
   const texts = flags[name];
   if (texts !== undefined) return { source: 'flag', texts };
   const text = isOverruled(name, flags) ? undefined : environment[options[name].variable];
-  return text ? { source: 'environment', texts: [text] } : undefined;
+  if (!text) return undefined;
+  // The password is read on its own: the address is shown.
+  const { address = text } = (name === 'sharedMemory' && splitPassword(text)) || {};
+  return { source: 'environment', texts: [address] };
 }
 
 const packagedFile = '/etc/login-relay/config.yaml';
@@ -74,7 +80,10 @@ const forbidden: readonly [name: string, value: RegExp, why: string][] = [
  * @returns `HTTPS_PROXY` and `NO_PROXY`, in either case of their names. Calls on plain http stay on this machine and
  *   need none
  */
-export function readEnvironment({ environment }: OptionSources, fault: (message: string) => void) {
+export function readEnvironment(
+  { environment, readFile, unseen }: Pick<Shared, 'environment' | 'readFile' | 'unseen'>,
+  fault: (message: string) => void,
+) {
   const proxy: Record<string, string> = {};
   for (const name of ['HTTPS_PROXY', 'NO_PROXY']) {
     const value = environment[name] || environment[name.toLowerCase()];
@@ -86,7 +95,40 @@ export function readEnvironment({ environment }: OptionSources, fault: (message:
   for (const [name, value, why] of forbidden) {
     if (value.test(environment[name] ?? '')) fault(`${name} ${why}`);
   }
+  const authorities = environment['NODE_EXTRA_CA_CERTS'];
+  const unusable = authorities && whyNoAuthorities(authorities, readFile, unseen !== undefined);
+  if (unusable) fault(`NODE_EXTRA_CA_CERTS ${unusable}`);
   return proxy;
+}
+
+/**
+ * Why Node cannot use a file of certificate authorities. It would go on without them, and every call would fail.
+ *
+ * @param mayBeUnseen whether the relay may read what this user cannot
+ */
+function whyNoAuthorities(path: string, readFile: ReadFile, mayBeUnseen: boolean): string | undefined {
+  let text: string;
+  try {
+    text = readFile(path).text;
+  } catch (error) {
+    return mayBeUnseen && codeOf(error) === 'EACCES' ? undefined : whyUnreadable(error);
+  }
+  const certificates = text.match(/-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----.*?-----END [^-]+-----/gs);
+  if (certificates === null) {
+    return 'names a file without a certificate as PEM (-----BEGIN CERTIFICATE-----): convert one of another form with openssl x509 -inform der';
+  }
+  const isWrong = certificates.some(
+    (certificate) => unlessThrown(() => new X509Certificate(certificate)) === undefined,
+  );
+  return isWrong ? 'names a file with a certificate that cannot be read' : undefined;
+}
+
+function unlessThrown<Value>(make: () => Value): Value | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
 }
 
 function isProxyUrl(value: string): boolean {

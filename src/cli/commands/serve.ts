@@ -25,8 +25,7 @@ export async function serve(sources: OptionSources): Promise<void> {
   const logger = await createLogger({ level, format, journalStream });
   endOnUncaughtErrors(logger);
   for (const warning of warnings) logger.warn(warning);
-  const silence = 'systemd-notify has failed: systemd does not know the state of this process';
-  const manager = connectServiceManager(process.env, process.pid, (error) => logger.warn({ error }, silence));
+  const manager = connectServiceManager(process.env, process.pid, (error) => logger.warn({ error }, silenceFor(error)));
   const { socket } = manager;
   if (socket) warnOfUnusedAddress(sources, logger);
   // Handle signals from here on: by default, a signal during the start would end the process.
@@ -82,4 +81,13 @@ function waitingFor(requests: number): string {
   const what = requests === 1 ? '1 request' : `${requests} requests`;
   const most = limits.stopTime / 1000;
   return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
+}
+
+/** What to say if the program that has started this process is not told its state. */
+function silenceFor(error: string): string {
+  if (error !== 'ENOENT') return 'systemd-notify has failed: systemd does not know the state of this process';
+  return (
+    'NOTIFY_SOCKET is set, but there is no program systemd-notify, so nothing learns that the relay is ready. ' +
+    'In a container, start it with --sdnotify=conmon (Podman), or unset NOTIFY_SOCKET'
+  );
 }

@@ -22,7 +22,10 @@ const row = fileRows({ unquoted: true });
 
 /** The settings of `pages`: how the relay's own pages look and speak. */
 export const pageRows = {
-  name: row('name', line(60), { help: 'name above each page, such as that of your organization' }),
+  name: row('name', line(60), {
+    help: 'name above each page, such as that of your organization',
+    isFreeText: true,
+  }),
   logo: row('logo', schemas.filePath, {
     help: 'file with a logo above each page: SVG, PNG, JPEG or WebP, at most 64 KiB',
   }),

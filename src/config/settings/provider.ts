@@ -151,6 +151,7 @@ export const providerRows = group('Provider', {
   }),
   userBody: provider('--user-body <json>', 'PROVIDER_USER_BODY', json, {
     help: "JSON that the user lookup sends, such as 'null'; needs the user request post",
+    isFreeText: true,
   }),
   revocationUrl: address('--revocation-url <url>', 'PROVIDER_REVOCATION_URL', providerUrl, {
     help: 'revocation endpoint (RFC 7009)',

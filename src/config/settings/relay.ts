@@ -1,4 +1,4 @@
-import { httpUrl } from '../../urls.ts';
+import { plainUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
 import { group, rowsOf } from './setting.ts';
 
@@ -20,7 +20,7 @@ export const listeningRows = group('Listening', {
     default: '127.0.0.1',
     restart: true,
   }),
-  baseUrl: relay('--base-url <url>', 'BASE_URL', httpUrl, {
+  baseUrl: relay('--base-url <url>', 'BASE_URL', plainUrl, {
     usual: 4,
     isAddress: true,
     help: 'public URL of this relay, as browsers see it',

@@ -124,6 +124,8 @@ export interface Setting {
   readonly aliases?: readonly string[];
   /** The value is a secret, or may be one by mistake. Messages never show it. */
   readonly secret?: true;
+  /** It is a text for people or a document of another format: its form says nothing. */
+  readonly isFreeText?: true;
   /** Messages leave the value out: the place in the file is enough. */
   readonly unquoted?: true;
   /** The relay reads it only when it starts; `presence`: whether it is there. */

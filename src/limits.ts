@@ -32,8 +32,8 @@ export const limits = {
   /** Requests of one connection that are in the process: one is handled, the others wait for it. */
   requestsOfConnection: 16,
   /** The number of smaller chunks of a body that come together with others. */
-  smallChunks: 1024,
-  smallChunkSize: 16,
+  smallChunks: 512,
+  smallChunkSize: 64,
   parameters: 100,
   /** The body of a request to the token or the revocation endpoint. */
   requestBodySize: 16 * 1024,

@@ -17,17 +17,19 @@ export type AttackedRelay = Awaited<ReturnType<typeof startAttackedRelay>>;
  *
  * @param flags additional flags of the relay
  * @param settings additional settings of each front end
+ * @param resources how many there are
  */
 export async function startAttackedRelay(
   provider: { readonly origin: string; close(): void },
   flags: Readonly<Record<string, string>> = {},
   settings: Readonly<Record<string, string>> = {},
+  resources = 1,
 ) {
   const { relay, port } = await listening({
     flags: {
       ...{ port: '0', 'base-url': baseUrl, 'key-file': await secretFile(stateKey) },
       ...{ 'log-format': 'json', 'refresh-tokens': 'bearer' },
-      config: await secretFile(relayFile(provider.origin, await secretFile(doorSecret), settings)),
+      config: await secretFile(relayFile(provider.origin, await secretFile(doorSecret), settings, resources)),
       ...flags,
     },
   });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { limits } from '../../src/limits.ts';
 import { manyAtOnce } from '../../test/harness/client/many-at-once.ts';
+import { RawConnection } from '../../test/harness/client/raw-connection.ts';
 import { request, type Sending } from '../../test/harness/client/request.ts';
 import { cpuTimeOf } from '../../test/harness/system/processes.ts';
 import { apiPath, doorSecret, frontEnds } from './front-ends.ts';
@@ -14,7 +15,8 @@ type Recipe = readonly [path: string, place: string, part: string];
 /** A request that may be expensive. */
 export interface Costly {
   readonly name: string;
-  readonly sending: Sending;
+  /** As bytes, it ends its connection. */
+  readonly sending: Sending | string;
 }
 
 const gets = [
@@ -30,8 +32,9 @@ const queries = [
   ...[`${oauth}&scope=`, `${oauth}&code_challenge=`, `${oauth}&state=`],
 ].map((start) => `?${start}`);
 const headers = [
-  ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Headers', 'Authorization', 'Connection'],
-  ...['Content-Encoding', 'Content-Type', 'Cookie', 'DPoP', 'Forwarded', 'Host', 'If-None-Match'],
+  ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Access-Control-Request-Headers', 'Authorization'],
+  ...['Cache-Control', 'Connection', 'Content-Encoding', 'Content-Type', 'Cookie', 'DPoP', 'Expect', 'Forwarded'],
+  ...['Host', 'If-Modified-Since', 'If-None-Match', 'Mcp-Method', 'TE', 'Upgrade', 'Via', 'X-Forwarded-Host'],
   ...['Origin', 'Purpose', 'Range', 'Referer', 'Sec-Fetch-Dest', 'Sec-Fetch-Mode'],
   ...['Sec-Fetch-Site', 'Sec-Purpose', 'Transfer-Encoding', 'User-Agent', 'X-Forwarded-For'],
   'X-Login-Relay',
@@ -59,6 +62,9 @@ const knownRecipes: readonly Recipe[] = [
   ['/auth/provider/callback', 'X-Forwarded-For', '10.0.0.1,'],
   ['/api/user', 'Authorization', ' '],
   ['/auth/provider', 'headers', ''],
+  ['/client.js', 'Accept-Encoding', ','],
+  ['/client.js', 'Accept-Encoding', 'a/b;q=0.1,'],
+  ['/client.js', 'If-None-Match', '"a",'],
 ];
 
 const costly = (recipe: Recipe): Costly => ({
@@ -69,6 +75,8 @@ const costly = (recipe: Recipe): Costly => ({
 export const knownCosts = (): Costly[] => [
   ...knownRecipes.map(costly),
   { name: 'a secret of %ff&', sending: introspection('token=a', [basic(filled('%ff&', 40_000))]) },
+  { name: 'a sealed token of no resource', sending: revocation(sealed(4605)) },
+  { name: 'tiny chunks', sending: chunked('/auth/provider/token', filling('1\r\nx\r\n')) },
 ];
 
 export function anyCost(random: Random): Costly {
@@ -83,16 +91,53 @@ const basic = (secret: string): [string, string] => [
   `Basic ${Buffer.from(`notes:${secret}`).toString('base64')}`,
 ];
 
-const introspection = (body: string, more: [string, string][] = []): Sending => ({
-  ...{ method: 'POST', path: '/auth/provider/introspect', body },
+const post = (path: string, body: string, more: [string, string][] = []): Sending => ({
+  ...{ method: 'POST', path, body },
   headers: [['Content-Type', form], ['Content-Length', `${Buffer.byteLength(body)}`], ...more],
 });
+const introspection = (body: string, more?: [string, string][]) => post('/auth/provider/introspect', body, more);
+const revocation = (token: string) => post('/auth/provider/revoke', `client_id=tools&token=${token}`);
+
+/** What looks like a text of the relay, and is none. */
+const sealed = (length: number) => `lr1_${randomBytes(length).toString('base64url')}`;
+
+const bodySize = 96 * 1024;
+const filling = (part: string) => part.repeat(bodySize / part.length);
+const chunked = (path: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: relay.example\r\nContent-Type: ${form}\r\nConnection: close\r\n` +
+  `Transfer-Encoding: chunked\r\n\r\n${body}`;
+
+/** Bodies in chunks of every kind, and many requests in one piece: what the parser of HTTP gets to do. */
+export function framingCosts(): Costly[] {
+  const chunks = [
+    ...['1\r\nx\r\n', '01\r\nx\r\n', '1;\r\nx\r\n', '1;a=b\r\nx\r\n', `1;${'a;'.repeat(100)}\r\nx\r\n`],
+    ...[`1;${'a'.repeat(8000)}\r\nx\r\n`, '1;a="b"\r\nx\r\n', `f\r\n${'x'.repeat(15)}\r\n`],
+    ...[`40\r\n${'x'.repeat(64)}\r\n`, `40\r\n${'x'.repeat(64)}\r\n1\r\nx\r\n`],
+  ];
+  const paths = [
+    ...posts,
+    '/auth/provider',
+    '/auth/provider/introspect',
+    '/auth/check/notes',
+    `${apiPath}repos`,
+    '/none',
+  ];
+  const bodies = [...chunks.map((chunk) => `${filling(chunk)}0\r\n\r\n`), `0\r\n${filling('a: b\r\n')}\r\n`];
+  const get = 'GET /auth/provider HTTP/1.1\r\nHost: relay.example\r\n\r\n';
+  const last = get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+  const others = [`${filling('\r\n')}${last}`, 'GET /\r\n\r\n', `\0${get.repeat(1000)}`];
+  const all = [...paths.flatMap((path) => bodies.map((body) => chunked(path, body))), ...others];
+  return all.map((sending) => {
+    const [, end = ''] = sending.split('\r\n\r\n');
+    return { name: JSON.stringify(`${sending.slice(0, 40)} … ${end.slice(0, 20)}`), sending };
+  });
+}
 
 /** What strangers send to the doors of a resource: tokens, secrets, and other spellings of either. */
 export function doorCosts(): Costly[] {
-  const sealed = `lr1_${randomBytes(4605).toString('base64url')}`;
+  const long = sealed(4605);
   const tokens = [
-    ...['', 'junk', sealed, sealed.slice(0, 6000), `${sealed}=`, 'a'.repeat(room)],
+    ...['', 'junk', long, long.slice(0, 6000), `${long}=`, 'a'.repeat(room)],
     ...parts.map((part) => filled(part, room)),
   ];
   const values = tokens.flatMap((token) => ['Bearer ', 'bEaReR   ', 'Basic ', ''].map((scheme) => scheme + token));
@@ -112,6 +157,7 @@ export function doorCosts(): Costly[] {
   return [
     ...headers.flatMap((more) => [{ path: '/auth/check/notes', headers: more }, introspection('token=a', more)]),
     ...bodies.map((body) => introspection(body)),
+    ...tokens.map((token) => revocation(token.slice(0, 12_000))),
   ].map((sending) => {
     const { path, headers: all, body = '' }: Sending = sending;
     const [last] = all?.slice(-1) ?? [];
@@ -172,16 +218,17 @@ export async function costsOf(
 ): Promise<{ name: string; starts: number }[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
-  async function cost(sending: Sending, times: number): Promise<number> {
+  async function cost(sending: Costly['sending'], times: number): Promise<number> {
     const before = cpuTimeOf(pid);
     await manyAtOnce(times, 4, async () => {
+      if (typeof sending === 'string') return void (await (await RawConnection.open(port)).say(sending).closed);
       const all = { authority: 'relay.example', ...sending, agent, repeatable: true };
       // The relay may close the connection of a refused request before its end.
       await request(port, all).catch(() => {});
     });
     return (cpuTimeOf(pid) - before) / times;
   }
-  async function starts(sending: Sending, times: number): Promise<number> {
+  async function starts(sending: Costly['sending'], times: number): Promise<number> {
     return (await cost(sending, times)) / (await cost({ path: '/auth/provider' }, 3 * times));
   }
 

@@ -98,8 +98,14 @@ export function frontEndOf(name: string | undefined): FrontEndUnderAttack | unde
  * @param origin of the provider
  * @param secretFile that of the resource
  * @param more additional settings of each front end
+ * @param resources how many there are
  */
-export function relayFile(origin: string, secretFile: string, more: Readonly<Record<string, string>> = {}): string {
+export function relayFile(
+  origin: string,
+  secretFile: string,
+  more: Readonly<Record<string, string>> = {},
+  resources = 1,
+): string {
   const urls = {
     'authorize-url': `${origin}/authorize`,
     'token-url': `${origin}/token`,
@@ -125,10 +131,12 @@ export function relayFile(origin: string, secretFile: string, more: Readonly<Rec
     return [name, settings];
   });
   const url = 'https://notes.example/mcp';
-  const tools = { kind: 'native', 'redirect-uris': ['http://127.0.0.1/'], resources: ['notes'] };
+  const others = Array.from({ length: resources - 1 }, (_, index) => `notes${index}`);
+  const doors = others.map((name) => [name, { url: `https://${name}.example/mcp`, provider: 'provider' }]);
+  const tools = { kind: 'native', 'redirect-uris': ['http://127.0.0.1/'], resources: ['notes', ...others] };
   return JSON.stringify({
     providers: Object.fromEntries(providers),
-    resources: { notes: { url, provider: 'provider', 'secret-file': secretFile } },
+    resources: { notes: { url, provider: 'provider', 'secret-file': secretFile }, ...Object.fromEntries(doors) },
     'front-ends': { ...Object.fromEntries(entries), tools: { ...tools, providers: ['provider'] } },
   });
 }

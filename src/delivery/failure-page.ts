@@ -1,6 +1,7 @@
 import { type FailureCode, unlessFailed } from '../failures/relay-error.ts';
 import { type Action, type Context, claimedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
+import { hasShort } from '../http/request-guards.ts';
 import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { optional, type Query, withParameters } from '../oauth/query.ts';
@@ -77,9 +78,6 @@ function isShownToPerson(ctx: Context): boolean {
   return isNavigation(ctx);
 }
 
-/** Characters of an `Accept` that is parsed. Browsers send less than 300, and each media range takes time. */
-const longestAccept = 1024;
-
 /**
  * Whether a browser opens this address as a page. Browsers send no `Sec-Fetch-Mode` over plain http beyond this
  * machine; there, `Accept` has to do.
@@ -88,8 +86,7 @@ const longestAccept = 1024;
  */
 export function isNavigation(ctx: Context): boolean {
   const mode = ctx.get('Sec-Fetch-Mode');
-  const isShort = ctx.get('Accept').length <= longestAccept;
-  return isShort && (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
+  return hasShort(ctx, 'Accept') && (mode === '' || mode === 'navigate') && ctx.accepts('json', 'html') === 'html';
 }
 
 /**

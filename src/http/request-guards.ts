@@ -14,6 +14,14 @@ export function methods(...names: string[]): Middleware {
   };
 }
 
+/** Characters of a header by which a client chooses among answers. Browsers send less than 300. */
+const longestPreference = 1024;
+
+/** Whether a header is short enough to be parsed. Each entry of a list takes time, and nothing depends on a long one. */
+export function hasShort(ctx: Context, name: 'Accept' | 'Accept-Encoding' | 'If-None-Match'): boolean {
+  return ctx.get(name).length <= longestPreference;
+}
+
 /** Refuses prefetches: the person has not asked for a login yet. */
 export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   const purposes = `${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`;

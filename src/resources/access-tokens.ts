@@ -44,5 +44,10 @@ export function createAccessTokens(keys: KeyRing) {
     },
     /** @returns undefined if the token is altered, or not for this resource. It may have ended */
     open: (token: string, { audience }: Pick<Resource, 'audience'>) => seal.open(token, ...audience),
+    /** The same for a token that may be for any of several resources. */
+    reader(token: string) {
+      const open = seal.reader(token);
+      return ({ audience }: Pick<Resource, 'audience'>) => open(...audience);
+    },
   };
 }

@@ -56,8 +56,9 @@ export function revocationEndpoint(served: Served): Handler {
 /** Ends the login of an access token for a resource. @returns whether it is one of the front end */
 async function endedByAccessToken(request: EndpointRequest, token: string): Promise<boolean> {
   const { ctx, frontEnd, grants, doors } = request;
+  const open = grants.accessTokens.reader(token);
   for (const { resource } of doors) {
-    const opened = grants.accessTokens.open(token, resource);
+    const opened = open(resource);
     if (opened?.audience !== frontEnd.audience) continue;
     ctx.state.resource = resource.name;
     ctx.state.person = opened.sub;

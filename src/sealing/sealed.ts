@@ -54,24 +54,33 @@ export function createSeal<Content>(
     },
 
     /** @returns undefined if the text was not sealed with one of the keys, for this purpose and bound to these words */
-    open(text: string, ...boundTo: readonly string[]): Content | undefined {
-      const bytes = bytesOf(text, longest);
-      if (bytes === undefined) return undefined;
+    open: (text: string, ...boundTo: readonly string[]) => reader(text)(...boundTo),
+
+    /** Opens a text that may be bound to one of many lists of words. Only the last step is made for each list. */
+    reader,
+  };
+
+  function reader(text: string): (...boundTo: readonly string[]) => Content | undefined {
+    const bytes = bytesOf(text, longest);
+    if (bytes === undefined) return () => undefined;
+    const head = bytes.subarray(mark.length, headLength);
+    const derived: (Derived | undefined)[] = [];
+    return (...boundTo) => {
       const data = additionalData(purpose, boundTo);
-      for (const key of keys) {
-        const plaintext = decrypt(key, bytes, data);
+      for (const [index, key] of keys.entries()) {
+        derived[index] ??= keyAndNonce(key, head);
+        const plaintext = decrypt(derived[index], bytes, data);
         if (plaintext === undefined) continue;
         const content = v.safeParse(schema, JSON.parse(`${unpack(plaintext)}`));
         return content.success ? content.output : undefined;
       }
       return undefined;
-    },
-  };
+    };
+  }
 }
 
 /** @returns undefined if another key or other `data` sealed the bytes, or if any byte was altered */
-function decrypt(keyOfPurpose: Buffer, bytes: Buffer, data: Buffer): Buffer | undefined {
-  const { key, nonce } = keyAndNonce(keyOfPurpose, bytes.subarray(mark.length, headLength));
+function decrypt({ key, nonce }: Derived, bytes: Buffer, data: Buffer): Buffer | undefined {
   const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength });
   decipher.setAAD(data);
   decipher.setAuthTag(bytes.subarray(-tagLength));
@@ -83,6 +92,8 @@ function decrypt(keyOfPurpose: Buffer, bytes: Buffer, data: Buffer): Buffer | un
   }
   return plaintext;
 }
+
+type Derived = ReturnType<typeof keyAndNonce>;
 
 /** The key and the nonce of one text. @param random the salt and the nonce, as they are at its head */
 function keyAndNonce(keyOfPurpose: Buffer, random: Buffer) {

@@ -5,6 +5,9 @@ import { limits } from '../limits.ts';
 /** Why no more of a connection is parsed: the code of its failure. */
 export type Excess = 'pipelined_too_many' | 'chunks_too_small';
 
+// Bytes of a chunk that is not copied.
+const handedOnAlone = 1024;
+
 /**
  * A request whose body costs by its bytes. What a client sends in many small chunks reaches the reader in as many parts
  * as were read from the connection.
@@ -19,7 +22,7 @@ export class Request extends IncomingMessage {
   }
 
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-    if (Buffer.isBuffer(chunk) && chunk.length < limits.smallChunkSize) {
+    if (Buffer.isBuffer(chunk) && chunk.length < handedOnAlone) {
       this.#held.push(chunk);
       return true;
     }
@@ -32,7 +35,7 @@ export class Request extends IncomingMessage {
     const held = this.#held.splice(0);
     if (held.length === 0) return true;
     // One alone costs no more than the read that it came with.
-    if (held.length > 1) this.#small += held.length;
+    if (held.length > 1) this.#small += held.filter(({ length }) => length < limits.smallChunkSize).length;
     return super.push(held.length > 1 ? Buffer.concat(held) : held[0]);
   }
 }

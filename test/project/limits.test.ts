@@ -22,7 +22,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   headerSizeWithSessions: 'request line and headers, if a front end has sessions at the start',
   headers: 'headers of a request',
   requestsOfConnection: 'requests of one connection at once',
-  smallChunks: 'chunks of a body that are smaller than 16 bytes and come together',
+  smallChunks: 'chunks of a body that are smaller than 64 bytes and come together',
   documentSize: 'the metadata document of a client',
   documentTime: 'time for the metadata document of a client',
   clientIdLength: '`client_id` of a registration',

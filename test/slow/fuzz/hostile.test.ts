@@ -4,11 +4,14 @@ import { expect } from 'chai';
 import { startAcceptingProvider } from '../../../fuzz/hostile/accepting-provider.ts';
 import { attack } from '../../../fuzz/hostile/attack.ts';
 import { type AttackedRelay, startAttackedRelay } from '../../../fuzz/hostile/attacked-relay.ts';
-import { anyCost, costsOf, doorCosts, knownCosts } from '../../../fuzz/hostile/costs.ts';
+import { anyCost, costsOf, doorCosts, framingCosts, knownCosts } from '../../../fuzz/hostile/costs.ts';
+import { stateKey } from '../../../fuzz/hostile/front-ends.ts';
 import { takeHostileAnswers } from '../../../fuzz/hostile/hostile-answers.ts';
 import { startHostileProvider } from '../../../fuzz/hostile/hostile-provider.ts';
 import { randomFor } from '../../../fuzz/hostile/random.ts';
+import { limits } from '../../../src/limits.ts';
 import { servedDuring } from '../../harness/client/honest-client.ts';
+import { secretFile } from '../../harness/relay/relay-under-test.ts';
 import { memoryOf } from '../../harness/system/processes.ts';
 
 const { REQUESTS, ANSWERS, COSTS, SEED, FIRST } = process.env;
@@ -66,13 +69,14 @@ describe('a relay under attack', function () {
       'trusted-proxies': '127.0.0.1,10.0.0.0/8',
       'rate-limit': '1000000',
       'refused-exchanges': '0',
+      'key-file': await secretFile(`${stateKey}\n${'previous'.repeat(5)}`),
     };
     const pages = { 'error-delivery': 'page' };
-    attacked = await startAttackedRelay(await startAcceptingProvider(), flags, pages);
+    attacked = await startAttackedRelay(await startAcceptingProvider(), flags, pages, limits.resources);
     const others = Array.from({ length: costs }, (_, part) => anyCost(randomFor(seed, part)));
     // A short run has every fortieth.
-    const ofDoors = doorCosts().filter((_, index) => isLong || index % 40 === 0);
-    const measured = await costsOf(attacked.relay, [...knownCosts(), ...ofDoors, ...others]);
+    const some = [...doorCosts(), ...framingCosts()].filter((_, index) => isLong || index % 40 === 0);
+    const measured = await costsOf(attacked.relay, [...knownCosts(), ...some, ...others]);
     const lines = measured.map(({ name, starts }) => `${starts.toFixed(1)} starts: ${name}`);
     print(`seed ${seed}: ${measured.length} requests`, ...lines.slice(0, 20));
     // Ten are wanted. Other programs disturb, and faults cost hundreds.

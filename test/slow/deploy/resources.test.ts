@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
+import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { send } from '../../harness/client/http-client.ts';
 import { pipelined } from '../../harness/client/pipelined.ts';
@@ -34,7 +37,10 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       [relay, application] = await Promise.all([startRelay(), startApplication()]);
       proxy = await Balancer.start(kind, [relay.port]);
     });
-    beforeEach(() => void application.heads.splice(0));
+    beforeEach(() => {
+      application.heads.length = 0;
+      application.uploads.length = 0;
+    });
     afterEach('the relay was asked as it should be', () => {
       expect(relay.violations).to.deep.equal([]);
     });
@@ -101,8 +107,10 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       ]);
     });
 
-    it(`shows the application none of ${forgeries.length} identities that a client claims`, async () => {
-      const requests = forgeries.map((forgery) => {
+    // nginx removes a header by its full name alone.
+    const claimed = forgeries(name !== 'nginx');
+    it(`shows the application none of ${claimed.length} identities that a client claims`, async () => {
+      const requests = claimed.map((forgery) => {
         const headers = [...forgery, ['Authorization', `Bearer ${relay.token}`]];
         const lines = headers.map((header) => `${header.join(': ')}\r\n`).join('');
         return `GET /mcp HTTP/1.1\r\nHost: notes.example.com\r\n${lines}\r\n`;
@@ -122,9 +130,65 @@ for (const [name, kind] of Object.entries(guards(() => application.port))) {
       ]) {
         application.heads.length = 0;
         const connection = await say('FROBNICATE /mcp', `Authorization: Bearer ${relay.token}`, 'Cookie: a=b', framed);
-        await connection.hear('ok');
+        await connection.hear('\r\n\r\n');
         connection.close();
-        expect(expectPassed()).to.match(/^FROBNICATE \/mcp /);
+        // HAProxy before 3.2 takes no body without a length, because it cannot remove trailers.
+        if (name === 'haproxy' && connection.heard.startsWith('HTTP/1.1 411 ')) {
+          expect(framed).to.contain('chunked');
+          expect(application.heads).to.deep.equal([]);
+        } else {
+          expect(expectPassed()).to.match(/^FROBNICATE \/mcp /);
+        }
+      }
+    });
+
+    /** Sends a request over HTTP/2. @returns the status; undefined if the proxy takes no such request */
+    const uploadOverHttp2 = async (isAgreed: boolean, headers: OutgoingHttpHeaders, trailers?: OutgoingHttpHeaders) => {
+      const { promise: isOver, resolve: end } = Promise.withResolvers<undefined>();
+      const to = { port: proxy.tlsPort, host: '127.0.0.1', rejectUnauthorized: false };
+      const socket = connectTls({ ...to, ...(isAgreed && { ALPNProtocols: ['h2'] }) });
+      socket.on('error', () => end(undefined)).on('close', () => end(undefined));
+      const session = connectHttp2('https://notes.example.com', { createConnection: () => socket });
+      session.on('error', () => end(undefined));
+      const start = { ':method': 'POST', ':path': '/upload', authorization: `Bearer ${relay.token}` };
+      const request = session.request({ ...start, ...headers }, { waitForTrailers: trailers !== undefined });
+      request.on('error', () => end(undefined)).on('wantTrailers', () => request.sendTrailers(trailers ?? {}));
+      const answered = once(request, 'response').then(
+        ([response]) => response[':status'],
+        () => undefined,
+      );
+      request.end('body');
+      const status: number | undefined = await Promise.race([answered, isOver]);
+      session.destroy();
+      socket.destroy();
+      return status;
+    };
+
+    it('passes no trailers: some servers take them for headers', async () => {
+      const trailers = ['x-forwarded-user', 'x-other', 'authorization'].map((one) => [one, claim] as const);
+      const expectNoTrailers = (status: unknown, how: string) => {
+        // HAProxy before 3.2 takes no body without a length. Over HTTP/2, proxies end what they do not expect.
+        expect(status, how).to.be.oneOf([200, 411, undefined]);
+        expect(application.uploads.join(), how).not.to.match(new RegExp(`x-other: |${claim}`, 'i'));
+      };
+      for (const announced of ['', 'Trailer: X-Forwarded-User, X-Other\r\n', 'TE: trailers\r\n']) {
+        const connection = await RawConnection.open(proxy.port);
+        const lines = trailers.map((one) => `${one.join(': ')}\r\n`).join('');
+        connection.say(
+          `POST /upload HTTP/1.1\r\nHost: notes.example.com\r\nAuthorization: Bearer ${relay.token}\r\n` +
+            `${announced}Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n${lines}\r\n`,
+        );
+        await connection.hear('\r\n\r\n');
+        connection.close();
+        expectNoTrailers(Number(connection.heard.slice('HTTP/1.1 '.length, 12)), announced);
+      }
+      for (const headers of [{}, { 'content-length': '4' }, { trailer: 'x-forwarded-user, x-other' }]) {
+        // Go refuses an announcement of others.
+        const sent = Object.fromEntries('trailer' in headers ? trailers.slice(0, 2) : trailers);
+        for (const isAgreed of [true, false]) {
+          const status = await uploadOverHttp2(isAgreed, headers, sent);
+          expectNoTrailers(status, `HTTP/2 ${JSON.stringify(headers)}`);
+        }
       }
     });
 

@@ -1,31 +1,46 @@
+import { claimedIdentities } from '../../../../src/api-proxy/claimed-identities.ts';
 import { type Header, identity } from './guarded-application.ts';
 
 /** Whom the client claims to be. */
 export const claim = 'mallory';
 
-/** What a client may send to be taken for somebody else, or for nobody. */
-export const forgeries: readonly (readonly Header[])[] = [
-  ...identity.flatMap(([name]): Header[][] => [
-    ...[
-      ...[name, name.toLowerCase(), name.toUpperCase(), name.replace('-', '_')],
-      ...[name.replaceAll('-', '_'), name.replaceAll('-', '_').toUpperCase()],
-      ...[name.replaceAll('-', '.'), name.replaceAll('-', '|')],
-    ].map((spelt): Header[] => [[spelt, claim]]),
-    [
-      [name, claim],
-      [name.toLowerCase(), claim],
-    ],
-    [['Connection', `keep-alive, ${name.toLowerCase()}`]],
-    [
-      ['Connection', name],
-      ['Connection', 'Authorization'],
-      [name, claim],
-    ],
+/** The names by which the relay and other proxies say who a person is, and older ones of the templates. */
+const names = [
+  ...new Set([
+    ...identity.map(([name]) => name),
+    ...Object.values(claimedIdentities).flat(),
+    ...['X-Auth', 'X-Authuser', 'OIDC-CLAIM-sub', 'X-SSL-Client-CN', 'SSL-CLIENT-S-DN', 'X-MS-CLIENT-PRINCIPAL'],
   ]),
-  ...[
-    ...['Remote-User', 'Remote_User', 'REMOTE_USER', 'remote-groups'],
-    ...['X-Remote-User', 'X_Remote_User', 'X-Webauth-User', 'X-Auth-User'],
-    ...['X-Auth-Request-User', 'X-Auth-Request-Email', 'X-User', 'X-User-Id'],
-    ...['X-Forwarded-Access-Token', 'X_Forwarded_Access_Token'],
-  ].map((name): Header[] => [[name, claim]]),
 ];
+/** Names that only a pattern matches. */
+const madeUp = Object.keys(claimedIdentities).flatMap((pattern) =>
+  pattern.endsWith('*') ? [pattern.replace('*', 'made-up')] : [],
+);
+
+const spellings = (name: string) => [
+  ...[name, name.toLowerCase(), name.toUpperCase(), name.replace('-', '_')],
+  ...[name.replaceAll('-', '_'), name.replaceAll('-', '_').toUpperCase()],
+  ...[name.replaceAll('-', '.'), name.replaceAll('-', '|')],
+];
+
+const forgeriesOf = (name: string): Header[][] => [
+  ...spellings(name).map((spelt): Header[] => [[spelt, claim]]),
+  [
+    [name, claim],
+    [name.toLowerCase(), claim],
+  ],
+  [['Connection', `keep-alive, ${name.toLowerCase()}`]],
+  [
+    ['Connection', name],
+    ['Connection', 'Authorization'],
+    [name, claim],
+  ],
+];
+
+/**
+ * What a client may send to be taken for somebody else, or for nobody.
+ *
+ * @param matchesPatterns whether the proxy removes names that it does not know whole
+ */
+export const forgeries = (matchesPatterns: boolean): readonly (readonly Header[])[] =>
+  [...names, ...(matchesPatterns ? madeUp : [])].flatMap(forgeriesOf);

@@ -77,19 +77,34 @@ const troubles: Readonly<Record<string, (response: ServerResponse, socket: Socke
 /** The application behind a proxy: it remembers the heads of its requests, each as it came. */
 export interface Application extends Serving {
   readonly heads: string[];
+  /** All that came on the connections of uploads. */
+  readonly uploads: string[];
   /** The connection of the last request. */
   latest(): Socket;
+  /** How many connections are open. */
+  open(): number;
 }
 
-/** Starts an application that streams at `/events`, and echoes over WebSockets. */
+/** Starts an application that streams at `/events`, echoes over WebSockets, and reads whole requests at `/upload`. */
 export async function startApplication(): Promise<Application> {
   const heads: string[] = [];
+  const uploads: string[] = [];
+  const open = new Set<Socket>();
   let last: Socket | undefined;
   const server = await serveTcp((socket) => {
     let head = '';
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
     socket.setEncoding('latin1').on('data', (text: string) => {
-      if (head.includes('\r\n\r\n')) return;
+      const isUpload = head.includes(' /upload ');
+      if (head.includes('\r\n\r\n') && !isUpload) return;
       head += text;
+      if (isUpload || head.includes(' /upload ')) {
+        if (!isWhole(head)) return;
+        uploads.push(head);
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok');
+        return;
+      }
       if (!head.includes('\r\n\r\n')) return;
       heads.push(head);
       last = socket;
@@ -108,11 +123,22 @@ export async function startApplication(): Promise<Application> {
   });
   return Object.assign(server, {
     heads,
+    uploads,
+    open: () => open.size,
     latest: () => {
       if (last === undefined) throw new Error('no request has come');
       return last;
     },
   });
+}
+
+/** Whether a request has come with all of its body, and its trailers. */
+function isWhole(request: string): boolean {
+  const end = request.indexOf('\r\n\r\n');
+  if (end < 0) return false;
+  const body = request.slice(end + 4);
+  if (/^transfer-encoding: *chunked\r$/im.test(request)) return /(?:^|\r\n)0\r\n(?:[^\r\n]+\r\n)*\r\n$/.test(body);
+  return body.length >= Number(/^content-length: *(\d+)\r$/im.exec(request)?.[1] ?? 0);
 }
 
 /** @see RFC 6455 §4.2.2 */

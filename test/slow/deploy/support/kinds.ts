@@ -104,15 +104,20 @@ const streaming: Readonly<Record<string, readonly Replacement[]>> = {
   ],
 };
 
-export const streamingKinds: Readonly<Record<string, BalancerKind>> = Object.fromEntries(
-  Object.entries(kinds).map(([name, kind]) => [
-    name,
-    {
-      ...kind,
-      replacements: (site: Site) => [...(streaming[name] ?? []), ...kind.replacements(site)],
-    },
-  ]),
-);
+/** The same kinds, whose files are changed further. */
+function withReplacements(
+  of: Readonly<Record<string, BalancerKind>>,
+  changes: Readonly<Record<string, readonly Replacement[]>>,
+): Readonly<Record<string, BalancerKind>> {
+  return Object.fromEntries(
+    Object.entries(of).map(([name, kind]) => [
+      name,
+      { ...kind, replacements: (site: Site) => [...(changes[name] ?? []), ...kind.replacements(site)] },
+    ]),
+  );
+}
+
+export const streamingKinds = withReplacements(kinds, streaming);
 
 /** The proxies of `deploy` that ask a relay before they pass a request on to an application at this port. */
 export function guards(applicationPort: () => number): Readonly<Record<string, BalancerKind>> {
@@ -151,6 +156,19 @@ export function guards(applicationPort: () => number): Readonly<Record<string, B
     },
   };
 }
+
+/** How long each of these proxies waits for an upload: seconds in place of minutes. */
+const impatience: Readonly<Record<string, readonly Replacement[]>> = {
+  haproxy: [
+    ['wait-for-body time 60s', 'wait-for-body time 2s'],
+    ['set-timeout server 2m', 'set-timeout server 3s'],
+  ],
+  nginx: [['client_body_timeout 60s', 'client_body_timeout 2s']],
+  caddy: [['read_body 2m', 'read_body 3s']],
+};
+
+/** The same as `guards`, with less patience for uploads. */
+export const impatientGuards = (applicationPort: () => number) => withReplacements(guards(applicationPort), impatience);
 
 /** Takes the relay out of rotation, as an operator does, and waits for its requests to end. */
 export async function drain(balancer: Balancer, relay: string): Promise<void> {

@@ -143,6 +143,9 @@ export type LoginErrorCode =
   | 'issuer_wrong'
   | 'network'
   | 'popup_closed'
+  | 'login_left'
+  | 'insecure_context'
+  | 'frame_foreign'
   | 'return_to_invalid'
   | 'storage_blocked'
   | `http_${number}`

@@ -1,10 +1,10 @@
 import type { ChangeReason, Login, LoginErrorCode, LoginOptions, LoginRequest } from '../client.d.ts';
 import { keepCookie } from './cookie.ts';
-import { failAsBlocked, LoginError } from './errors.ts';
+import { expectSecure, failAsBlocked, LoginError } from './errors.ts';
 import type { Known } from './keeper.ts';
 import { checked } from './options.ts';
 import { failAsNetwork, read } from './relay.ts';
-import { type Pending, scrollBack, takePending } from './returning.ts';
+import { type Pending, scrollBack, takePending, wrongIssuer } from './returning.ts';
 import { keepTokens } from './tokens.ts';
 
 /** What a tab tells the others. */
@@ -18,6 +18,18 @@ interface Message {
 }
 
 const minute = 60_000;
+
+const closed = 'The window was closed.';
+const unheard = ' Or this frame of another site cannot hear it: log in outside of the frame.';
+
+/** Whether the page is in a frame of another origin. */
+function isInForeignFrame(): boolean {
+  try {
+    return !top?.location.href;
+  } catch {
+    return true;
+  }
+}
 
 /** @see RFC 6750 §3.1 */
 const saysInvalid = ({ headers }: Response) => headers.get('WWW-Authenticate')?.includes('invalid_token');
@@ -67,11 +79,17 @@ export function createLogin(given: LoginOptions): Login {
   /** Whether the user was looked up with the present token. */
   let isChecked = false;
 
+  /** Ends each login for which the person has left this page: they are back. */
+  const leaves: (() => void)[] = [];
+
   /** The login that was over last. */
   let over: string | undefined;
 
   /** One tab at a time. */
-  const alone = <T>(task: () => Promise<T>): Promise<T> => navigator.locks.request(name, task).catch(failAsBlocked);
+  const alone = async <T>(task: () => Promise<T>): Promise<T> => {
+    expectSecure();
+    return navigator.locks.request(name, task).catch(failAsBlocked);
+  };
 
   /** @param isTold another tab has told it, or knows it */
   function change(next: Known | null, reason?: ChangeReason, isTold?: boolean): void {
@@ -119,7 +137,15 @@ export function createLogin(given: LoginOptions): Login {
     if (told !== undefined && !(told?.id && told.id === over)) change(told, reason, true);
   };
   // Another tab may have logged in or out while the browser kept this page for the back button.
-  addEventListener('pageshow', ({ persisted }) => persisted && renew(session).catch(nothing));
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return;
+    const left = leaves.splice(0);
+    renew(session)
+      .catch(nothing)
+      .then(() => {
+        for (const leave of left) leave();
+      });
+  });
   addEventListener('online', () => prepare().catch(nothing));
 
   /** Finishes a login that has come back, and closes its popup. */
@@ -156,6 +182,11 @@ export function createLogin(given: LoginOptions): Login {
     if (!href.startsWith(`${location.origin}/`)) {
       throw new LoginError('return_to_invalid', href);
     }
+    expectSecure();
+    const isFramed = isInForeignFrame();
+    if (popup && isFramed && options.mode) {
+      throw new LoginError('frame_foreign', 'In a frame of another site, browsers send no cookie.');
+    }
     const state = crypto.randomUUID();
     const verifier = crypto.randomUUID() + crypto.randomUUID();
     // Browsers open a popup only in the click, so it waits empty for its address.
@@ -173,22 +204,45 @@ export function createLogin(given: LoginOptions): Login {
     // Without an await from here: after a double click, storage and address are of the same login.
     tab.sessionStorage[name] = JSON.stringify(pending);
     tab.location.href = `${relay}?${query}`;
-    // A page that is left waits for good.
+    const before = logins;
     await new Promise<void>((resolve, reject) => {
-      tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-        if (data.state !== state) return;
-        if (data.failure) reject(new LoginError(...data.failure));
+      let timer: ReturnType<typeof setTimeout>;
+      const settle = (failure?: LoginError) => {
+        clearTimeout(timer);
+        tabs.removeEventListener('message', hear);
+        removeEventListener('message', take);
+        if (failure) reject(failure);
         else resolve();
-      });
+      };
+      const hear = ({ data }: MessageEvent<Message>) => {
+        if (data.state === state) settle(data.failure && new LoginError(...data.failure));
+      };
+      // The popup of a frame of another site: the login is known only here.
+      const take = ({ source, origin, data }: MessageEvent) => {
+        if (source !== tab || origin !== location.origin || data?.response?.state !== state) return;
+        clearTimeout(timer);
+        tab.close();
+        const response = data.response.iss === relay ? data.response : wrongIssuer;
+        finish({ ...pending, response, popup: false }).then(() => settle(), settle);
+      };
       // With COOP, an open popup looks closed too: but then it has the focus, and not this page. One that has finished
       // tells it before it closes, so the message is here before the error.
-      const watch = (wasOpen?: boolean) =>
-        setTimeout(() => {
+      const watch = (wasOpen?: boolean) => {
+        timer = setTimeout(() => {
           const isOpen = !tab.closed || !document.hasFocus();
           if (isOpen || !wasOpen) watch(isOpen);
-          else setTimeout(reject, 500, new LoginError('popup_closed', 'The window was closed.'));
+          else timer = setTimeout(settle, 500, new LoginError('popup_closed', closed + (isFramed ? unheard : '')));
         }, 500);
-      if (tab !== window) watch();
+      };
+      tabs.addEventListener('message', hear);
+      if (tab === window) {
+        leaves.push(() =>
+          settle(logins === before ? new LoginError('login_left', 'The person came back.') : undefined),
+        );
+      } else {
+        addEventListener('message', take);
+        watch();
+      }
     });
   }
 

@@ -18,6 +18,11 @@ export const on =
     return handle();
   };
 
+/** Without https, browsers give pages neither keys nor locks. */
+export function expectSecure(): void {
+  if (!isSecureContext) throw new LoginError('insecure_context', 'Open this page with https.');
+}
+
 /** The browser lets the page store nothing: its settings forbid it, or the page is in a sandboxed frame. */
 export function failAsBlocked(error: Error): never {
   if (error.name !== 'SecurityError') throw error;

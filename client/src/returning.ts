@@ -12,7 +12,7 @@ export interface Pending {
   response?: Readonly<Record<string, string>>;
 }
 
-const wrongIssuer = {
+export const wrongIssuer = {
   error: 'issuer_wrong',
   error_description: 'It came from another service.',
 };
@@ -42,7 +42,11 @@ export function takePending({ relay, mode, debug }: LoginOptions, name: string):
 
   if (comesBack) pending.response = isFromRelay ? response : wrongIssuer;
   if (comesBack || (response['iss'] === relay && !isOfAnother)) {
-    if (!comesBack) debug?.('ignored', response['state']);
+    if (!comesBack) {
+      debug?.('ignored', response['state']);
+      // A frame of another site cannot share storage with its popup: it knows the login, and finishes it.
+      window.opener?.postMessage({ response }, location.origin);
+    }
     url.search = '';
     if (comesBack && !pending.popup && url.href !== pending.returnTo) {
       sessionStorage[name] = JSON.stringify(pending);

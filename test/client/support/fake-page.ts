@@ -12,6 +12,11 @@ export class FakePage {
   popup: FakePage | null = null;
   closed = false;
   hasFocus = true;
+  isSecure = true;
+  /** Whether it is in a frame of another site. */
+  isFramed = false;
+  /** The page that opened it, if it may hear it. */
+  opener: { postMessage(data: unknown, origin: string): void } | undefined;
   readonly #stored: Record<string, string> = {};
   /** The address after a load, a reload or `history.replaceState`. */
   href: string;
@@ -23,6 +28,10 @@ export class FakePage {
   get sessionStorage(): Record<string, string> {
     if (this.blocksStorage) throw new DOMException('Access is denied.', 'SecurityError');
     return this.#stored;
+  }
+
+  close(): void {
+    this.closed = true;
   }
 
   /** The parameters of the start that the page went to last. */
@@ -107,6 +116,13 @@ const globals = {
   BroadcastChannel: { value: Channel },
   indexedDB: { value: indexedDB },
   window: { get: () => page },
+  isSecureContext: { get: () => page.isSecure },
+  top: {
+    get() {
+      if (page.isFramed) throw new DOMException('It is of another origin.', 'SecurityError');
+      return page;
+    },
+  },
   location: { get: () => page.location },
   sessionStorage: { get: () => page.sessionStorage },
   history: {
@@ -119,17 +135,18 @@ const globals = {
   },
   document: { value: { hasFocus: () => page.hasFocus } },
   open: { value: () => page.popup },
-  close: {
-    value: () => {
-      page.closed = true;
-    },
-  },
+  close: { value: () => page.close() },
   scrollX: { value: 0 },
   scrollY: { value: 120 },
   scrollTo: { value: () => {} },
   requestAnimationFrame: { value: () => {} },
   addEventListener: {
     value: (type: string, listener: (event: object) => void) => void listeners.push({ type, listener }),
+  },
+  removeEventListener: {
+    value(type: string, listener: (event: object) => void) {
+      listeners = listeners.filter((one) => one.type !== type || one.listener !== listener);
+    },
   },
 };
 
@@ -181,6 +198,9 @@ function dispatch(wanted: string, event: object): void {
 
 /** The browser restores the pages, which it has kept for the back button. */
 export const restoreFromCache = () => dispatch('pageshow', { persisted: true });
+
+/** Another window sends a message to the pages. */
+export const receive = (message: { source: unknown; origin: string; data: unknown }) => dispatch('message', message);
 
 /** The device is online again. */
 export const goOnline = () => dispatch('online', {});

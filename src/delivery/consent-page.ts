@@ -59,8 +59,7 @@ const script = `
   const endQuiet = () => {
     quietSince = performance.now();
   };
-  // What has been in view for a second stays seen, unless it was covered until now.
-  const look = (now, wasCovered) => {
+  const look = (now) => {
     for (const { element, strips } of parts) {
       const box = element.getBoundingClientRect();
       strips.length = Math.ceil(box.height / height);
@@ -68,8 +67,7 @@ const script = `
         const top = box.top + at * height;
         const bottom = Math.min(top + height, box.bottom);
         const isInView = top > -1 && bottom < innerHeight + 1;
-        if (isInView && wasCovered) strips[at] = now;
-        else if (isSecond(strips[at], now)) strips[at] = seen;
+        if (isSecond(strips[at], now)) strips[at] = seen;
         else if (isInView) strips[at] ??= now;
         else strips[at] = undefined;
       }
@@ -87,36 +85,37 @@ const script = `
       }
       unread.hidden = false;
       element.focus({ preventScroll: true });
-      scrollBy({ top: element.getBoundingClientRect().top + (isHere ? at * height : 0), behavior: 'instant' });
+      const start = element.getBoundingClientRect().top + (isHere ? at * height : 0);
+      scrollBy({ top: start - height, behavior: 'instant' });
       return true;
     }
     return false;
   };
-  const restart = (wasCovered) => {
+  const restart = () => {
     endQuiet();
     inTime.clear();
     position = undefined;
     isAttended = false;
     button.value = 'continue';
-    look(quietSince, wasCovered);
+    look(quietSince);
   };
   const forget = () => {
     for (const part of parts) part.strips.length = 0;
-    restart(true);
+    restart();
   };
   for (const name of ['pageshow', 'focus', 'blur', 'visibilitychange']) {
     addEventListener(name, forget);
   }
   addEventListener('resize', () => {
     // A phone's browser hides its bars while somebody scrolls: the lines stay where they are.
-    if (width === innerWidth) restart(false);
+    if (width === innerWidth) restart();
     else forget();
     width = innerWidth;
   });
   addEventListener('scroll', ({ timeStamp }) => look(timeStamp));
-  // What was above may never have had the focus. Or the pointer comes from the scroll bar.
+  // What was above may never have had the focus. What was read stays read: the pointer may come from the scroll bar.
   document.documentElement.addEventListener('pointerenter', ({ pointerType }) => {
-    if (pointerType === 'mouse') restart(true);
+    if (pointerType === 'mouse') restart();
   });
   addEventListener('pointermove', ({ screenX, screenY }) => {
     const now = screenX + ' ' + screenY;

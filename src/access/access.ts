@@ -1,4 +1,4 @@
-import { type FieldFault, isFailure, RelayError } from '../failures/relay-error.ts';
+import { type FieldFault, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import { createJoint, type Home } from '../memory/home.ts';
 import { createRecent, keyOf } from '../memory/recent.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
@@ -93,7 +93,7 @@ export function createAccess(
      * @param question undefined: it does not matter who it is
      * @param observe gets each call to the provider
      * @throws {RelayError} `access_unchecked` if the provider did not say; `identity_unknown` if its answer has no id;
-     *   `token_invalid`
+     *   `token_invalid`; one of `refusalsAtProvider`
      */
     async verdictOn(
       accessToken: string,
@@ -117,7 +117,8 @@ export function createAccess(
 
 /** Throws the failure of a question as the answer to a login or a refresh. */
 function failUnchecked(error: unknown): never {
-  if (!(error instanceof RelayError) || isFailure(error, 'token_invalid', 'identity_unknown')) throw error;
+  const isAsItIs = isFailure(error, 'token_invalid', 'identity_unknown', ...refusalsAtProvider);
+  if (!(error instanceof RelayError) || isAsItIs) throw error;
   if (isFailure(error, 'provider_timeout', 'client_gone')) {
     throw new RelayError('access_unchecked', { status: 504 });
   }

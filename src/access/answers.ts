@@ -1,4 +1,4 @@
-import { type FieldFault, RelayError } from '../failures/relay-error.ts';
+import { type FieldFault, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import { isObject, parseJson } from '../oauth/json.ts';
 import type { AccessAnswers, AccessRule, Membership, PersonValues } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
@@ -94,8 +94,9 @@ async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<b
     await Promise.any(Array.from({ length: mostAtOnce }, askInTurn));
     return true;
   } catch {
-    for (const failure of failures) throw failure;
-    return false;
+    if (failures.length === 0) return false;
+    // Somebody who has to do something at the provider would try again in vain.
+    throw failures.find((failure) => isFailure(failure, ...refusalsAtProvider)) ?? failures[0];
   }
 }
 

@@ -76,8 +76,8 @@ function answersAt(given: Endpoints): Partial<Provider> {
   const hosts = hostsOf(given);
   const known = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)))?.provider;
   if (known === undefined) return {};
-  const { access, userRejectedWhen, answerScopeSeparator, tokenAnswer } = known;
-  return { access, userRejectedWhen, answerScopeSeparator, tokenAnswer };
+  const { access, lookupRefusals, userRejectedWhen, answerScopeSeparator, tokenAnswer } = known;
+  return { access, lookupRefusals, userRejectedWhen, answerScopeSeparator, tokenAnswer };
 }
 
 /** Puts a provider together from a preset, an issuer and what the registration itself gives. Undefined after a fault. */
@@ -153,6 +153,7 @@ function atOtherEndpoints(
   return {
     ...(isOther && {
       access: undefined,
+      lookupRefusals: undefined,
       accountPrompt: undefined,
       ...answersAt({ authorizeUrl, tokenUrl, userUrl }),
     }),

@@ -80,6 +80,7 @@ const ofPeople = [
   ...(['state_expired', 'state_premature', 'state_altered', 'cookie_invalid'] as const),
   ...(['issuer_mismatch', 'issuer_missing', 'navigation_required', 'callback_framed'] as const),
   ...(['access_denied', 'authorization_refused', 'access_refused', 'access_unchecked'] as const),
+  ...(['sso_required', 'application_unapproved', 'address_refused', 'account_restricted'] as const),
   ...(['prefetch_refused', 'front_end_gone', 'client_expired', 'consent_denied'] as const),
   ...(['code_refused', 'token_refused', 'client_refused', 'redirect_uri_refused'] as const),
   ...(['token_missing', 'token_endpoint_failed', 'provider_unreachable'] as const),

@@ -35,6 +35,19 @@ export const loginFailures = {
     detail: 'This account may not use this application. Log in with another account.',
     oauthError: 'access_denied',
   },
+  ...each(
+    { status: 403, oauthError: 'access_denied' },
+    {
+      sso_required:
+        'Your organization requires single sign-on. Open the organization at the provider and log in to it there. Then log in here again.',
+      application_unapproved:
+        'Your organization does not let this application see its members. An owner of the organization has to approve the application. Then log in here again.',
+      address_refused:
+        'Your organization answers only addresses on its list, and the address of this server is not among them. Only an owner of the organization can add it.',
+      account_restricted:
+        'The provider restricts your account. Log in at the provider itself and do what it asks for, such as accepting terms or changing the password. Then log in here again.',
+    },
+  ),
   ...each('invalid_grant', {
     access_ended: 'This account may no longer use this application. Log in with another account.',
   }),

@@ -21,6 +21,14 @@ export type FailureCode = keyof typeof failures;
 
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
+/** The failures of a person for whom somebody first has to do something at the provider. */
+export const refusalsAtProvider = [
+  'sso_required',
+  'application_unapproved',
+  'address_refused',
+  'account_restricted',
+] as const satisfies readonly FailureCode[];
+
 /** Why a field of what a provider says of a person counts for nothing. It never has a value of the field. */
 export interface FieldFault {
   /** The path of the field, as the configuration or the preset has it. */
@@ -56,8 +64,10 @@ export class RelayError extends Error {
     this.status = more.status ?? failure.status ?? 400;
     this.detail = more.detail ?? failure.detail;
     const { retryIn } = more;
+    // A failure that no retry changes has no time for one.
+    const isLasting = more.status === 400;
     this.headers = {
-      ...failure.headers,
+      ...(isLasting ? {} : failure.headers),
       ...more.headers,
       ...(retryIn !== undefined && { 'Retry-After': String(Math.ceil(retryIn / 1000)) }),
     };

@@ -58,5 +58,6 @@ export const resourceFailures = {
     status: 503,
     detail: 'The provider did not say who the person is. Nothing is lost: try again in a moment.',
     detailOnceSpent: 'The provider did not say who the person is. Start the login again in a moment.',
+    headers: { 'Retry-After': '5' },
   },
 } as const satisfies Failures;

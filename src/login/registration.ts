@@ -135,6 +135,8 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     },
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
+    /** Forgets that a token is good: the provider has refused it in a way that may mean its end. */
+    doubt: (accessToken: string): void => void goodTokens.delete(keyOfToken(accessToken)),
     /** As the endpoint does, and remembers that the token is good. */
     async requestToken(
       grant: CodeGrant | RefreshGrant,

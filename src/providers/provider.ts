@@ -86,6 +86,15 @@ export type AccessAnswer = Membership | PersonValues | { readonly kind: 'cannot'
 /** What a provider can say of who may log in. */
 export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 
+/** A refusal with status 403 of a question about a person, which no later attempt changes. */
+export interface LookupRefusal {
+  /** The header that says it, in lower case. Undefined: the field `message` of the body. */
+  readonly header?: string;
+  /** A part of the header, or of the message. */
+  readonly text: string;
+  readonly means: 'sso_required' | 'application_unapproved' | 'address_refused' | 'account_restricted';
+}
+
 /**
  * What the relay knows of a provider: data, never behaviour. A field that an entry of `providers` can set has the name of
  * that setting, so that presets and configurations are written in the same words.
@@ -141,6 +150,8 @@ export interface Provider {
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** A field by which its user lookup refuses a token with status 200. */
   readonly userRejectedWhen?: { readonly field: string; readonly equals: string | boolean } | undefined;
+  /** How it refuses to say who may log in, if the person or an administrator can change that. */
+  readonly lookupRefusals?: readonly LookupRefusal[] | undefined;
   /** What it says of who may log in (default: the claims of OpenID Connect). */
   readonly access?: AccessAnswers | undefined;
   /** The `prompt` that lets people choose another account. @see OpenID Connect Core 1.0 §3.1.2.1 */

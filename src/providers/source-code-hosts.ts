@@ -1,4 +1,4 @@
-import type { AccessAnswers, Preset } from './provider.ts';
+import type { AccessAnswers, LookupRefusal, Preset } from './provider.ts';
 
 const primaryEmail = {
   kind: 'values',
@@ -31,6 +31,14 @@ const githubAccess: AccessAnswers = {
   groups: { kind: 'cannot', why: 'GitHub has organizations and teams' },
 };
 
+// https://docs.github.com/en/rest/authentication/authenticating-to-the-rest-api
+const githubRefusals: readonly LookupRefusal[] = [
+  { header: 'x-github-sso', text: 'required', means: 'sso_required' },
+  { text: 'organization SAML enforcement', means: 'sso_required' },
+  { text: 'OAuth App access restrictions', means: 'application_unapproved' },
+  { text: 'IP allow list enabled', means: 'address_refused' },
+];
+
 /** What github.com and GitHub Enterprise Server have in common. */
 const githubEverywhere = {
   answerScopeSeparator: ',',
@@ -43,6 +51,7 @@ const githubEverywhere = {
     apiRoot: 'https://api.github.com',
   },
   access: githubAccess,
+  lookupRefusals: githubRefusals,
 } as const;
 
 /** Without a `scope`: the user lookup needs none. */
@@ -89,6 +98,13 @@ const giteaAccess: AccessAnswers = {
   groups: { kind: 'cannot', why: 'it has organizations and teams' },
 };
 
+/** Both check the account at each call of their API. */
+const giteaRefusals: readonly LookupRefusal[] = [
+  { text: 'account is not activated', means: 'account_restricted' },
+  { text: 'prohibited from signing in', means: 'account_restricted' },
+  { text: 'must change your password', means: 'account_restricted' },
+];
+
 /** What Gitea and Forgejo, which was made from it, have in common. */
 const giteaAt = (host: string) =>
   ({
@@ -100,6 +116,7 @@ const giteaAt = (host: string) =>
     pkce: true,
     refreshTokens: 'always',
     access: giteaAccess,
+    lookupRefusals: giteaRefusals,
   }) as const;
 
 export const sourceCodeHosts: readonly Preset[] = [
@@ -141,6 +158,10 @@ export const sourceCodeHosts: readonly Preset[] = [
       refreshTokens: 'always',
       revocation: { url: 'https://{host}/oauth/revoke', request: 'rfc7009' },
       cms: { name: 'gitlab', repositoryScopes: ['api'], apiRoot: 'https://gitlab.com/api/v4' },
+      lookupRefusals: [
+        { text: 'must accept the Terms of Service', means: 'account_restricted' },
+        { text: 'account has been blocked', means: 'account_restricted' },
+      ],
       // https://docs.gitlab.com/integration/openid_connect_provider/
       access: {
         users: { kind: 'values', fields: ['id'], name: 'username' },

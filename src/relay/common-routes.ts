@@ -11,6 +11,7 @@ import { currentUser, type FindRegistration } from '../routes/current-user.ts';
 import { alive, type Readiness, ready } from '../routes/health.ts';
 import { home } from '../routes/home.ts';
 import { describeSession, logout, refreshSession } from '../routes/session.ts';
+import { createSessionLookup } from '../routes/session-lookup.ts';
 import { originOfPage, refuseSessions, type SessionRequests } from '../routes/session-requests.ts';
 import { type ServedRegistration, type ServingContext, wordsOf } from './registrations.ts';
 
@@ -28,7 +29,8 @@ export function commonRoutes(
   rateLimits: readonly Handler[],
 ): Readonly<Record<string, Route>> {
   const { config, pages, memory, served, readiness, sessionRequests: requests } = dependencies;
-  const { grants } = memory;
+  const { grants, home: memoryHome } = memory;
+  const lookup = requests && createSessionLookup(requests, grants.refreshes, memoryHome.now);
   const reading = (action: Action, ...handlers: Handler[]): Route => ({
     action,
     handle: inOrder(methods('GET', 'HEAD'), ...handlers),
@@ -43,7 +45,7 @@ export function commonRoutes(
     ? registrationsOfLookups(served, new URL(config.baseUrl))
     : () => served[0].registration;
   return {
-    [paths.user]: reading('user', ...rateLimits, currentUser(findRegistration, requests, isForeign)),
+    [paths.user]: reading('user', ...rateLimits, currentUser(findRegistration, lookup, isForeign)),
     // People who know only the host look here.
     '/': reading('home', home(pages, readiness, second ? undefined : onlyPage)),
     [paths.alive]: reading('probe', alive),

@@ -1,6 +1,6 @@
 import type { Allow } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
-import { isFailure, RelayError } from '../failures/relay-error.ts';
+import { isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import type { FrontEndRefresh } from '../grants/refresh-chain.ts';
 import type { Refreshed } from '../grants/refresh-results.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
@@ -67,7 +67,7 @@ function expectFitting(identity: Identity | undefined): Identity | undefined {
 
 /** Without an identity there is no token. This failure makes clients try again, without a browser. */
 function failUnknown(error: unknown): never {
-  throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unknown', { retryIn: 5_000 }) : error;
+  throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unknown') : error;
 }
 
 /**
@@ -92,6 +92,12 @@ export async function admit(
     if (!isRevoked && !areKeptAfter(failure)) revokeSilently(place.registration, tokens);
     throw failure;
   }
+}
+
+/** Throws the failure of an admission as the token endpoint answers it: a refusal with 400. @see RFC 8628 §3.5 */
+export function failAtTokenEndpoint(error: unknown): never {
+  const isRefusal = isFailure(error, 'access_refused', ...refusalsAtProvider);
+  throw isRefusal ? new RelayError(error.code, { ...error, status: 400 }) : error;
 }
 
 interface Renewal {

@@ -5,7 +5,7 @@ import type { RegistrationSource } from '../login/registration.ts';
 import { tokenOfAnyScheme, withoutGateCredentials } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
 import { looksSealed } from '../sealing/sealed.ts';
-import type { SessionRequests } from './session-requests.ts';
+import type { SessionLookup } from './session-lookup.ts';
 
 /** Gives the registration that `provider` names, or else that of the page's origin. Throws `provider_unknown`. */
 export type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => RegistrationSource;
@@ -13,22 +13,22 @@ export type FindRegistration = (provider: Query[string], headers: IncomingHttpHe
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, unchanged.
  *
- * Without `Authorization`, and with credentials of a gate in front, the token may be that of a session. Without a session, it is 401:
- * `credentials_missing` of `failures/user.ts`.
+ * Without `Authorization`, and with credentials of a gate in front, the token may be that of a session. Without a session,
+ * it is 401: `credentials_missing` of `failures/user.ts`.
  *
- * @param requests undefined if no front end has sessions
+ * @param sessions undefined if no front end has sessions
  * @param isForeign whether a request is of a page that is no front end's
  */
 export function currentUser(
   find: FindRegistration,
-  requests: SessionRequests | undefined,
+  sessions: SessionLookup | undefined,
   isForeign: (ctx: Context) => boolean,
 ): Handler {
   return async (ctx: Context) => {
     const authorization = withoutGateCredentials(ctx.req.headersDistinct['authorization'] ?? []);
     const record =
-      authorization.length === 0 && requests?.sessions.isClaimed(ctx)
-        ? await recordOfSession(ctx, requests, find)
+      authorization.length === 0 && sessions?.isClaimed(ctx)
+        ? await sessions.lookUp(ctx, find)
         : await recordOfToken(ctx, tokenOfAnyScheme(authorization), find, isForeign(ctx));
     ctx.set('Content-Type', 'application/json');
     // Node.js writes a text in one piece with the head. It is the same bytes: they are UTF-8.
@@ -58,15 +58,4 @@ async function recordOfToken(ctx: Context, accessToken: string, find: FindRegist
     const headers = { ...error.headers, 'WWW-Authenticate': 'Bearer' };
     throw new RelayError(error.code, { status: 401, headers });
   });
-}
-
-/** The record of a session's user. A `provider` that the request names has to be that of the session. */
-async function recordOfSession(ctx: Context, requests: SessionRequests, find: FindRegistration) {
-  const { provider } = readQuery(ctx);
-  const named = provider === undefined ? undefined : find(provider, ctx.req.headers);
-  const open = await requests.open(ctx);
-  const { registration } = open;
-  const isOther = named !== undefined && named.name !== registration.name;
-  if (isOther) throw new RelayError('session_missing');
-  return await registration.lookUpUser(requests.tokenOf(open), recordCall(ctx), clientGone(ctx));
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { isFailure, RelayError } from '../failures/relay-error.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import type { Redemption } from '../grants/redemptions.ts';
 import type { Context } from '../http/context.ts';
@@ -9,7 +9,7 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { resourceOfLogin } from '../resources/resource.ts';
-import { admit, revokeSilently } from './admission.ts';
+import { admit, failAtTokenEndpoint, revokeSilently } from './admission.ts';
 import {
   countedAddress,
   type EndpointRequest,
@@ -94,11 +94,7 @@ async function grantTo(
   const token = { ...response, scope: response.scope ?? scope };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   expectConsent(request, login, token);
-  const identity = await admit(request, ctx, token, isPassing).catch((error: unknown) => {
-    // The token endpoint answers a refusal with 400. @see RFC 8628 §3.5
-    const isRefusal = isFailure(error, 'access_refused');
-    throw isRefusal ? new RelayError('access_refused', { status: 400, fields: error.fields }) : error;
-  });
+  const identity = await admit(request, ctx, token, isPassing).catch(failAtTokenEndpoint);
   // The document of a client may change: only the refresh token says later from where the client sends requests.
   const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address };
   const { ownResource, providerResource, hasConsent } = login;

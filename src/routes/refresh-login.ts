@@ -12,7 +12,7 @@ import {
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { refreshScope } from '../oauth/scope.ts';
 import { resourceOfLogin } from '../resources/resource.ts';
-import { renewTokens, revokeSilently } from './admission.ts';
+import { failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
 import {
   countedAddress,
   type EndpointRequest,
@@ -99,7 +99,7 @@ async function renewAtProvider(grantee: Grantee & EndpointRequest, content: Refr
     });
   } catch (error) {
     if (isFailure(error, 'access_ended')) await endAtDoors(grantee, content);
-    throw error;
+    failAtTokenEndpoint(error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { isFailure, RelayError, unlessFailed } from '../failures/relay-error.ts';
 import type { GrantMemory } from '../grants/grants.ts';
+import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
@@ -26,28 +27,41 @@ export function describeSession(requests: SessionRequests): Handler {
  * cookie is good. The session of somebody who may not log in any more ends.
  */
 export function refreshSession(requests: SessionRequests, { refreshes }: Memory): Handler {
-  const { sessions } = requests;
   return async (ctx: Context) => {
     const open = await requests.open(ctx);
-    const { session, frontEnd } = open;
-    const owner = [session.audience, frontEnd.name] as const;
-    const refresh = { owner, login: session.id, scope: undefined };
-    const address = open.registration.addressOf(ctx.req);
-    const renewal = { place: open, ctx, refreshes, tokens: session, refresh, address };
-    const { tokens } = await renewTokens(renewal).catch(async (error) => {
-      const isEnded = isFailure(error, 'access_ended');
-      // Its tokens may be good for longer: not every provider revokes them.
-      if (isEnded) await sessions.end(session);
-      else if (!isFailure(error, 'refresh_refused')) throw error;
-      // A page needs to know only that its session is over.
-      const { detail, fields, providerError } = error;
-      throw new RelayError('session_refused', isEnded ? { detail, fields } : { providerError });
-    });
-    const renewed = await sessions.renew(ctx, session, tokens);
-    // The person has logged out in the meantime.
-    if (renewed === undefined) throw new RelayError('session_missing');
-    ctx.body = description(requests, { ...open, session: renewed });
+    ctx.body = description(requests, await renewSession(ctx, open, requests, refreshes));
   };
+}
+
+/**
+ * Renews the tokens of a session, if it has a refresh token, and its idle time. The answer sets its cookie.
+ *
+ * @throws {RelayError} `session_refused`, `session_missing` after a logout, or why there is no answer
+ */
+export async function renewSession(
+  ctx: Context,
+  open: OpenSession,
+  { sessions }: SessionRequests,
+  refreshes: Refreshes,
+): Promise<OpenSession> {
+  const { session, frontEnd } = open;
+  const owner = [session.audience, frontEnd.name] as const;
+  const refresh = { owner, login: session.id, scope: undefined };
+  const address = open.registration.addressOf(ctx.req);
+  const renewal = { place: open, ctx, refreshes, tokens: session, refresh, address };
+  const { tokens } = await renewTokens(renewal).catch(async (error) => {
+    const isEnded = isFailure(error, 'access_ended');
+    // Its tokens may be good for longer: not every provider revokes them.
+    if (isEnded) await sessions.end(session);
+    else if (!isFailure(error, 'refresh_refused')) throw error;
+    // A page needs to know only that its session is over.
+    const { detail, fields, providerError } = error;
+    throw new RelayError('session_refused', isEnded ? { detail, fields } : { providerError });
+  });
+  const renewed = await sessions.renew(ctx, session, tokens);
+  // The person has logged out in the meantime.
+  if (renewed === undefined) throw new RelayError('session_missing');
+  return { ...open, session: renewed };
 }
 
 /** What a page may know of its session. */

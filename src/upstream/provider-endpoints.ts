@@ -7,6 +7,7 @@ import { type CodeGrant, type RefreshGrant, tokenRequest } from '../oauth/token-
 import { parseTokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
+import { refusalIn } from './lookup-refusals.ts';
 import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } from './messages.ts';
 
 export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
@@ -61,8 +62,11 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     ) {
       const needsBody = isUserAnswer(provider);
       const request = { ...userRequest(provider, accessToken), endpoint: purpose, needsBody, signal };
-      const { status, headers, body } = await client.call(request, observe);
-      if (!needsBody(status)) throw lookupFailure(status, headers['retry-after']);
+      const answer = await client.call(request, observe);
+      const { status, headers, body } = answer;
+      // A lookup for the user is answered as the contract says.
+      const refusal = purpose === 'access' ? refusalIn(answer, provider.lookupRefusals) : undefined;
+      if (!needsBody(status)) throw refusal ?? lookupFailure(status, headers['retry-after']);
       if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
       const record = parseJsonObject(body);
       if (record === undefined) throw new RelayError('provider_answer_unusable');
@@ -76,7 +80,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
      *
      * @param path relative to the user URL
      * @returns an answer with status 200, 204 or 404
-     * @throws {RelayError} a `lookup_…` failure for every other status
+     * @throws {RelayError} what the provider wants from the person or an administrator, or a `lookup_…` failure
      */
     async askAccess(
       accessToken: string,
@@ -90,6 +94,8 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
       const { status, headers } = answer;
       if (status === 200 || status === 204 || status === 404) return answer;
+      const refusal = refusalIn(answer, provider.lookupRefusals);
+      if (refusal !== undefined) throw refusal;
       // A 401 here may refuse this request, and not the token.
       throw status === 401 ? new RelayError('lookup_failed') : lookupFailure(status, headers['retry-after']);
     },

@@ -14,7 +14,7 @@ describe('the answer to a refused person', () => {
     const answer = await relay().logIn();
     expect(answer.status).to.equal(403);
     const page = `${answer.body}`;
-    expect(page).to.contain('You are logged in as <b>ada</b>.');
+    expect(page).to.contain('You are logged in as <b><bdi>ada</bdi></b>.');
     expect(page).to.contain('This account may not use this application.');
     const [, link = ''] = /<a href="([^"]*)">Log in with another account<\/a>/.exec(page) ?? [];
     const { origin, pathname, search } = new URL(link.replaceAll('&amp;', '&'));
@@ -47,7 +47,7 @@ describe('the answer to a refused person', () => {
     await relay().guard({ frontEnd: `error-delivery: page, ${nobody}` });
     relay().answer({ 'GET /user': json({ email: 'mallory@evil.test@example.com', name: 'Mallory', id: 1 }) });
     const page = `${(await relay().logIn()).body}`;
-    expect(page).to.contain('<b>Mallory</b>').and.not.to.contain('example.com@').and.not.to.contain('evil.test');
+    expect(page).to.contain('<bdi>Mallory</bdi>').and.not.to.contain('example.com@').and.not.to.contain('evil.test');
   });
 
   it('is JSON for programs, without their name', async () => {
@@ -76,7 +76,7 @@ describe('the answer to a refused person', () => {
   it('is a message with access_denied in the popup of a CMS, which says who they are', async () => {
     await relay().guard({ frontEnd: `token-delivery: cms, scope: repo, ${nobody}` });
     const page = `${(await relay().logIn()).body}`;
-    expect(page).to.contain('You are logged in as <b>ada</b>.');
+    expect(page).to.contain('You are logged in as <b><bdi>ada</bdi></b>.');
     expect(page).to.contain('authorization:github:error:').and.to.contain('access_denied');
     expect(page).not.to.contain('success');
   });

@@ -16,6 +16,7 @@ const ofPresetsAlone: readonly (keyof Provider)[] = [
   'appIdPrefix',
   'cms',
   'hintParameter',
+  'lookupRefusals',
   'issuer',
   'refreshRequest',
   'refreshTokens',

@@ -1,0 +1,70 @@
+import type { Clock } from '../clock.ts';
+import { isFailure, RelayError } from '../failures/relay-error.ts';
+import type { Refreshes } from '../grants/refreshes.ts';
+import { type Context, clientGone, readQuery, recordCall } from '../http/context.ts';
+import { createRecent } from '../memory/recent.ts';
+import type { FindRegistration } from './current-user.ts';
+import { renewSession } from './session.ts';
+import type { OpenSession, SessionRequests } from './session-requests.ts';
+
+/** Milliseconds after a renewal that did not help, for which a lookup does not renew the session again. */
+const vainTime = 60_000;
+const mostVain = 4096;
+
+/** The lookups of users who have a session. */
+export type SessionLookup = ReturnType<typeof createSessionLookup>;
+
+export function createSessionLookup(requests: SessionRequests, refreshes: Refreshes, now: Clock) {
+  /**
+   * The ids of sessions whose renewed token was refused, too. Without this, a page that asks again and again would use
+   * up the refreshes of its login.
+   */
+  const renewedInVain = createRecent<true>(vainTime, mostVain, now);
+
+  /** The session that a lookup may use. A `provider` that the request names has to be that of the session. */
+  async function openSession(ctx: Context, find: FindRegistration): Promise<OpenSession> {
+    const { provider } = readQuery(ctx);
+    const named = provider === undefined ? undefined : find(provider, ctx.req.headers);
+    const open = await requests.open(ctx);
+    const isOther = named !== undefined && named.name !== open.registration.name;
+    if (isOther) throw new RelayError('session_missing');
+    return open;
+  }
+
+  const ask = async (ctx: Context, open: OpenSession) =>
+    await open.registration.lookUpUser(requests.tokenOf(open), recordCall(ctx), clientGone(ctx));
+
+  return {
+    isClaimed: requests.sessions.isClaimed,
+    /**
+     * The record of a session's user. If the provider refuses the lookup in a way that may mean the end of the token, the
+     * session is renewed once.
+     *
+     * @throws {RelayError} why there is no record; `session_refused` if the session cannot be renewed any more
+     */
+    async lookUp(ctx: Context, find: FindRegistration): Promise<Uint8Array> {
+      const open = await openSession(ctx, find);
+      const { id, accessToken, refreshToken } = open.session;
+      try {
+        return await ask(ctx, open);
+      } catch (error) {
+        if (!mayMeanEnd(error, ctx) || refreshToken === undefined || renewedInVain.get(id)) throw error;
+        // A refresh must not give this token again.
+        open.registration.doubt(accessToken);
+        const renewed = await renewSession(ctx, open, requests, refreshes).catch((failure: unknown) => {
+          // The lookup was refused, whatever keeps the session from being renewed at the moment.
+          throw isFailure(failure, 'session_refused', 'session_missing') ? failure : error;
+        });
+        return await ask(ctx, renewed).catch((again: unknown) => {
+          if (mayMeanEnd(again, ctx)) renewedInVain.set(id, true);
+          throw again;
+        });
+      }
+    },
+  };
+}
+
+/** Whether a provider may mean that the token has ended. Salesforce says it with 403, Facebook with 400. */
+function mayMeanEnd(error: unknown, { state: { providerCall } }: Context): boolean {
+  return isFailure(error, 'lookup_forbidden') || (isFailure(error, 'lookup_failed') && providerCall?.status === 400);
+}

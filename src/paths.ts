@@ -35,6 +35,11 @@ export function registrationPath(name: string): string {
   return `/auth/${name}`;
 }
 
+/** Where logins at a registration end, unless it has a `callback-path`. */
+export function defaultCallbackPath(name: string): string {
+  return `${registrationPath(name)}/callback`;
+}
+
 /** Where a reverse proxy asks whether a request to a resource may pass. */
 export function checkPath(resource: string): string {
   return `/auth/check/${resource}`;

@@ -4,6 +4,7 @@ import { codeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOf, matches } from '../origins/origin-pattern.ts';
 import { examplePage } from '../origins/redirect-uri.ts';
+import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
@@ -13,6 +14,7 @@ import { type Finding, findingsOn } from './finding.ts';
 
 const addresses = findingsOn('addresses');
 const base = findingsOn('base URL');
+const callbackPathFindings = findingsOn('callback path');
 
 /** Checks whether browsers on other machines can use the addresses, and whether anyone can listen in. */
 export function checkAddresses(
@@ -74,6 +76,34 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
   return byEveryone ? base.problem(message, fix) : base.notChecked(message, `${start}; otherwise ${fix}`);
 }
 
+/**
+ * Opens a callback that is not below `/auth`, as a browser does after a login: a proxy may pass only `/auth` to the relay.
+ *
+ * @returns nothing if no such path is configured
+ */
+export function checkCallbackPath(context: CheckContext): readonly Promise<Finding>[] {
+  const [{ word, callbackPath, callbackUri }] = context.registration.paths;
+  return callbackPath === defaultCallbackPath(word) ? [] : [askCallback(context, callbackUri)];
+}
+
+async function askCallback(context: CheckContext, callbackUri: string): Promise<Finding> {
+  const answer = await get(context, callbackUri);
+  if (!('status' in answer)) {
+    return callbackPathFindings.notChecked(answer.message, start);
+  }
+  const { status, headers } = answer;
+  const restart = `restart the relay, or correct ${context.describe('callbackPath')}`;
+  if (isNotFoundByRelay(answer))
+    return callbackPathFindings.problem('a relay answers there, but no login ends there', restart);
+  if (headers['x-request-id'] !== undefined) return callbackPathFindings.ok('reaches a relay');
+  if (status === 502 || status === 503 || status === 504) {
+    return callbackPathFindings.notChecked(`no relay is ready there (status ${status})`, start);
+  }
+  const { pathname } = new URL(callbackUri);
+  const fix = `let the proxy pass that path to the relay, or correct ${context.describe('callbackPath')}`;
+  return callbackPathFindings.problem(`what answers at ${pathname} is not a relay (status ${status})`, fix);
+}
+
 /** Where the relay should redirect to the provider, with what its front end must send. */
 function startUrl({ config, registration, frontEnd }: CheckContext): string {
   const url = `${config.baseUrl}/auth/${registration.name}`;
@@ -92,7 +122,7 @@ function startUrl({ config, registration, frontEnd }: CheckContext): string {
   });
 }
 
-function judgeStart({ registration, frontEnd, describe }: CheckContext, answer: UpstreamResponse): Finding {
+function judgeStart({ config, registration, frontEnd, describe }: CheckContext, answer: UpstreamResponse): Finding {
   const { status, headers } = answer;
   const { location } = headers;
   const correct = `correct ${describe('baseUrl')} or ${describe('pathName')}`;
@@ -119,7 +149,7 @@ function judgeStart({ registration, frontEnd, describe }: CheckContext, answer: 
   if (status === 502 || status === 503 || status === 504) {
     return base.notChecked(`no relay is ready there (status ${status})`, start);
   }
-  const path = new URL(registration.callbackUri).pathname.replace(/\/callback$/, '');
+  const path = new URL(config.baseUrl + registrationPath(registration.name)).pathname;
   if (isNotFoundByRelay(answer)) {
     return base.problem(
       `a relay answers at ${path}, but has no login there`,

@@ -8,7 +8,7 @@ import { ConfigError } from '../failures/start-errors.ts';
 import type { Provider } from '../providers/provider.ts';
 import { newFiles, type ReadFile, readTextFile } from '../text-files.ts';
 import { checkAccess } from './access.ts';
-import { checkAddresses, checkBaseUrl } from './addresses.ts';
+import { checkAddresses, checkBaseUrl, checkCallbackPath } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
 import { checkCmsBaseUrl, cmsConfigs } from './cms.ts';
 import { type CheckContext, createCheckClient, namingOf, type ProviderContext } from './context.ts';
@@ -62,7 +62,7 @@ export async function diagnose(
   const urls = config.registrations.flatMap(({ paths }) => paths);
   const callbackUrls = Object.fromEntries(urls.map(({ word, callbackUri }) => [word, callbackUri]));
   const callbacks =
-    isFromFile || urls.length > 1
+    isFromFile || new Set(Object.values(callbackUrls)).size > 1
       ? { callbackUrl: null, callbackUrls }
       : { callbackUrl: config.registrations[0].callbackUri };
   const configuration = printFile(readings, config, examined.described);
@@ -99,11 +99,11 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 
   /** @param ofPages findings that another call makes at the same time; they come between these */
   async function examineLogin(context: CheckContext, ofPages?: Promise<Finding[]>) {
-    const ofBaseUrl = checkBaseUrl(context);
+    const ofBaseUrl = Promise.all([checkBaseUrl(context), ...checkCallbackPath(context)]);
     const { findings: ofDiscovery, provider } = await checkDiscovery(context);
     if (provider) described.set(context.registration.name, provider);
     const ofProvider = provider ? await checkProvider({ ...context, provider }) : [];
-    const ofAddresses = [...checkAddresses(context, provider), await ofBaseUrl];
+    const ofAddresses = [...checkAddresses(context, provider), ...(await ofBaseUrl)];
     return [...ofAddresses, ...((await ofPages) ?? []), ...ofDiscovery, ...ofProvider];
   }
 
@@ -143,7 +143,10 @@ async function checkProvider(context: ProviderContext): Promise<Finding[]> {
  * @returns the findings, and the registration with that callback URL
  */
 async function checkCallbacks(context: ProviderContext) {
-  const tried = mapped(context.registration.paths, async ({ word, callbackUri }) => {
+  // Paths that share a callback URL are asked about once.
+  const byUri = Map.groupBy(context.registration.paths, ({ callbackUri }) => callbackUri);
+  const each = [...byUri.values()].flatMap(([first]) => first ?? []);
+  const tried = mapped(each, async ({ word, callbackUri }) => {
     const registration = { ...context.registration, callbackUri };
     const found = await checkAuthorizationEndpoint({ ...context, registration });
     return { word, registration, found, isBad: found.some(({ verdict }) => verdict === 'problem') };

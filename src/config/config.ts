@@ -1,6 +1,7 @@
-import { registrationPath } from '../paths.ts';
+import { defaultCallbackPath } from '../paths.ts';
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
+import { checkCallbackPaths } from './checks/callback-path.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
@@ -101,6 +102,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   rules.reportPlainHttp(readings);
   reportCmses(readings);
   checkSeveral(readings, file);
+  checkCallbackPaths(readings);
   return { clientSecrets, certificate, providers, keyFile, stateChecks, memory, pages };
 }
 
@@ -118,10 +120,24 @@ function pathsOf(
   return isByDefault && sourceOf('provider') && !isTaken ? [name, provider] : [name];
 }
 
+/** The paths of a registration. Call it only if no fault was reported. */
+function pathsConfig(reading: RegistrationReading, all: readonly RegistrationReading[], baseUrl: string) {
+  const { callbackPath } = reading.values;
+  const [first, ...others] = mapped(pathsOf(reading, all), (word) => {
+    const path = callbackPath ?? defaultCallbackPath(word);
+    return { word, callbackPath: path, callbackUri: baseUrl + path };
+  });
+  return {
+    /** The relay's own callback, to be registered at the provider. */
+    callbackUri: first.callbackUri,
+    /** Where its routes are: at its name first. Its `callback-path` is that of them all. */
+    paths: [first, ...others] as const,
+  };
+}
+
 /** What the relay is made of. Call it only if no fault was reported. */
 function configOf({ relay, registrations, resources, frontEnds }: Readings, found: ReturnType<typeof check>) {
   const { baseUrl } = relay;
-  const callback = (word: string) => `${baseUrl}${registrationPath(word)}/callback`;
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host, metricsNames: names = [] } = settings;
   return {
@@ -138,17 +154,11 @@ function configOf({ relay, registrations, resources, frontEnds }: Readings, foun
     /** How to reach the memory that relays share. Undefined: each one remembers alone. */
     memory: found.memory,
     registrations: mapped(registrations, (reading, index) => ({
+      ...pathsConfig(reading, registrations, baseUrl),
       /** The word in its paths: `/auth/<name>`. */
       name: reading.name,
       clientId: completeValues(reading).clientId,
       clientSecret: checked(found.clientSecrets[index]),
-      /** The relay's own callback, to be registered at the provider. */
-      callbackUri: callback(reading.name),
-      /** Where its routes are: at its name first. */
-      paths: mapped(pathsOf(reading, registrations), (word) => ({
-        word,
-        callbackUri: callback(word),
-      })),
       provider: checked(found.providers[index]),
       stateCheck: checked(found.stateChecks[index]),
       /** Who may log in. Undefined: everybody. */

@@ -49,16 +49,17 @@ export type Grants = ReturnType<typeof createGrants>;
 
 /**
  * @param registrationAudience throws a `RelayError` if no provider is known
- * @param callbackUri the redirect URI of the relay at the provider, which compares it again with each code
+ * @param place of the logins: the redirect URI of the relay at the provider, which compares it again with each code, and
+ *   what tells logins apart that share it
  */
 export function createGrants(
   keys: Keys,
   registrationAudience: () => string,
-  callbackUri: string,
+  place: string,
   memory: GrantMemory,
   now: Clock,
 ) {
-  const codes = createCodes(keys.code, () => `${registrationAudience()} ${callbackUri}`, now);
+  const codes = createCodes(keys.code, () => `${registrationAudience()} ${place}`, now);
   const refreshTokens = createRefreshTokens(keys.refreshToken, now);
   return {
     ...memory,

@@ -93,7 +93,7 @@ export type States = ReturnType<typeof createStates>;
 
 /**
  * @param registrationAudience throws a `RelayError` if no provider is known
- * @param callbackUri the redirect URI of the relay at the provider
+ * @param place of the login: its callback URL at the provider, and what tells logins apart that share it
  * @param purpose `consent`: for the question that a person answers before the login goes to the provider. A form holds
  *   such a state, so that all of the login fits into it
  * @see RFC 6749 §10.12, RFC 9700 §4.7
@@ -101,13 +101,13 @@ export type States = ReturnType<typeof createStates>;
 export function createStates(
   keys: KeyRing,
   registrationAudience: () => string,
-  callbackUri: string,
+  place: string,
   purpose: 'state' | 'consent' = 'state',
 ) {
   const seal = createSeal(purpose, keys, content);
   // Compressed: in JSON, a character may take six, and the cookies of all logins share 8 KB.
   const keptSeal = createSeal('request of a state', keys, frontEndRequest, { isPacked: true });
-  const bindings = () => [registrationAudience(), callbackUri] as const;
+  const bindings = () => [registrationAudience(), place] as const;
 
   function open(state: string, findKept: FindKept = () => undefined): OpenedState | undefined {
     const opened = seal.open(state, ...bindings());

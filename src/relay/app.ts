@@ -58,7 +58,6 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   };
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const [path, { handle }] of routes) router.all(path, handle);
-  router.all(/^\/(auth|\.well-known)\//, logins.answer);
 
   // Otherwise Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });
@@ -83,6 +82,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(cors(readers.mayRead, readers.mayAllRead));
   if (apiPaths !== undefined) app.use(apiPaths.route);
   app.use(router.routes());
+  app.use(logins.answer);
   app.use((ctx) => {
     // A login may have started here before a reload removed its registration.
     const endsLogin = registrationsAreNamed && namesInPath(ctx.path).below === 'callback';

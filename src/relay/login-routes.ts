@@ -35,11 +35,14 @@ export function createLoginRoutes(registrations: readonly ServedRegistration[], 
   const atOtherPaths = registrations.flatMap((one) => one.others.map((served) => routesOf(served, dependencies)));
   const all = [...atFirstPaths, ...atOtherPaths];
   const byWord = new Map(all.map((one) => [one.served.word, one]));
-  const byPath = new Map(
+  const byPath = new Map<string, Found>(
     all.flatMap(({ served, routes }) =>
       Object.entries(routes).map(([pattern, route]) => [pattern, { served, route, pattern }]),
     ),
   );
+  for (const [pattern, [first, ...others]] of Map.groupBy(all, ({ served }) => served.callbackPath)) {
+    if (first) byPath.set(pattern, { ...callbackOf(first, others), pattern });
+  }
   const cmsStarts = atFirstPaths.flatMap(({ startOfCms }) => startOfCms ?? []);
 
   /** The registration of a path, and the route if there is one. The pattern is the name of the route in the log. */
@@ -89,7 +92,9 @@ function enter({ state }: Context, { registration, frontEnds }: ServedPath, goOn
   return answering(frontEnds.first.answerFailure, goOn);
 }
 
-/** The routes at one path of a registration, by pattern, and its starts. */
+type RoutesOfPath = ReturnType<typeof routesOf>;
+
+/** The routes at one path of a registration, by pattern, its callback, and its starts. */
 function routesOf(served: ServedPath, dependencies: LoginDependencies) {
   const { registration, frontEnds, word } = served;
   const { name, protection } = registration;
@@ -105,13 +110,13 @@ function routesOf(served: ServedPath, dependencies: LoginDependencies) {
   const { firstCms } = frontEnds;
   const routes: Routes = {
     [path]: start,
-    [`${path}/callback`]: { action: 'callback', handle: callback },
     // Without a state check, a code could be redeemed in another browser than the login's.
     ...(protection && oauthEndpoints(served, path, dependencies)),
   };
   return {
     served,
     routes,
+    callback,
     /** The start at `/auth/<registration>`, and at `/auth/<registration>/<front end>`. */
     start,
     /** The start at `/auth`, for its first CMS alone. */
@@ -120,6 +125,18 @@ function routesOf(served: ServedPath, dependencies: LoginDependencies) {
       ...startOf(served, createFrontEnds([firstCms]), dependencies),
     },
   };
+}
+
+/**
+ * The callback of a registration. If several of its paths share it, the state says at which one a login began; the first
+ * one answers what has no state of another.
+ */
+function callbackOf(first: RoutesOfPath, others: readonly RoutesOfPath[]) {
+  const handle: Handler = (ctx, next) => {
+    const own = others.find(({ served }) => served.peekLogin(ctx) !== undefined) ?? first;
+    return own.callback(ctx, next);
+  };
+  return { served: first.served, route: { action: 'callback', handle } satisfies Route };
 }
 
 /** Where logins of these front ends start. A CMS also refreshes there. */

@@ -22,7 +22,7 @@ import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
 import { keyOf } from '../memory/recent.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
-import { registrationPath } from '../paths.ts';
+import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createDoor, type Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -99,24 +99,35 @@ interface PathContext extends ServingContext {
 }
 
 /**
+ * Where a login belongs, as the words that its state and its code are bound to: the callback URL that the provider
+ * compares, and, if all paths of the registration share a configured one, also the word of the path, since front ends
+ * compare the issuer.
+ */
+function placeOf({ word, callbackPath, callbackUri }: RegistrationConfig['paths'][number]): string {
+  return callbackPath === defaultCallbackPath(word) ? callbackUri : `${callbackUri} ${word}`;
+}
+
+/**
  * Serves a registration at one of its paths. A login stays at the path where it began: the provider compares the
  * redirect URI, and front ends compare the issuer.
  */
-function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], context: PathContext) {
+function servePath(path: RegistrationConfig['paths'][number], context: PathContext) {
+  const { word, callbackPath, callbackUri } = path;
+  const place = placeOf(path);
   const { config, logger, now, memory, sessions, documents, pages } = context;
   const { registered, upstream, keys, source } = context;
   const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);
   const audience = derivedFrom(source, audienceAt);
-  const states = createStates(keys.state, audience, callbackUri);
+  const states = createStates(keys.state, audience, place);
   const peekLogin = createPeekLogin(states, callbackUri);
-  const grants = createGrants(keys, audience, callbackUri, memory.grants, now);
+  const grants = createGrants(keys, audience, place, memory.grants, now);
   const { baseUrl } = config;
   const { name, provider, stateCheck } = registered;
   const issuer = baseUrl + registrationPath(word);
   const protectionBy = (check: Exclude<typeof stateCheck, 'off'>, by: typeof states) =>
     createLoginProtection({ baseUrl, callbackUri, stateCheck: check }, by, now);
   const protection = stateCheck === 'off' ? undefined : protectionBy(stateCheck, states);
-  const consentStates = createStates(keys.consent, audience, callbackUri, 'consent');
+  const consentStates = createStates(keys.consent, audience, place, 'consent');
   const questions = protectionBy('always', consentStates);
   const frontEndConfigs = frontEndsOf(config, registered);
   const addressLimits = createAddressLimits(config, memory.logins);
@@ -146,6 +157,8 @@ function servePath({ word, callbackUri }: RegistrationConfig['paths'][number], c
   return {
     /** The path is `/auth/<word>`. */
     word,
+    /** Where the provider sends browsers back to, below the base URL. */
+    callbackPath,
     registration: createRegistration({
       ...registered,
       callbackUri,

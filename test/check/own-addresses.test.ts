@@ -29,14 +29,14 @@ async function whileServing(subject: string, flag: string, reply: Reply, flags =
 }
 
 /** The finding on the base URL while a relay with these flags runs there; `asked` are other flags of the check. */
-async function whileRelayRuns(own: Flags, asked: Flags = {}, ofRelay: Flags = {}) {
+async function whileRelayRuns(own: Flags, asked: Flags = {}, ofRelay: Flags = {}, subject = 'base URL') {
   let listener: RequestListener | undefined;
   const server = await serve((request, response) => listener?.(request, response));
   const flags = { 'base-url': `http://localhost:${server.port}`, ...own };
   const relay = await createRelayHere(optionsOf({ ...flags, ...ofRelay }));
   listener = relay.listener;
   try {
-    return await findingOn('base URL', { ...flags, 'client-id': clientId, ...asked });
+    return await findingOn(subject, { ...flags, 'client-id': clientId, ...asked });
   } finally {
     relay.close();
     await server.close();
@@ -220,4 +220,36 @@ describe('login-relay check, about addresses on plain http', () => {
       expect(warnings.some((one) => message.test(one.message))).to.equal(true);
     });
   }
+});
+
+describe('login-relay check, about a callback path of its own', () => {
+  const subject = 'callback path';
+  const flags = { 'callback-path': '/oauth2/callback' };
+
+  it('reports that it reaches a relay', async () => {
+    expectFinding(await whileRelayRuns(flags, {}, {}, subject), 'ok', /^reaches a relay$/, /^null$/);
+  });
+
+  it('reports a relay that has no callback there', async () => {
+    const found = await whileRelayRuns({}, flags, {}, subject);
+    expectFinding(
+      found,
+      'problem',
+      /^a relay answers there, but no login ends there$/,
+      /^restart the relay, or correct/,
+    );
+  });
+
+  it('reports a proxy that passes only /auth to the relay', async () => {
+    const found = await whileServing(subject, 'base-url', answer(404), flags);
+    const message = /^what answers at \/oauth2\/callback is not a relay \(status 404\)$/;
+    expectFinding(found, 'problem', message, /^let the proxy pass that path to the relay, or correct --callback-path/);
+  });
+
+  it('does not check it while no relay runs', async () => {
+    const base = `http://127.0.0.1:${await freePort()}`;
+    expectFinding(await findingOn(subject, { 'base-url': base, ...flags }), 'not_checked', /./, /^start the relay/);
+    const unready = await whileServing(subject, 'base-url', answer(503), flags);
+    expectFinding(unready, 'not_checked', /^no relay is ready there \(status 503\)$/, /^start the relay/);
+  });
 });

@@ -37,7 +37,13 @@ describe('the configuration', () => {
       trustedProxies: [],
       behindUnknownProxy: false,
       callbackUri: 'http://localhost:8000/auth/provider/callback',
-      paths: [{ word: 'provider', callbackUri: 'http://localhost:8000/auth/provider/callback' }],
+      paths: [
+        {
+          word: 'provider',
+          callbackPath: '/auth/provider/callback',
+          callbackUri: 'http://localhost:8000/auth/provider/callback',
+        },
+      ],
       kind: 'page',
       origin: 'https://app.example.com',
       frontendUrl: 'https://app.example.com/',

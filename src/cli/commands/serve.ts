@@ -64,7 +64,7 @@ export async function serve(sources: OptionSources): Promise<void> {
 
 /** The callbacks to be registered at the providers, as the log names them. */
 function callbacksOf({ registrations }: Config) {
-  const urls = registrations.flatMap(({ paths }) => paths.map(({ callbackUri }) => callbackUri));
+  const urls = [...new Set(registrations.flatMap(({ paths }) => paths.map(({ callbackUri }) => callbackUri)))];
   return urls.length === 1 ? { callbackUrl: urls[0] } : { callbackUrls: urls };
 }
 

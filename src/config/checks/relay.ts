@@ -34,8 +34,9 @@ export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Reading
   if (pathname === '/') return;
   const apis = frontEnds.flatMap((one) => one.apis.flatMap(({ values }) => values.path ?? []));
   const words = registrations.flatMap(({ name, values }) => [name, values.provider ?? name]);
-  const own = [...words.map(registrationPath), ...apis];
-  const passedOn = [...ownPaths, ...apis].map((path) => pathname + path);
+  const others = [...apis, ...registrations.flatMap(({ values }) => values.callbackPath ?? [])];
+  const own = [...words.map(registrationPath), ...others];
+  const passedOn = [...ownPaths, ...others].map((path) => pathname + path);
   const taken = own.find((path) => passedOn.some((one) => overlap(one, path)));
   if (taken === undefined) return;
   relay.warn(

@@ -71,6 +71,15 @@ const tenant = schemas.textOrNumber(
   'must be letters, digits, dots, hyphens or underscores',
 );
 
+/** A path that browsers and proxies leave as it is. The provider compares it to the letter, a slash at its end too. */
+const callbackPath = v.pipe(
+  schemas.text(
+    /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+\/?$/,
+    'must be a path that begins with a slash, such as /oauth2/callback, of letters, digits, hyphens, underscores, dots and tildes',
+  ),
+  v.maxLength(256, 'must have at most 256 characters'),
+);
+
 const presetNames = presets.map(({ name }) => name);
 
 const presetName = v.pipe(
@@ -185,6 +194,10 @@ export const providerRows = group('Provider', {
   tokenParams: provider('--token-params <query>', 'PROVIDER_TOKEN_PARAMS', parameters, {
     help: 'further parameters of the token request, as in a URL',
     secret: true,
+  }),
+  callbackPath: provider('--callback-path <path>', 'PROVIDER_CALLBACK_PATH', callbackPath, {
+    help: 'path of the callback URL below the base URL, where the provider has another one and that cannot be changed',
+    otherwise: '/auth/<word>/callback',
   }),
   providerTimeout: relay('--provider-timeout <seconds>', 'PROVIDER_TIMEOUT', timeout, {
     help: 'maximum time for one call to the provider',

@@ -6,6 +6,9 @@ export function secondsOf(now: Clock): number {
   return Math.floor(now() / 1000);
 }
 
+/** Seconds by which the clocks of several relays may differ. */
+export const clockSkew = 60;
+
 /** Milliseconds since a moment on the clock of `performance`, with two decimals. */
 export function elapsedSince(start: number): number {
   return Math.round((performance.now() - start) * 100) / 100;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { openidAccess } from '../providers/identity-servers.ts';
 import { type AccessAnswer, type AccessAnswers, type AccessRule, accessRules } from '../providers/provider.ts';
 
@@ -28,6 +29,23 @@ export function allowAt(allow: Allow, registration: string): Allow {
     return [rule, here.length > 0 ? here.map(({ name }) => name) : undefined] as const;
   });
   return { groupsClaim: allow.groupsClaim, ...Object.fromEntries(rules) };
+}
+
+/** Each `allow` that a person has to match: that of a registration, and those of what it guards. */
+export function allowsOf(
+  { name, allow }: { readonly name: string; readonly allow: Allow | undefined },
+  guarded: readonly ({ readonly allow: Allow | undefined } | undefined)[],
+): (Allow | undefined)[] {
+  return [allow, ...guarded.map((one) => one?.allow)].map((one) => one && allowAt(one, name));
+}
+
+/** Names the rules of several `allow`s: other rules have another name. The order of what a rule lists does not count. */
+export function rulesId(allows: readonly (Allow | undefined)[]): string {
+  const sorted = allows.map((allow) => [
+    allow?.groupsClaim,
+    ...accessRules.map((rule) => allow?.[rule]?.toSorted((one, other) => (one < other ? -1 : 1))),
+  ]);
+  return hash('sha256', JSON.stringify(sorted), 'base64url').slice(0, 16);
 }
 
 /** How a provider answers a rule, or why it cannot. */

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
-import { type Clock, secondsOf } from '../clock.ts';
+import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
+import { isPossible, longestDays } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
 import type { ClientMetadata } from './client-metadata.ts';
 
@@ -45,6 +46,7 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
       const opened = seal.open(sealed, frontEnd, audience);
       if (opened === undefined) return undefined;
       const { endsAt, ...client } = opened;
+      if (!isPossible(secondsOf(now), endsAt, longestDays.clientId * 86_400 + clockSkew, now)) return undefined;
       if (!evenIfExpired && now() >= endsAt * 1000) throw new RelayError('client_expired');
       return client;
     },

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Clock, secondsOf } from '../clock.ts';
+import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { loginTerms } from '../login/state.ts';
 import type { KeyRing } from '../sealing/keys.ts';
@@ -7,8 +7,6 @@ import { createSeal } from '../sealing/sealed.ts';
 
 /** Seconds until a code expires. A person may have to copy that of a program from a browser on another computer. */
 export const codeLifetimes = { page: 60, native: 300 } as const;
-/** Seconds by which the clocks of replicas may differ. */
-const clockSkew = 60;
 
 const content = v.object({
   /** Seconds since 1970. */

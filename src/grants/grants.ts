@@ -63,7 +63,7 @@ export function createGrants(
   const refreshTokens = createRefreshTokens(keys.refreshToken, now);
   return {
     ...memory,
-    accessTokens: createAccessTokens(keys.accessToken),
+    accessTokens: createAccessTokens(keys.accessToken, now),
     codes,
     nonces: createNonces(keys.nonce, now),
     refreshTokens,

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import { loginTerms } from '../login/state.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
+import { isPossible, longestDays } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
 import { generationSchema } from './generations.ts';
 import type { Refreshed } from './refresh-results.ts';
@@ -44,7 +45,11 @@ export type Owner = readonly [registration: string, frontEnd: string];
 export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
   /** As `open`, but expired tokens too: a revocation may find that the provider's token lives longer. */
-  const openExpired = (refreshToken: string, owner: Owner) => seal.open(refreshToken, ...owner);
+  function openExpired(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
+    const opened = seal.open(refreshToken, ...owner);
+    const longest = longestDays.refreshToken * 86_400;
+    return opened && isPossible(opened.loggedInAt, opened.endsAt, longest, now) ? opened : undefined;
+  }
   return {
     /**
      * Issues a refresh token to its owner.

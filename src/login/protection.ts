@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type Clock, secondsOf } from '../clock.ts';
+import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { RelayError, unlessFailed } from '../failures/relay-error.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookie-writer.ts';
@@ -8,7 +8,6 @@ import { createLoginCookies, loginLifetime } from './cookies.ts';
 import { idAndVerifierOf } from './pkce.ts';
 import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
 
-const clockSkew = 60;
 const browserSecretLength = 32;
 
 /** What binds a login to its browser. */

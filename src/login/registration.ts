@@ -1,5 +1,5 @@
 import { createAccess } from '../access/access.ts';
-import { type Allow, allowAt, neededScopes, withNeededScopes } from '../access/allow.ts';
+import { type Allow, allowsOf, neededScopes, withNeededScopes } from '../access/allow.ts';
 import { scopesOfIdentity } from '../access/identity.ts';
 import { isFailure } from '../failures/relay-error.ts';
 import { keyOf } from '../memory/recent.ts';
@@ -77,8 +77,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     audience,
     timeout: accessTime,
   });
-  const allowsAt = (...guarded: readonly (Guarded | undefined)[]) =>
-    [allow, ...guarded.map((one) => one?.allow)].map((one) => one && allowAt(one, name));
+  const allowsAt = (...guarded: readonly (Guarded | undefined)[]) => allowsOf({ name, allow }, guarded);
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
   const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
   const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;

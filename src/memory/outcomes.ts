@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import type { Clock } from '../clock.ts';
+import { type Clock, clockSkew } from '../clock.ts';
 import { failureCodes } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
+import { isPossible } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
 import type { WatchedServer } from './availability.ts';
 import type { Command } from './backlog.ts';
@@ -9,8 +10,8 @@ import { createLasting } from './recent.ts';
 
 /** Characters of a sealed outcome: with two tokens of the greatest length. */
 const longestOutcome = 64 * 1024;
-/** Milliseconds by which the clocks of relays may differ. */
-const clockSkew = 60_000;
+/** Milliseconds for which an outcome can be left at most. */
+const longestLifetime = 3_600_000;
 
 const nothing = () => undefined;
 const maybeText = v.optional(v.string(), nothing);
@@ -65,6 +66,12 @@ const setCommand = (name: string, text: string, lifetime: number): Command => ({
 export function createOutcomes(server: WatchedServer, most: number, clock: Clock) {
   let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
   /** What this relay has left for others. */
+  /** Whether a relay can have left an outcome so, and whether it is not over. */
+  function isGood({ leftAt, lifetime }: Sealed): boolean {
+    const from = leftAt / 1000;
+    const until = from + lifetime / 1000;
+    return isPossible(from, until, longestLifetime / 1000, clock) && clock() / 1000 <= until + clockSkew;
+  }
   const own = createLasting<string>(most, () => performance.now());
   server.onReturn(() => own.all().map(({ key, value, left }) => setCommand(key, value, left)));
   return {
@@ -74,7 +81,7 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
     /** @returns undefined if no relay can have left the text there */
     open(name: string, text: unknown): Sealed | undefined {
       const found = typeof text === 'string' ? seal?.open(text, name) : undefined;
-      if (found !== undefined && clock() <= found.leftAt + found.lifetime + clockSkew) return found;
+      if (found !== undefined && isGood(found)) return found;
       server.reportGarbage();
       return undefined;
     },

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { allowsOf, rulesId } from '../access/allow.ts';
 import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/documents.ts';
 import type { Clock } from '../clock.ts';
@@ -175,7 +176,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     peekLogin,
     grants,
     limits: addressLimits,
-    doors: doorsOf(resources, frontEndConfigs, { ...grants, people: peopleOf(registered), now }),
+    doors: doorsOf(resources, frontEndConfigs, { ...grants, registered, now }),
     issuer,
     now,
     pages,
@@ -186,11 +187,13 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
 function doorsOf(
   resources: readonly Resource[],
   frontEnds: readonly FrontEndConfig[],
-  by: Pick<Grants, 'accessTokens' | 'endedLogins'> & { readonly people: string; readonly now: Clock },
+  by: Pick<Grants, 'accessTokens' | 'endedLogins'> & Pick<PathContext, 'registered' | 'now'>,
 ): readonly Door[] {
-  const { accessTokens: tokens, endedLogins, people, now } = by;
+  const { accessTokens: tokens, endedLogins, registered, now } = by;
+  const people = peopleOf(registered);
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   return resources.map((resource) => {
+    const rules = new Map(frontEnds.map((one) => [one.name, rulesId(allowsOf(registered, [one, resource]))]));
     /** What tokens of a front end or its client are bound to. Undefined: it may not use the resource any more. */
     const audienceOf = (frontEndName: string, client: string | undefined) => {
       const frontEnd = byName.get(frontEndName);
@@ -199,7 +202,7 @@ function doorsOf(
       if (client !== undefined && !takesClients) return undefined;
       return audienceOfFrontEnd(client === undefined ? frontEnd : { ...frontEnd, client });
     };
-    return createDoor(resource, { tokens, endedLogins, audienceOf, people, now });
+    return createDoor(resource, { tokens, endedLogins, audienceOf, rules, people, now });
   });
 }
 

@@ -1,10 +1,12 @@
 import * as v from 'valibot';
 import { identitySchema } from '../access/identity.ts';
+import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { KeyRing } from '../sealing/keys.ts';
+import { isPossible } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
-import type { Resource } from './resource.ts';
+import { longestLifetime, type Resource } from './resource.ts';
 
 const content = v.object({
   frontEnd: v.string(),
@@ -15,6 +17,8 @@ const content = v.object({
   /** The id of the login, which its refresh tokens have, too. */
   login: v.string(),
   ...identitySchema.entries,
+  /** The `rulesId` by which the person was allowed. Undefined: the token was issued by version 0.4. */
+  rules: v.optional(v.string()),
   /** The provider's access token, if the server behind the resource gets it. */
   providerToken: v.optional(v.string()),
   /** When it was issued, in seconds since 1970. */
@@ -31,8 +35,10 @@ export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
  *
  * @see RFC 6749 §1.4, RFC 8707 §2
  */
-export function createAccessTokens(keys: KeyRing) {
+export function createAccessTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('access token', keys, content, { longest: limits.resourceTokenLength });
+  const possible = (opened: AccessTokenContent | undefined) =>
+    opened && isPossible(opened.iat, opened.exp, longestLifetime, now) ? opened : undefined;
   return {
     /** @throws {RelayError} `identity_too_long` or `provider_token_too_long` */
     issue(issued: AccessTokenContent, { audience }: Pick<Resource, 'audience'>): string {
@@ -42,12 +48,12 @@ export function createAccessTokens(keys: KeyRing) {
       const isOfProvider = 2 * providerToken.length > JSON.stringify(issued).length;
       throw new RelayError(isOfProvider ? 'provider_token_too_long' : 'identity_too_long');
     },
-    /** @returns undefined if the token is altered, or not for this resource. It may have ended */
-    open: (token: string, { audience }: Pick<Resource, 'audience'>) => seal.open(token, ...audience),
+    /** @returns undefined if the token is altered, or not for this resource, or if no relay issues such a one. It may have ended */
+    open: (token: string, { audience }: Pick<Resource, 'audience'>) => possible(seal.open(token, ...audience)),
     /** The same for a token that may be for any of several resources. */
     reader(token: string) {
       const open = seal.reader(token);
-      return ({ audience }: Pick<Resource, 'audience'>) => open(...audience);
+      return ({ audience }: Pick<Resource, 'audience'>) => possible(open(...audience));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { rulesId } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { AccessTokenContent, createAccessTokens } from './access-tokens.ts';
@@ -19,31 +20,39 @@ export function createDoor(
     /** The provider whose people it knows. */
     readonly people: string;
     readonly audienceOf: (frontEnd: string, client: string | undefined) => string | undefined;
+    /** The `rulesId` by which people of each front end are allowed now. */
+    readonly rules: ReadonlyMap<string, string>;
     readonly now: Clock;
   },
 ) {
+  /** Whether other rules say by now who may use the resource. */
+  const areRulesOld = ({ frontEnd, rules }: AccessTokenContent) =>
+    rules !== undefined && rules !== by.rules.get(frontEnd);
+
   /** Why the door is closed by now to a token, if it is. @param grace milliseconds after the end of the token */
-  async function closedTo(
-    { frontEnd, client, audience, exp, login }: AccessTokenContent,
-    grace = 0,
-  ): Promise<Closing | undefined> {
-    if (by.audienceOf(frontEnd, client) !== audience) return 'reload';
+  async function closedTo(opened: AccessTokenContent, grace = 0): Promise<Closing | undefined> {
+    const { frontEnd, client, audience, exp, login } = opened;
+    if (by.audienceOf(frontEnd, client) !== audience || areRulesOld(opened)) return 'reload';
     if (by.now() >= exp * 1000 + grace) return 'token_end';
     return (await by.endedLogins.hasEndedAsKnown(login)) ? 'logout' : undefined;
   }
   return {
     resource,
     /** After a reload, the door of the same resource has the same key unless that changed what requests meet. */
-    key: JSON.stringify([resource.audience, resource.allow, resource.upstream]),
+    key: JSON.stringify([resource.audience, rulesId([resource.allow]), resource.upstream]),
     /** What a token holds. Asks no provider. @throws {RelayError} `resource_token_invalid` or `resource_token_expired` */
     async open(token: string): Promise<AccessTokenContent> {
       const opened = by.tokens.open(token, resource);
+      // A refresh asks whether the person is allowed by the present rules.
+      if (opened !== undefined && areRulesOld(opened)) throw new RelayError('resource_token_expired');
       const closing = opened === undefined ? 'reload' : await closedTo(opened);
       if (closing === 'token_end') throw new RelayError('resource_token_expired');
       if (opened === undefined || closing) throw new RelayError('resource_token_invalid');
       return opened;
     },
     closedTo,
+    /** Whether the present keys open a token here, whatever it holds. */
+    hasKeyOf: (token: string): boolean => by.tokens.open(token, resource) !== undefined,
     /** Names a person apart from those of other providers, and alike at two doors of one provider. */
     nameOf: ({ sub }: Pick<AccessTokenContent, 'sub'>): string => `${by.people} ${sub}`,
   };

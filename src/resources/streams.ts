@@ -17,6 +17,8 @@ export interface Stream {
   readonly opened: AccessTokenContent;
   /** Whether it waits for events: it ends with its token. */
   readonly isListening: boolean;
+  /** Whether the present keys still open what the request has shown. */
+  mayStayAt(door: Door): boolean;
   end(why: Cut): void;
 }
 
@@ -63,11 +65,15 @@ export function createStreams() {
     stream.end(why);
   }
 
-  /** After a reload: ends a stream of a resource that has changed. Any other stream goes on behind its new door. */
+  /**
+   * After a reload: ends a stream of a resource that has changed, or whose token was made with a key that was removed: a
+   * thief may have the key. Any other stream goes on behind its new door.
+   */
   function follow(stream: Stream): void {
-    const door = doors?.get(stream.door.key);
-    if (door !== undefined) stream.door = door;
-    else if (doors !== undefined) stream.end('reload');
+    if (doors === undefined) return;
+    const door = doors.get(stream.door.key);
+    if (door !== undefined && stream.mayStayAt(door)) stream.door = door;
+    else stream.end('reload');
   }
 
   function add(stream: Stream): void {

@@ -74,7 +74,8 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
 
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
-    const opened = await door.open(tokenOf(ctx));
+    const token = tokenOf(ctx);
+    const opened = await door.open(token);
     ctx.state.person = opened.sub;
     const { method } = ctx;
     if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
@@ -83,7 +84,7 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
     const isListening = method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen';
     // The client of a stream that the stop has ended comes back at once, on the same connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
-    const call = callOf(ctx, { door, opened, isListening }, context);
+    const call = callOf(ctx, { door, opened, isListening, mayStayAt: (present) => present.hasKeyOf(token) }, context);
     await passOn(ctx, {
       ...{ method, url, call, refusalOf },
       headers: {

@@ -1,3 +1,4 @@
+import { rulesId } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
 import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
@@ -48,7 +49,7 @@ export function withRefreshToken(
 /** The relay's access token for a resource. It ends with its login. @throws as `issue` of `createAccessTokens` */
 function tokenFor(
   resource: Resource,
-  { identity, frontEnd, grants, now }: Grantee,
+  { identity, frontEnd, grants, now, registration }: Grantee,
   { accessToken }: Pick<TokenResponse, 'accessToken'>,
   content: RefreshTokenContent | undefined,
 ) {
@@ -62,6 +63,7 @@ function tokenFor(
     audience: frontEnd.audience,
     login: content?.login ?? newLoginId(),
     ...identity,
+    rules: rulesId(registration.allowsAt(frontEnd, resource)),
     providerToken: actsAtProvider(resource) ? accessToken : undefined,
     iat,
     exp,

@@ -5,6 +5,7 @@ import type { Context } from '../http/context.ts';
 import type { Marks } from '../memory/home.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
+import { isPossible, longestDays } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
 import { createSessionCookies } from './cookies.ts';
 
@@ -72,6 +73,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   /** Whether a session is not over, and its front end may still use its registration. */
   function isValid(session: SessionContent, frontEnd: string): boolean {
     const { registration, loggedInAt, endsAt, idleEndsAt } = session;
+    if (!isPossible(loggedInAt, endsAt, longestDays.session * 86_400, now)) return false;
     const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
     // The present lifetime may be shorter than at the login.
     const end = Math.min(endsAt, idleEndsAt, loggedInAt + lifetime);

@@ -19,7 +19,7 @@ const [registration, frontEnd] = owner;
 const states = createStates(keys.state, () => registration, 'https://relay.example');
 const codes = createCodes(keys.code, () => registration, now);
 const refreshTokens = createRefreshTokens(keys.refreshToken, now);
-const accessTokens = createAccessTokens(keys.accessToken);
+const accessTokens = createAccessTokens(keys.accessToken, now);
 const sessions = createSessionSeal(keys.session);
 const clients = createClientIds(keys.client, 'tools', 'audience', now);
 const resource = { audience: [registration, 'https://api.example/'] as const };

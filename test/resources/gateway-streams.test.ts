@@ -8,10 +8,12 @@ import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { createStreams } from '../../src/resources/streams.ts';
 import { type ClientsTurn, waitForHead } from '../../src/upstream/patience.ts';
 import { createRoom } from '../../src/upstream/room.ts';
+import { jsonOf } from '../clients/support/clients-relay.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
 import { eventually } from '../harness/system/eventually.ts';
+import { keyLine } from '../harness/system/secret-file.ts';
 import { gatewayRelay, urls } from './support/gateway-relay.ts';
 import { ada } from './support/resources-relay.ts';
 
@@ -54,6 +56,7 @@ describe('a stream through the gateway', () => {
     });
     return { response: response.resume(), end };
   }
+  const upstreamRow = () => `upstream: http://127.0.0.1:${relay().upstreamPort}/mcp`;
   const endsInLog = () => relay().lines.flatMap(({ ended }) => (ended ? [ended] : []));
   const countOf = async (reason: string) => {
     const line = `login_relay_resource_streams_ended_total{resource="notes",reason="${reason}"} `;
@@ -147,6 +150,57 @@ describe('a stream through the gateway', () => {
     await relay().reload(relay().settings());
     expect(new Set(endsInLog())).to.deep.equal(new Set(['reload']));
   });
+
+  it('ends with the key that opened its token, also an answer, and goes on while the file has the key', async () => {
+    const newer = 'a new line of the key file, with 32 characters';
+    const { access_token } = await relay().tokens();
+    const [listening, answer] = [await begin(access_token), await begin(access_token, 'POST')];
+    await relay().reload({ ...relay().settings(), files: { './key': `${newer}\n${keyLine}` } });
+    await expectToGoOn(listening, open.length - 2);
+    const renewed = await begin((await relay().tokens()).access_token);
+    await relay().reload({ ...relay().settings(), files: { './key': newer } });
+    expect([await listening.end, await answer.end]).to.deep.equal(['complete', 'complete']);
+    await expectToGoOn(renewed);
+    expect((await relay().use('notes', access_token)).status).to.equal(401);
+    await relay().reload(relay().settings());
+    expect(await renewed.end).to.equal('complete');
+    expect(new Set(endsInLog())).to.deep.equal(new Set(['reload']));
+  });
+
+  for (const [whose, allowing] of [
+    ['the resource', (users: string) => ({ notes: `{ url: ${urls.notes}, ${upstreamRow()}, allow: ${users} }` })],
+    ['the front end', (users: string) => ({ app: `allow: ${users}` })],
+    ['the registration', (users: string) => ({ provider: `allow: ${users}` })],
+  ] as const) {
+    it(`ends if who may use it changes, by the allow of ${whose}, and its token opens nothing until a refresh`, async () => {
+      const with42 = relay().allowing(allowing("{ users: ['42'] }"));
+      await relay().reload(with42);
+      const { access_token, refresh_token } = await relay().tokens();
+      const listening = await begin(access_token);
+      await relay().reload(with42);
+      await expectToGoOn(listening);
+      // Wider rules: a refresh is enough.
+      await relay().reload(relay().allowing(allowing("{ users: ['43', '42'] }")));
+      expect(await listening.end).to.equal('complete');
+      const refused = await relay().use('notes', access_token);
+      expect([refused.status, refused.headers['www-authenticate']])
+        .to.have.property('1')
+        .that.includes('error="invalid_token"');
+      expect(relay().lines.at(-1)).to.include({ outcome: 'resource_token_expired' });
+      const renewed = await relay().refresh('app', refresh_token);
+      const next = jsonOf(renewed) as { access_token: string; refresh_token: string };
+      const again = await begin(next.access_token);
+      // In another order, they are the same.
+      await relay().reload(relay().allowing(allowing("{ users: ['42', '43'] }")));
+      await expectToGoOn(again);
+      // Narrower ones: the person is out.
+      await relay().reload(relay().allowing(allowing("{ users: ['43'] }")));
+      expect(await again.end).to.equal('complete');
+      expect((await relay().use('notes', next.access_token)).status).to.equal(401);
+      expect((await relay().refresh('app', next.refresh_token)).status).to.equal(400);
+      await relay().reload(relay().settings());
+    });
+  }
 
   it('does not begin if a reload changes its resource while the relay waits for its body', async () => {
     const { access_token } = await relay().tokens();
@@ -309,12 +363,18 @@ describe('the time of the gateway', () => {
     const streams = createStreams();
     const ended: string[] = [];
     const opened = { login: 'a', frontEnd: 'a', audience: 'a', sub: 'a', iat: 0, exp: 0 };
-    const door = { key: '', closedTo: async () => undefined, open: async () => opened, nameOf: () => 'a' };
+    const door = {
+      key: '',
+      closedTo: async () => undefined,
+      open: async () => opened,
+      nameOf: () => 'a',
+      hasKeyOf: () => true,
+    };
     const pass = async (name: string, isListening: boolean) =>
       await streams.pass(
         {
           door: { ...door, resource: { name } as never },
-          ...{ opened, isListening, end: (why) => ended.push(`${name} ${why}`) },
+          ...{ opened, isListening, mayStayAt: () => true, end: (why) => ended.push(`${name} ${why}`) },
         },
         { method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers: {}, address: undefined, hasOthers: false },
         () => {},

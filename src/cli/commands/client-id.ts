@@ -7,6 +7,7 @@ import { pathSegment, wholeNumber } from '../../config/schemas.ts';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
 import { keysFromFile } from '../../sealing/keys.ts';
+import { longestDays } from '../../sealing/lifetimes.ts';
 import { readTextFile } from '../../text-files.ts';
 
 export interface ClientIdFlags {
@@ -26,7 +27,7 @@ export function clientId(flags: ClientIdFlags): string {
   const faults: string[] = [];
   const name = v.safeParse(pathSegment, frontEnd);
   if (!name.success) faults.push(`--front-end ${name.issues[0].message}`);
-  const days = v.safeParse(wholeNumber(1, 400), flags.days);
+  const days = v.safeParse(wholeNumber(1, longestDays.clientId), flags.days);
   if (!days.success) faults.push(`--days ${days.issues[0].message}`);
   const redirectUris = redirectUrisOf(redirectUri);
   if (redirectUris === undefined) {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { longestDays } from '../../sealing/lifetimes.ts';
 import { documentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
 import { fileRows } from './setting.ts';
@@ -88,7 +89,7 @@ export const clientRows = {
     help: 'whether clients may register themselves (RFC 7591)',
     default: 'false',
   }),
-  days: client('days', wholeNumber(1, 400), {
+  days: client('days', wholeNumber(1, longestDays.clientId), {
     help: 'days after which such a registration ends',
     default: '90',
   }),

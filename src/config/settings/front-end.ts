@@ -1,4 +1,5 @@
 import { originPattern } from '../../origins/schemas.ts';
+import { longestDays } from '../../sealing/lifetimes.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
 import { fileRows, group, rowsOf } from './setting.ts';
@@ -49,11 +50,11 @@ export const frontEndRows = group('Front end', {
     help: 'refresh tokens for OAuth logins: bound (only to pages that prove a key with DPoP), bearer (to all pages) or off',
     default: 'bound',
   }),
-  refreshLifetime: relay('--refresh-lifetime <days>', 'REFRESH_LIFETIME', days(1, 3650), {
+  refreshLifetime: relay('--refresh-lifetime <days>', 'REFRESH_LIFETIME', days(1, longestDays.refreshToken), {
     help: 'days after which a login can no longer be refreshed',
     default: '30',
   }),
-  sessionLifetime: relay('--session-lifetime <days>', 'SESSION_LIFETIME', days(1, 400), {
+  sessionLifetime: relay('--session-lifetime <days>', 'SESSION_LIFETIME', days(1, longestDays.session), {
     help: 'days after which a session ends, however often it is refreshed',
     default: '7',
   }),

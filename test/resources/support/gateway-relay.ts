@@ -49,6 +49,17 @@ export class GatewayRelay extends ClientsRelay {
     };
   }
 
+  /** The settings with an `allow`: rows of resources, and lines of the front end `app` and of the provider. */
+  allowing({ app, provider, ...rows }: Readonly<Record<string, string>>): Settings {
+    const { frontEnds, ...settings } = this.settings(rows);
+    const open = '  app: { ';
+    return {
+      ...settings,
+      frontEnds: app ? frontEnds.replace(open, `${open}${app}, `) : frontEnds,
+      ...(provider && { provider }),
+    };
+  }
+
   async tokens(name: Name = 'notes'): Promise<Tokens> {
     const changes = {
       client_id: 'app',

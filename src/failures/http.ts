@@ -31,6 +31,13 @@ export const httpFailures = {
   host_unusable: 'The request must have exactly one Host header, which names a host.',
   parameters_too_many: 'The request has more than 100 parameters.',
   bad_request: 'The request is not valid HTTP.',
+  tls_unexpected:
+    'This port speaks http, and the connection began with TLS. Send http here, or give the relay a certificate (--tls-cert, --tls-key).',
+  tls_missing: 'This port speaks https, and the request came without TLS. Send https here.',
+  proxy_protocol_unexpected:
+    'The connection began with the PROXY protocol, which the relay does not speak. Turn it off in the proxy or balancer: the client address comes in X-Forwarded-For.',
+  http2_unexpected:
+    'The connection began with HTTP/2, and this port speaks HTTP/1.1. Let the proxy in front use HTTP/1.1 to the relay.',
   chunks_too_small: { status: 413, detail: 'The body comes in too many chunks of a few bytes each.' },
   request_timeout: { status: 408, detail: 'The request took too long to arrive.' },
   headers_too_large: {

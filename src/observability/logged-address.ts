@@ -7,7 +7,7 @@ type Detail = 'off' | 'whole' | 'cut';
 
 /** The addresses of callers, as the log shows them. */
 export function loggedAddresses(detail: Detail, trustedProxies: readonly string[]) {
-  if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined };
+  if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined, ofNeighbour: near };
   const { addressOf, trusts } = callersBehind(trustedProxies);
   const show = (address: string | undefined) => address && shown(address, detail);
   return {
@@ -16,7 +16,18 @@ export function loggedAddresses(detail: Detail, trustedProxies: readonly string[
     /** The address at the other end of a connection, unless a trusted proxy has it. */
     ofPeer: (address: string | undefined): string | undefined =>
       show(address !== undefined && trusts(address, 0) ? undefined : address),
+    /** The address at the other end of a connection: whole if it is of a proxy or another machine of the operator's. */
+    ofNeighbour: (address: string | undefined): string | undefined => near(address) ?? show(address),
   };
+}
+
+const rangesNearby: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
+
+/** An address that nobody has on the internet. It tells of no person. */
+function near(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  const parsed = ipaddr.process(address.replace(/%.*$/, ''));
+  return rangesNearby.includes(parsed.range()) ? parsed.toString() : undefined;
 }
 
 function shown(address: string, detail: 'whole' | 'cut'): string {

@@ -1,8 +1,10 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
+import { RelayError } from '../failures/relay-error.ts';
 import type { Context, RequestState } from '../http/context.ts';
 import type { CountedLimit } from '../limits.ts';
 import type { LargestHolder } from '../resources/streams.ts';
+import { protocolFailures, type UnreadableRequest } from '../server/unreadable-request.ts';
 
 type Warner = Pick<Logger, 'warn'>;
 
@@ -27,6 +29,15 @@ export function occasionalWarning(
     if (recent.has(subject) || recent.size >= mostSubjects) return;
     recent.set(subject, time);
     logger.warn(typeof details === 'function' ? details() : details, message);
+  };
+}
+
+/** Warns of connections that speak another protocol than the port: a proxy in front has to be set up otherwise. */
+export function warnOfOtherProtocols(logger: Warner, addressOf: (peer: string | undefined) => string | undefined) {
+  const warn = occasionalWarning(logger, 'a connection speaks another protocol than this port');
+  return ({ outcome }: UnreadableRequest, peer: string | undefined): void => {
+    if (!protocolFailures.has(outcome)) return;
+    warn(outcome, () => ({ outcome, peer: addressOf(peer), detail: new RelayError(outcome).detail }));
   };
 }
 

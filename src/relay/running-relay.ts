@@ -8,7 +8,7 @@ import { longestWait } from '../login/refusal-limit.ts';
 import { loggedAddresses } from '../observability/logged-address.ts';
 import type { Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
-import { limitLog } from '../observability/occasional-warnings.ts';
+import { limitLog, warnOfOtherProtocols } from '../observability/occasional-warnings.ts';
 import { listen, type PassedSocket } from '../server/server.ts';
 import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
 import { createRelay } from './relay.ts';
@@ -53,6 +53,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   };
   const addresses = loggedAddresses(config.logClientAddress, config.trustedProxies);
   const logLimit = limitLog(logger);
+  const warnOfProtocol = warnOfOtherProtocols(logger, addresses.ofNeighbour);
   const server = await listen(
     relay.listener,
     socket ?? { host: config.host, port: config.port },
@@ -62,6 +63,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
         const clientAddress = addresses.ofPeer(peer);
         logger.info({ ...request, clientAddress, method: null, route: null }, 'request');
         metrics?.observeUnreadable(request);
+        warnOfProtocol(request, peer);
       },
       limitHit(limit) {
         logLimit(limit);

@@ -110,6 +110,8 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
   return {
     /** The number of requests whose response has not been sent completely. */
     inFlight: () => inFlight,
+    /** The socket below one of TLS whose handshake has failed. */
+    unsecured: (secured: Socket): Socket | undefined => handshakes.get(peerOf(secured))?.socket,
     /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
     has: (socket: Socket): boolean => connections.has(socket),
     /**

@@ -174,6 +174,11 @@ function closeIfSlow(socket: Socket, connections: Connections, observer: ServerO
   socket.destroy();
 }
 
+interface ClientError extends NodeJS.ErrnoException {
+  /** What the parser refused, from the beginning of a request or of a part of it. */
+  readonly rawPacket?: Buffer;
+}
+
 /**
  * Answers the requests that Node does not pass to the listener.
  *
@@ -181,9 +186,9 @@ function closeIfSlow(socket: Socket, connections: Connections, observer: ServerO
  *   of its HTTP parser
  */
 function refuseUnreadableRequests(server: Server, connections: Connections, observer: ServerObserver) {
-  const answer = (reason: string, socket: Socket) => {
+  const answer = (reason: string, socket: Socket, bytes?: Buffer) => {
     const { remoteAddress } = socket;
-    observer.unreadableRequest(answerUnreadableRequest(reason, socket), remoteAddress);
+    observer.unreadableRequest(answerUnreadableRequest(reason, socket, bytes), remoteAddress);
   };
   /** Acts once the complete requests on the same connection are answered. @see RFC 9112 §9.3.2 */
   const afterResponses = (socket: Socket, act: () => void) => {
@@ -196,7 +201,7 @@ function refuseUnreadableRequests(server: Server, connections: Connections, obse
   };
   // After the first parse error, every further byte raises the same error again.
   const refused = new WeakSet<Socket>();
-  const refuse = (reason: string, socket: Socket) => {
+  const refuse = (reason: string, socket: Socket, bytes?: Buffer) => {
     if (refused.has(socket)) return;
     refused.add(socket);
     afterResponses(socket, () => {
@@ -204,12 +209,14 @@ function refuseUnreadableRequests(server: Server, connections: Connections, obse
       const isSilent = socket.bytesRead === 0 || !connections.has(socket);
       const isDeaf = !socket.writable || reason === 'ECONNRESET';
       if (isSilent || isDeaf) socket.destroy();
-      else answer(reason, socket);
+      else answer(reason, socket, bytes);
     });
   };
-  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', ({ code = '', rawPacket }: ClientError, socket: Socket) => {
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
-    refuse(code, socket);
+    // TLS has closed its side. Below it, the client still waits for an answer that it can read.
+    const unsecured = code === 'ERR_SSL_HTTP_REQUEST' ? connections.unsecured(socket) : undefined;
+    refuse(code, unsecured ?? socket, rawPacket);
   });
   // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
   server.on('connect', (_request, socket: Socket) => {

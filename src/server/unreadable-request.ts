@@ -20,15 +20,41 @@ const failures: Readonly<Record<string, FailureCode>> = {
   CONNECT: 'not_found',
   pipelined_too_many: 'pipelined_too_many',
   chunks_too_small: 'chunks_too_small',
+  ERR_SSL_HTTP_REQUEST: 'tls_missing',
 };
+
+/** How a connection begins that speaks another protocol than HTTP/1, each byte as a character. */
+const otherProtocols: readonly (readonly [beginning: string, failure: FailureCode])[] = [
+  // A handshake of TLS. @see RFC 8446 §5.1
+  ['\x16\x03', 'tls_unexpected'],
+  // Versions 1 and 2, as HAProxy's proxy-protocol.txt has them.
+  ['PROXY ', 'proxy_protocol_unexpected'],
+  ['\r\n\r\n\0\r\nQUIT\n', 'proxy_protocol_unexpected'],
+  // @see RFC 9113 §3.4
+  ['PRI * HTTP/2', 'http2_unexpected'],
+];
+
+/** The failures of connections that speak another protocol than the port: something in front has to be changed. */
+export const protocolFailures: ReadonlySet<FailureCode> = new Set([
+  'tls_missing',
+  ...otherProtocols.map(([, failure]) => failure),
+]);
+
+function failureOf(reason: string, bytes: Buffer | undefined): FailureCode {
+  const ofReason = failures[reason];
+  if (ofReason !== undefined) return ofReason;
+  const beginning = bytes?.toString('latin1', 0, 20) ?? '';
+  return otherProtocols.find(([known]) => beginning.startsWith(known))?.[1] ?? 'bad_request';
+}
 
 /**
  * Answers a request that Node does not pass to the application, and closes its socket.
  *
  * @param reason the error code of Node or its HTTP parser, the method `CONNECT`, or a failure
+ * @param bytes what the parser refused
  */
-export function answerUnreadableRequest(reason: string, socket: Socket): UnreadableRequest {
-  const { code, status, detail, headers: own } = new RelayError(failures[reason] ?? 'bad_request');
+export function answerUnreadableRequest(reason: string, socket: Socket, bytes?: Buffer): UnreadableRequest {
+  const { code, status, detail, headers: own } = new RelayError(failureOf(reason, bytes));
   const requestId = randomUUID();
   const body = JSON.stringify({ detail });
   const headers = {

@@ -43,6 +43,7 @@ const neverACode: readonly string[] = [
   ...['access_refused', 'access_ended', 'user_record_signed', 'not_found'],
   ...['host_unusable', 'request_timeout', 'headers_too_large', 'not_ready'],
   ...['pipelined_too_many', 'chunks_too_small'],
+  ...['tls_unexpected', 'tls_missing', 'proxy_protocol_unexpected', 'http2_unexpected'],
   'client_gone',
 ];
 

@@ -72,7 +72,9 @@ describe('a relay that terminates TLS itself', () => {
     expect(await codeOf(shakeHands(ancient))).to.equal('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
     const plain = await RawConnection.open(underTest.port);
     await plain.say(`GET ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`).closed;
-    expect(plain.heard).to.not.contain('HTTP/');
+    expect(plain.heard)
+      .to.match(/^HTTP\/1\.1 400 .*Send https here/s)
+      .and.not.contain('Location');
   });
 
   it('accepts only TLS 1.2 cipher suites with forward secrecy and authenticated encryption', async () => {

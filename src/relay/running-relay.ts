@@ -9,6 +9,7 @@ import { loggedAddresses } from '../observability/logged-address.ts';
 import type { Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog, warnOfOtherProtocols } from '../observability/occasional-warnings.ts';
+import { connectionsThatFit, mostOpenFiles } from '../server/open-files.ts';
 import { listen, type PassedSocket } from '../server/server.ts';
 import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
 import { createRelay } from './relay.ts';
@@ -57,7 +58,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   const server = await listen(
     relay.listener,
     socket ?? { host: config.host, port: config.port },
-    { ...limits, headerSize: headerSizeFor(config), connections: config.maxConnections },
+    { ...limits, headerSize: headerSizeFor(config), connections: connectionsFor(config, logger) },
     {
       unreadableRequest(request, peer) {
         const clientAddress = addresses.ofPeer(peer);
@@ -117,6 +118,20 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
 /** Bytes that the headers of a request may have: cookies hold sessions. A reload does not change it. */
 export function headerSizeFor({ frontEnds }: Config): number {
   return frontEnds.some(hasSessions) ? limits.headerSizeWithSessions : limits.headerSize;
+}
+
+/** The number of connections that are accepted: fewer than are configured if too few files may be open. */
+function connectionsFor({ maxConnections, resources }: Config, logger: Logger): number {
+  const openFiles = mostOpenFiles();
+  if (openFiles === undefined) return maxConnections;
+  const hasGateways = resources.some(({ upstream }) => upstream !== undefined);
+  const fitting = connectionsThatFit(openFiles, hasGateways);
+  if (fitting >= maxConnections) return maxConnections;
+  logger.warn(
+    { openFiles, maxConnections, connections: fitting },
+    'fewer connections than --max-connections are accepted, because few files may be open: raise LimitNOFILE of the service, or `ulimit -n`',
+  );
+  return fitting;
 }
 
 /** Milliseconds after which no request in flight makes a call any more. */

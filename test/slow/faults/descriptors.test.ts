@@ -35,6 +35,27 @@ describe('descriptors that run out', () => {
     },
   );
 
+  fault(
+    '1,100 idle connections where 1,024 descriptors are allowed',
+    'probes, metrics and lookups as before, and a warning',
+    async () => {
+      const flags = { 'metrics-port': '0' };
+      await withRelay({ flags, launcher: ['prlimit', '--nofile=1024'] }, async (underTest) => {
+        const line = await underTest.process.logLine(({ openFiles }) => openFiles === 1024);
+        expect(line).to.include({ level: 'warn', maxConnections: 4096, connections: 640 });
+        const sockets = Array.from({ length: 1100 }, () => connect(underTest.port, '127.0.0.1'));
+        for (const socket of sockets) socket.on('error', () => {});
+        await Promise.all(sockets.map(settled));
+        for (let time = 0; time < 5; time += 1) {
+          expect((await underTest.get('/readyz')).status).to.equal(200);
+          expect(await underTest.metrics()).to.contain('limits_hit_total{limit="connections"}');
+          await expectService(underTest);
+        }
+        for (const socket of sockets) socket.destroy();
+      });
+    },
+  );
+
   for (const { moment, prepare } of [
     {
       moment: 'for a connection to the provider',

@@ -1,3 +1,5 @@
+import { connect as connectHttp2 } from 'node:http2';
+import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { eventually } from '../../harness/system/eventually.ts';
@@ -13,6 +15,8 @@ const neverSent: Readonly<Record<string, readonly [method: string, announced: st
   'the body of a GET': ['GET', 'Content-Length: 20000', 'a'],
   chunks: ['POST', 'Transfer-Encoding: chunked', '1\r\na\r\n'],
 };
+
+const tlsOf = ({ tlsPort }: Balancer) => ({ port: tlsPort, host: '127.0.0.1', rejectUnauthorized: false });
 
 let application: Application;
 for (const [name, kind] of Object.entries(impatientGuards(() => application.port))) {
@@ -46,6 +50,25 @@ for (const [name, kind] of Object.entries(impatientGuards(() => application.port
         expect(application.uploads).to.deep.equal([]);
       });
     }
+
+    it('ends 32 uploads of one connection over HTTP/2, if it takes that', async () => {
+      const socket = connectTls({ ...tlsOf(proxy), ALPNProtocols: ['h2'] });
+      const isOver = new Promise((resolve) => socket.once('close', resolve).once('error', resolve));
+      const session = connectHttp2('https://notes.example.com', { createConnection: () => socket });
+      session.on('error', () => {});
+      const head = { ':method': 'POST', ':path': '/upload', authorization: `Bearer ${relay.token}` };
+      const uploads = Array.from({ length: 32 }, (_, index) => {
+        const request = session.request({ ...head, ...(index % 2 === 0 && { 'content-length': '20000' }) });
+        request.on('error', () => {}).resume();
+        request.write('a');
+        return new Promise((resolve) => request.once('close', resolve).once('end', resolve));
+      });
+      await Promise.race([Promise.all(uploads), isOver]);
+      await eventually(async () => expect(application.open()).to.equal(0));
+      expect(application.uploads).to.deep.equal([]);
+      session.destroy();
+      socket.destroy();
+    });
 
     it('passes a long upload at once, and an answer that is silent for longer', async () => {
       const events = await say('POST', '/events', 'Content-Length: 4\r\n\r\nbody');

@@ -79,6 +79,15 @@ describe('a relay below a path', () => {
     });
   }
 
+  it('has a callback path of its own with the path and without it', async () => {
+    await relay().restart({ ...settings('/sso'), provider: 'callback-path: /oauth2/callback' });
+    const to = locationOf(await relay().send({ path: '/sso/auth/provider/page' }));
+    expect(to.searchParams.get('redirect_uri')).to.equal('https://relay.example/sso/oauth2/callback');
+    for (const path of ['/oauth2/callback', '/sso/oauth2/callback']) {
+      expect((await relay().send({ path: `${path}?code=a&state=b` })).status, path).to.not.equal(404);
+    }
+  });
+
   it('is not found at what only looks like the path', async () => {
     for (const path of ['/ssoauth/provider', '/SSO/auth/provider', '/%73so/auth/provider', '/sso/sso/auth/provider']) {
       expect((await relay().send({ path })).status, path).to.equal(404);

@@ -70,7 +70,7 @@ function commands(): string[] {
 }
 
 function endpoints(): string[] {
-  const ofLogins = found(textOf('src/relay/login-routes.ts'), /\[`\$\{path\}(\/\w+)`\]/g);
+  const ofLogins = found(textOf('src/relay/endpoints.ts'), /path: `\$\{path\}(\/\w+)`/g);
   return [
     ...Object.values(paths).map((path) => path.replace(version, '<version>')),
     ...['', '/<front end>', ...ofLogins].map((below) => `/auth/<provider>${below}`),

@@ -104,7 +104,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
     areAnywhere: clients?.areAnywhere === true,
     clients,
-    has: (name: string): boolean => byName.has(name),
+    names: all.map(({ name }) => name),
     /** The front end of a login. @returns undefined if it is gone */
     ofLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
       const frontEnd = byName.get(name);

@@ -4,7 +4,7 @@ import { expectFewParameters, parseQuery, type Query } from '../oauth/query.ts';
 import type { ProviderErrorCode } from '../providers/refusals.ts';
 import type { ObserveCall, UpstreamCall } from '../upstream/messages.ts';
 
-/** What a request is for. Its route says it, once. */
+/** What a request is for. Its endpoint says it, once. */
 export type Action =
   | 'home'
   | 'start'
@@ -32,7 +32,7 @@ export interface RequestState {
   query?: Query;
   /** Undefined: the relay has no such address. */
   action?: Action | undefined;
-  /** The pattern or the name of the route, if the router does not know it. */
+  /** The name of the endpoint, in the log and in metrics. */
   route?: string | undefined;
   registration?: string | undefined;
   frontEnd?: string | undefined;
@@ -70,20 +70,9 @@ export type Context = ParameterizedContext<RequestState>;
 /** Handles requests, or lets the next handler do so. */
 export type Handler = Middleware<RequestState>;
 
-/** What answers the requests for an address. */
-export interface Route {
-  readonly action: Action;
-  readonly handle: Handler;
-}
-
 /** One handler that runs several: composed once, not for each request. */
 export function inOrder(...handlers: readonly Handler[]): Handler {
   return handlers.reduceRight((following, one) => (ctx, next) => one(ctx, () => following(ctx, next)));
-}
-
-/** The route of a request, as the log names it. @returns undefined if no route matches */
-export function routeOf({ state, _matchedRoute: matched }: Context): string | undefined {
-  return state.route ?? (typeof matched === 'string' ? matched : undefined);
 }
 
 /** The parameters of a request. @throws {RelayError} `parameters_too_many` */

@@ -26,17 +26,18 @@ export function forbidReading(ctx: Context): void {
   ctx.remove(allowCredentials);
 }
 
-/**
- * Allows origins to read responses, each for itself, with credentials, any method and any header.
- *
- * @param mayRead whether an origin may read the response to this request
- * @param mayAllRead whether all others may read the response to this request, too, but without credentials
- */
-export function cors(
-  mayRead: (ctx: Context, origin: string) => boolean,
-  mayAllRead: (ctx: Context) => boolean = () => false,
-): Handler {
-  const credentials = (ctx: Context) => mayRead(ctx, ctx.get('Origin'));
+/** The pages that may read a response. */
+export interface Readers {
+  /** Whether pages of this origin may read it, with credentials. */
+  readonly hasOrigin: (origin: string) => boolean;
+  /** Whether the pages of all other origins may read it too, without credentials (default: no). */
+  readonly all?: boolean | ((ctx: Context) => boolean);
+}
+
+/** Allows origins to read responses, each for itself, with any method and any header. */
+export function cors({ hasOrigin, all = false }: Readers): Handler {
+  const credentials = (ctx: Context) => hasOrigin(ctx.get('Origin'));
+  const mayAllRead = typeof all === 'boolean' ? () => all : all;
   /** The origin that may read, as the library takes it: empty if none may. */
   const allowed = (ctx: Context): string => (credentials(ctx) || mayAllRead(ctx) ? ctx.get('Origin') : '');
   const allow = koaCors({

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { RelayError } from '../failures/relay-error.ts';
-import type { Context, RequestState } from '../http/context.ts';
+import type { RequestState } from '../http/context.ts';
 import type { CountedLimit } from '../limits.ts';
 import type { LargestHolder } from '../resources/streams.ts';
 import { protocolFailures, type UnreadableRequest } from '../server/unreadable-request.ts';
@@ -49,13 +49,13 @@ export function warnOfOtherProtocols(logger: Warner, addressOf: (peer: string | 
  */
 export function warnOfForeignOrigins(
   logger: Warner,
-  isKnown: (origin: string, ctx: Context) => boolean,
+  isKnown: (origin: string) => boolean,
   configuredOrigin: string | undefined,
-): Middleware<RequestState> {
+): Middleware {
   const warn = occasionalWarning(logger, 'request from another origin');
   return (ctx, next) => {
     const { origin: received } = ctx.req.headers;
-    if (received !== undefined && !isKnown(received, ctx)) {
+    if (received !== undefined && !isKnown(received)) {
       const origin = loggedOrigin.test(received) ? received : '(not an origin)';
       warn(origin, { origin, configuredOrigin });
     }

@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { elapsedSince } from '../clock.ts';
 import type { FailureCode } from '../failures/relay-error.ts';
-import { type RequestState, routeOf } from '../http/context.ts';
+import type { RequestState } from '../http/context.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 import { hasFailed, isOfLogin } from './request-effect.ts';
 
@@ -56,7 +56,7 @@ export function recordRequests(
         clientAddress: address,
         action: state.action,
         method: ctx.method,
-        route: routeOf(ctx) ?? null,
+        route: state.route ?? null,
         registration: named.registration ? state.registration : undefined,
         frontEnd: named.frontEnd ? state.frontEnd : undefined,
         resource: state.resource,

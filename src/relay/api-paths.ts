@@ -1,30 +1,37 @@
-import type { Middleware, Next } from 'koa';
+import type { Next } from 'koa';
 import type { Config } from '../config/config.ts';
-import { type Context, inOrder } from '../http/context.ts';
+import type { Context } from '../http/context.ts';
 import { answerSessionFailures } from '../http/error-responder.ts';
-import { methods } from '../http/request-guards.ts';
 import { callersBehind } from '../http/subscriber.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
+import { type EndpointContext, handlerOf } from './endpoint.ts';
 
 /** Creates the paths that lead to the APIs of providers. @returns undefined if there are none */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   requests: SessionRequests | undefined,
-  rateLimits: readonly Middleware[],
+  context: EndpointContext,
 ) {
   if (requests === undefined) return undefined;
   const { ownSubscriberOf } = callersBehind(trustedProxies, behindUnknownProxy);
   const apiPaths = frontEnds.flatMap(({ name, origin, apis }) =>
     apis.map(({ url, ...api }) => ({
       path: api.path,
-      hasOrigin: (given: string) => matches(origin, given),
-      handle: inOrder(
-        answerSessionFailures,
-        methods(...api.methods),
-        ...rateLimits,
-        proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, ownSubscriberOf, baseUrl),
+      handle: handlerOf(
+        {
+          path: api.path,
+          // The name of all APIs in the log and in metrics.
+          route: 'proxy',
+          action: 'proxy',
+          methods: api.methods,
+          readers: { hasOrigin: (given) => matches(origin, given) },
+          failures: answerSessionFailures,
+          isLimited: true,
+          handle: proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, ownSubscriberOf, baseUrl),
+        },
+        context,
       ),
     })),
   );
@@ -32,15 +39,11 @@ export function createApiPaths(
   const find = finderOf(apiPaths);
 
   return {
-    find,
+    has: (path: string): boolean => find(path) !== undefined,
     /** Passes a request below one of the paths to its API. */
     route(ctx: Context, next: Next): unknown {
       const found = find(ctx.path);
-      if (found === undefined) return next();
-      // The name of all its routes in the log and in metrics.
-      ctx.state.route = 'proxy';
-      ctx.state.action = 'proxy';
-      return found.handle(ctx, next);
+      return found === undefined ? next() : found.handle(ctx, next);
     },
   };
 }

@@ -116,8 +116,9 @@ export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
   return answerFailures((ctx, failure) => {
     const fail = deliveryOfFailure(ctx, served)?.fail ?? answerInPlace;
-    // Browsers keep a prefetched redirect, and would show its error instead of the login.
-    if (failure.code === 'prefetch_refused') answerFailure(ctx, failure);
+    // Browsers keep a prefetched redirect, and would show its error instead of the login. With another method than GET,
+    // the request is no callback.
+    if (failure.code === 'prefetch_refused' || failure.code === 'method_not_allowed') answerFailure(ctx, failure);
     // No front end has started a login.
     else if (ofInstallations.has(failure.code)) answerInPlace(ctx, failure);
     else fail(ctx, failure);

@@ -35,11 +35,11 @@ describe('signals during the start, while a relay waits for its issuer', () => {
   async function withRelay(act: (relay: RelayProcess, port: number, file: string) => Promise<void>): Promise<void> {
     const file = await secretFile(provider.registration.clientSecret);
     const port = await freePort();
+    // With all three endpoints by hand, there would be nothing to discover.
     const discovered = { issuer: provider.origin, 'token-request': 'query' };
     const own = { 'key-file': await keyFile(), port: `${port}` };
-    const relay = new RelayProcess({
-      flags: { ...flagsFor(provider, file), ...discovered, ...own },
-    });
+    const { 'authorize-url': _, ...flags } = flagsFor(provider, file);
+    const relay = new RelayProcess({ flags: { ...flags, ...discovered, ...own } });
     try {
       await act(relay, port, file);
     } finally {
@@ -134,7 +134,7 @@ describe('a reload', () => {
   it('keeps what is known of a provider that does not serve its metadata at the moment', async () => {
     const serving = (provider: StrictProvider) => {
       provider.pages = { [openIdPath]: json(metadata(provider.origin)) };
-      return { issuer: provider.origin, 'token-request': 'query' };
+      return { issuer: provider.origin, 'token-request': 'query', 'authorize-url': undefined };
     };
     const underTest = await startRelay(serving);
     const { provider } = underTest;

@@ -11,9 +11,14 @@ interface Connection {
   latest?: Request;
   /** Set once more requests have come than may be in flight. */
   hasTooMany?: true;
-  /** The bytes that had arrived when the connection began to wait for its peer. */
+  /** What requests come on: the socket, or that of TLS. */
+  http: Socket;
+  /** The bytes that had passed, in both directions, when the connection began to wait for its peer. */
   bytesBefore: number;
 }
+
+// Connections that are looked at for each one beyond the limit.
+const mostLooks = 64;
 
 export type Connections = ReturnType<typeof limitConnections>;
 
@@ -26,8 +31,8 @@ interface Excesses {
 }
 
 /**
- * Limits a server's connections. One too many replaces the one that has waited for its peer for longest: idle, or for
- * the body of a request. So peers that send nothing do not exclude others. If none waits, the new one is closed.
+ * Limits a server's connections. One too many replaces the one that has waited for its peer for longest: idle, for the
+ * body of a request, or for the peer to take an answer. So peers that send or read nothing do not exclude others. If none waits, the new one is closed.
  *
  * Each connection has one request in the process at once. A few more may wait behind it.
  */
@@ -35,13 +40,13 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
   const connections = new WeakMap<Socket, Connection>();
   const isSecure = 'setSecureContext' in server;
   const handshakes = new Map<string, Connection>();
-  // The queue of connections that wait for their peers, longest first. One may stay after it has ceased to wait.
+  // The queue of all connections, those that have waited for their peers for longest first.
   const waiting = new Set<Connection>();
   let open = 0;
   let inFlight = 0;
 
   server.on('connection', (socket: Socket) => {
-    const connection: Connection = { socket, responses: new Set(), bytesBefore: 0 };
+    const connection: Connection = { socket, http: socket, responses: new Set(), bytesBefore: 0 };
     connections.set(socket, connection);
     if (!isSecure) parse(socket, connection);
     waiting.add(connection);
@@ -67,6 +72,7 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
     const connection = handshakes.get(peerOf(secured));
     if (connection === undefined) return;
     connections.set(secured, connection);
+    connection.http = secured;
     parse(secured, connection);
   });
 
@@ -84,25 +90,23 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
 
   /** Puts a connection at the end of the queue. */
   function startWaiting(connection: Connection): void {
-    connection.bytesBefore = connection.socket.bytesRead;
+    connection.bytesBefore = bytesPassed(connection);
     waiting.delete(connection);
     waiting.add(connection);
   }
 
-  /** The connection that has waited for its peer for longest. Takes those that do not wait out of the queue. */
+  /** The connection that has waited for its peer for longest, of those that are looked at. */
   function connectionToReplace(): Connection | undefined {
+    // A connection beyond the limit takes a bounded time. Those that were looked at are last for the next one.
+    let looks = Math.min(mostLooks, waiting.size);
     for (const connection of waiting) {
-      const [response, ...pipelined] = connection.responses;
-      if (response === undefined) return connection;
-      const { complete, readableLength } = response.req;
-      const received = connection.socket.bytesRead - connection.bytesBefore;
-      // The relay has to answer: the request has come whole, as one has that others follow.
-      if (complete || pipelined.length > 0) waiting.delete(connection);
-      // A large upload that goes on waits from now. At its new place, this loop meets it with nothing received.
-      else if (received >= limits.requestBodySize) startWaiting(connection);
-      // The peer has to send.
-      else if (readableLength === 0 && !response.headersSent) return connection;
-      // Else the relay has to read what has come, or is answering. It may still have to wait for the rest of the body.
+      if (looks === 0) break;
+      looks -= 1;
+      // A large upload or download that goes on waits from now.
+      const goesOn = bytesPassed(connection) - connection.bytesBefore >= limits.requestBodySize;
+      const isIdle = connection.responses.size === 0;
+      if (isIdle || (waitsForPeer(connection) && !goesOn)) return connection;
+      startWaiting(connection);
     }
     return undefined;
   }
@@ -144,6 +148,22 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
     /** The responses in flight on this connection, in the order in which they are sent. */
     responsesOn: (socket: Socket): readonly ServerResponse[] => [...(connections.get(socket)?.responses ?? [])],
   };
+}
+
+/** The bytes that have been read, and those that the peer has taken. */
+function bytesPassed({ socket, http }: Connection): number {
+  return socket.bytesRead + http.bytesWritten - http.writableLength;
+}
+
+/** Whether a connection waits for its peer: for the rest of a body, or for the peer to take an answer. */
+function waitsForPeer({ responses, http }: Connection): boolean {
+  const [response, ...pipelined] = responses;
+  if (response === undefined) return false;
+  // Of an event stream, there may be nothing to take.
+  if (response.headersSent) return http.writableLength > 0;
+  const { complete, readableLength } = response.req;
+  // The relay has to answer: the request has come whole, as one has that others follow. Or it has to read what has come.
+  return !complete && pipelined.length === 0 && readableLength === 0;
 }
 
 function peerOf({ remoteAddress, remotePort, localAddress }: Socket): string {

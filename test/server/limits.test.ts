@@ -1,4 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { limits } from '../../src/limits.ts';
@@ -233,6 +234,43 @@ describe('a server within limits', () => {
       for (const response of responses) response.end('answered');
       await complete.hear('answered');
       await unread.hear('answered');
+    });
+
+    it('closes those that do not read their answer before the new one, but not those that do', async () => {
+      const part = Buffer.alloc(16_384);
+      const { open } = await start(
+        (_request, response) => Readable.from(Array.from({ length: 2000 }, () => part)).pipe(response),
+        { connections: 3 },
+      );
+      const [slow, slower, steady] = [await open(), await open(), await open()];
+      for (const { socket } of [slow, slower, steady]) socket.pause();
+      for (const connection of [steady, slower, slow]) {
+        const read = connection.socket.bytesRead;
+        connection.say(request);
+        connection.socket.resume();
+        await until(() => connection.socket.bytesRead > read);
+        connection.socket.pause();
+      }
+      const drip = setInterval(() => slow.socket.read(1), 5);
+      cleanUp.push(() => clearInterval(drip));
+      const isServed = async () => {
+        const before = steady.socket.bytesRead;
+        steady.socket.resume();
+        await until(() => steady.socket.bytesRead > before + 1_000_000);
+        steady.socket.pause();
+        const asked = (await open()).say(request).hear(answered);
+        return asked.then(
+          () => true,
+          () => false,
+        );
+      };
+      let served = 0;
+      // The system still takes something for those that read nothing.
+      for (let time = 0; time < 20 && served < 2; time += 1) served += Number(await isServed());
+      expect(served).to.equal(2);
+      expect(steady.socket.destroyed).to.equal(false);
+      for (const { socket } of [slow, slower]) socket.resume();
+      await Promise.all([slow.closed, slower.closed]);
     });
 
     it('does not count closed ones', async () => {

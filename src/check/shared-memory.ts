@@ -9,6 +9,9 @@ import { type Finding, findingsOn } from './finding.ts';
 const patience = 5_000;
 
 const meanings: Readonly<Record<string, string>> = {
+  CLUSTER: 'is a node of a Cluster',
+  MOVED: 'is a node of a Cluster',
+  NOCOMMAND: 'does not know a command that relays need',
   NOAUTH: 'asks for a password',
   NOPERM: 'does not let this user run all commands that relays need',
   OOM: 'is full',
@@ -56,6 +59,9 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     // The loss of the connection says more than the command that it ended.
     const code = failureCodeOf(failure ?? error);
     const correct = `correct ${describe('sharedMemory')} or its user, password or certificates`;
+    if (/^(CLUSTER|MOVED)$/.test(code)) {
+      return [problem(`${meanings[code]} (${code})`, `write redis+cluster:// in ${describe('sharedMemory')}`)];
+    }
     const fix = mayNotRun.test(code) ? `start it, or ${correct}` : correct;
     return [problem(`${placesOf(config.memory.address)} ${meanings[code] ?? 'cannot be reached'} (${code})`, fix)];
   } finally {

@@ -13,6 +13,14 @@ const patience = 2_000;
  */
 const settleTime = 500;
 const probePause = 100;
+/** Milliseconds between two attempts at a server that somebody has to configure first. */
+const unusablePause = 5_000;
+
+/**
+ * Codes of errors that never pass by themselves: a password, a right or a command is missing, or the server is a node of a
+ * Cluster and has only a part of the keys.
+ */
+const neverPasses = /^(NOAUTH|WRONGPASS|NOPERM|MOVED|ASK|CLUSTER|NOCOMMAND)$/;
 export type CommandFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
 
 /** What operators may know of the server. */
@@ -22,6 +30,8 @@ export interface ServerObserver {
   garbage?(): void;
   /** @param reason the code of the failure: an errno, or the server's own */
   away(reason: string): void;
+  /** It is there, and will never serve the relay as it is: no outage. @param reason the code of the failure */
+  unusable(reason: string): void;
   back(seconds: number): void;
 }
 
@@ -37,8 +47,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
   let isClosed = false;
   /** Whether commands may be run. */
   let isThere = false;
-  /** Whether operators know of the server: it was there, or was reported as away. */
-  let isReported = false;
+  const reporter = createReporter(observer);
   let lostAt = performance.now();
   /** How often the server may have lost something. */
   let lossCount = 0;
@@ -60,8 +69,8 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
     isThere = false;
     back = Promise.withResolvers();
     lostAt = performance.now();
-    observer.away(reason);
-    void comeBack();
+    reporter.lost(reason);
+    void comeBack(reporter.isUnusable());
   }
 
   async function probe(): Promise<boolean> {
@@ -80,25 +89,27 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
     // What was sent may be lost, and the connection with it: wait for no reply.
     if (!isBack && reason === 'timeout') await client.close();
     const told = new Set<string>();
-    if (!isBack || !(await backlog.tell(told))) return false;
+    if (!isBack || !(await backlog.tell(told))) {
+      reporter.failed(reason);
+      return false;
+    }
     // The other relays write what they know, too.
-    if (isReported) await sleep(settleTime, undefined, { ref: false });
+    if (reporter.isReported()) await sleep(settleTime, undefined, { ref: false });
     if (lossCount !== before || isClosed) return false;
     // What this relay has learned since. It is sent in the same turn in which other commands may begin, and on the same
     // connection: otherwise, a logout in between would be told to no other relay.
     const isTold = backlog.tellAtOnce(told);
     isThere = true;
-    if (isReported) observer.back((performance.now() - lostAt) / 1000);
-    isReported = true;
+    reporter.found((performance.now() - lostAt) / 1000);
     back.resolve();
     void isTold.then((isWhole) => isWhole || lose());
     return true;
   }
 
-  async function comeBack(): Promise<void> {
-    while (!isClosed && !(await tryAgain())) {
-      await sleep(probePause * (1 + Math.random()), undefined, { ref: false });
-    }
+  async function comeBack(pausesFirst = false): Promise<void> {
+    const pause = () => (reporter.isUnusable() ? unusablePause : probePause) * (1 + Math.random());
+    if (pausesFirst) await sleep(pause(), undefined, { ref: false });
+    while (!isClosed && !(await tryAgain())) await sleep(pause(), undefined, { ref: false });
   }
 
   /** @returns whether the server is there, or comes back in time */
@@ -114,6 +125,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
     if (!isThere) return undefined;
     const answer = await ask(words);
     if (answer === undefined) lose();
+    else reporter.served();
     return answer;
   }
 
@@ -123,11 +135,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
     lose();
   });
   void comeBack();
-  setTimeout(() => {
-    if (isReported || isClosed) return;
-    isReported = true;
-    observer.away(reason);
-  }, patience).unref();
+  setTimeout(() => isClosed || reporter.isReported() || reporter.lost(reason), patience).unref();
 
   return {
     /** Runs a command. @returns undefined if the server is away, or does not answer in time */
@@ -156,6 +164,48 @@ export function watchServer(client: RedisClient, observer: ServerObserver) {
     async close(): Promise<void> {
       isClosed = true;
       await client.close();
+    },
+  };
+}
+
+/** Tells operators of the server: once of each outage, and once of each error that does not pass. */
+function createReporter(observer: ServerObserver) {
+  /** Whether operators know of the server: it was there, or they were told why not. */
+  let isReported = false;
+  /** The error that never passes, which operators know. Probes that succeed do not end it: they use other keys. */
+  let unusable: string | undefined;
+  /** The errors that were named, and those that ended: a server that serves some keys must not fill the log. */
+  const named = new Set<string>();
+  const ended = new Set<string>();
+
+  /** An attempt to come back failed. */
+  function failed(reason: string): void {
+    if (!neverPasses.test(reason) || unusable === reason) return;
+    unusable = reason;
+    isReported = true;
+    if (!named.has(reason)) observer.unusable(reason);
+    named.add(reason);
+  }
+
+  return {
+    isReported: () => isReported,
+    isUnusable: () => unusable !== undefined,
+    failed,
+    lost(reason: string): void {
+      failed(reason);
+      if (!neverPasses.test(reason) && unusable === undefined) observer.away(reason);
+      isReported = true;
+    },
+    found(seconds: number): void {
+      if (isReported && unusable === undefined) observer.back(seconds);
+      isReported = true;
+    },
+    /** A command of a request succeeded. */
+    served(): void {
+      if (unusable === undefined) return;
+      if (!ended.has(unusable)) observer.back(0);
+      ended.add(unusable);
+      unusable = undefined;
     },
   };
 }
@@ -207,6 +257,7 @@ function commandFailure(code: string): CommandFailure {
 /** The code of an error: an errno, or the first word of the server's message. All else could be a secret. */
 export function failureCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'lost';
+  if (/^ERR unknown command/i.test(error.message)) return 'NOCOMMAND';
   const code = 'code' in error ? error.code : undefined;
   const [word] = error.message.split(' ');
   return [code, word].find((one) => /^([A-Z_]+|timeout)$/.test(`${one}`))?.toString() ?? 'lost';

@@ -148,7 +148,15 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
     ...(kind === 'server' && name !== '' && { database: Number(name) }),
   });
   const run = (words: readonly string[]) => client.sendCommand(words);
-  return clientOf(client, run, ['error', 'reconnecting']);
+  const connect = async () => {
+    await client.connect();
+    // A server that does not let this user ask is found out by the first key that it does not have.
+    const hello = JSON.stringify(await client.sendCommand(['HELLO']).catch(() => '')) ?? '';
+    if (!/"mode"[:,]"cluster"/.test(hello)) return;
+    client.destroy();
+    throw new Error('CLUSTER the server is a node of a Cluster');
+  };
+  return { ...clientOf(client, run, ['error', 'reconnecting']), open: connect };
 }
 
 /** Whether an event of the Sentinel client is of the primary. Nothing is lost with a Sentinel or a replica. */

@@ -15,6 +15,16 @@ import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
 import { keysFromFile } from '../sealing/keys.ts';
 
+/** What to do about errors that never pass by themselves. */
+const fixes: Readonly<Record<string, string>> = {
+  NOAUTH: 'give the password of the server',
+  WRONGPASS: 'correct the user or the password',
+  NOPERM: 'let the user run the commands of docs/operations.md on login-relay:1:*',
+  CLUSTER: 'write redis+cluster:// with the addresses of some nodes: the server is a node of a Cluster',
+  MOVED: 'write redis+cluster:// with the addresses of some nodes: the server is a node of a Cluster',
+  other: 'use a server with the commands of docs/operations.md, such as Valkey or Redis 7',
+};
+
 /** What a process remembers. A reload of the configuration keeps it. */
 export type Memory = ReturnType<typeof createMemory>;
 
@@ -42,6 +52,11 @@ export async function openSharedMemory(
   const memoryMetrics = metrics?.createMemoryMetrics();
   const server = watchServer(await createRedisClient(config.memory), {
     ...memoryMetrics,
+    unusable: (reason) =>
+      logger.error(
+        { reason, fix: fixes[reason] ?? fixes['other'] },
+        'shared memory cannot be used: each relay is alone',
+      ),
     away: (reason) => logger.warn({ reason }, 'shared memory is away'),
     back: (seconds) => logger.info({ awaySeconds: Math.round(seconds) }, 'shared memory is back'),
   });

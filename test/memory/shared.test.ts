@@ -133,6 +133,60 @@ describe('a relay that shares a memory', () => {
     }
   });
 
+  for (const [error, code] of [
+    ['NOAUTH Authentication required.', 'NOAUTH'],
+    ['WRONGPASS invalid username-password pair', 'WRONGPASS'],
+    ["NOPERM this user has no permissions to run the 'eval' command", 'NOPERM'],
+    ['MOVED 1234 192.0.2.7:6379', 'MOVED'],
+    ["ERR unknown command 'EVAL', with args beginning with: ", 'NOCOMMAND'],
+  ] as const) {
+    it(`says once that it cannot be used, and no outage: ${code}`, async () => {
+      const told: string[] = [];
+      server.instead = ([name]) => (name === 'EVAL' ? new Error(error) : undefined);
+      const home = await sharedHome(server.address, keys, { fail: (why) => told.push(why), isThere: false });
+      homes.push(home);
+      await eventually(async () => expect(told).to.deep.equal([`unusable ${code}`]));
+      await sleep(2500);
+      expect(told).to.deep.equal([`unusable ${code}`]);
+      expect(home.shared?.isAway()).to.equal(true);
+    });
+  }
+
+  it('says once that some keys cannot be used, however often probes succeed', async () => {
+    const told: string[] = [];
+    const home = await sharedHome(server.address, keys, { fail: (why) => told.push(why) });
+    homes.push(home);
+    const marks = createMarks(home, { letter: 'kind', most: 10 });
+    server.instead = (words) => (words[1]?.includes(':kind:') ? new Error('NOPERM no such key') : undefined);
+    await marks.mark('a', minute);
+    await eventually(async () => expect(told).to.deep.equal(['unusable NOPERM']));
+    server.instead = () => undefined;
+    await eventually(async () => expect(home.shared?.isAway()).to.equal(false));
+    expect(told).to.deep.equal(['unusable NOPERM']);
+  });
+
+  needsPrograms(memoryProgram).it('says at every node of a Cluster that it needs another address, once', async () => {
+    const nodes: MemoryServer[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const bus = ['--cluster-port', `${await freePort()}`];
+      nodes.push(await MemoryServer.start(...bus, '--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'));
+    }
+    try {
+      const [first] = nodes;
+      await first?.run(['CLUSTER', 'ADDSLOTSRANGE', '0', '8191']);
+      const told = nodes.map((): string[] => []);
+      for (const [index, node] of nodes.entries()) {
+        const fail = (why: string) => told[index]?.push(why);
+        homes.push(await sharedHome(node.address, keys, { fail, isThere: false }));
+      }
+      await eventually(async () => expect(told).to.deep.equal(nodes.map(() => ['unusable CLUSTER'])));
+      await sleep(2500);
+      expect(told).to.deep.equal(nodes.map(() => ['unusable CLUSTER']));
+    } finally {
+      for (const node of nodes) await node.stop();
+    }
+  });
+
   needsPrograms(memoryProgram).it('finds the slots of a Cluster that is being set up', async () => {
     const bus = ['--cluster-port', `${await freePort()}`];
     const words = ['--cluster-enabled', 'yes', '--cluster-require-full-coverage', 'no'];

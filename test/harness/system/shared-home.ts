@@ -21,6 +21,7 @@ export async function sharedHome(
   let isStarted = false;
   const server = watchServer(await createRedisClient({ address }), {
     garbage: () => fail('garbage'),
+    unusable: (reason) => fail(`unusable ${reason}`),
     away: (reason) => isStarted && fail(reason),
     back: () => {},
   });

@@ -57,6 +57,8 @@ export interface RequestState {
   providerError?: ProviderErrorCode | undefined;
   /** Set for a callback that was excused from the state check. */
   excused?: true | undefined;
+  /** Set for a start that no browser has opened: one of a probe, a crawler, or `login-relay check`. */
+  isProbe?: true | undefined;
   grant?: 'authorization_code' | 'refresh_token' | undefined;
   /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;

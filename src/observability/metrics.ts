@@ -90,6 +90,7 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
       'registration',
     ]),
     started: loginCounter('logins_started_total', 'Browsers sent to the provider.'),
+    startedByProbes: loginCounter('logins_started_by_probes_total', 'Of these, those that no browser has opened.'),
     finished: loginCounter(
       'logins_finished_total',
       'Logins handed to the front end: with a token, with a code to redeem, or as a session.',

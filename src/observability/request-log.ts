@@ -69,6 +69,7 @@ export function recordRequests(
         refusedBy: state.refusedBy,
         fields: state.fields,
         excused: state.excused,
+        isProbe: state.isProbe,
         grant: state.grant,
         asked: state.asked,
         stack: state.stack,
@@ -112,7 +113,8 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
       excusedBefore = true;
       logger.warn(excusedWarning);
     }
-    logger[levelOf(record)](record, 'request');
+    const { isProbe: _, ...line } = record;
+    logger[levelOf(record)](line, 'request');
   };
 }
 

@@ -80,10 +80,11 @@ const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspec
 
 /** Counts what a request does for a login: start, end, redemption, refresh, revocation, logout. */
 function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
-  const { method, action, outcome, grant, resource, ended } = record;
+  const { method, action, outcome, grant, resource, ended, isProbe } = record;
   const label = labelOf(record);
   if (method === 'GET' && outcome === 'ok') {
     if (action === 'start') metrics.started.inc(label);
+    if (action === 'start' && isProbe) metrics.startedByProbes.inc(label);
     if (action === 'callback') metrics.finished.inc(label);
   } else if (method === 'GET' && action === 'callback') {
     metrics.failed.inc({ reason: outcome, ...label });

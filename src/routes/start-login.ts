@@ -29,6 +29,7 @@ import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
+    if (!isNavigation(ctx)) ctx.state.isProbe = true;
     if (!isOAuthRequest(query)) return await startPlainly(ctx, query, served, frontEnds);
     // Until a redirect URI is known to be the front end's, failures stay here.
     const { answerInPlace } = served.frontEnds.first;

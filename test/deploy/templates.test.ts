@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { claimedIdentities } from '../../src/api-proxy/claimed-identities.ts';
+import { secretVariables } from '../../src/config/secret-variables.ts';
 import { options } from '../../src/config/settings/settings.ts';
 import { projectRoot, run } from '../harness/project/run.ts';
 import { needsRoot } from '../harness/system/needs.ts';
@@ -43,7 +44,8 @@ describe('the templates', () => {
   });
 
   it('give the small Compose file and hosts only variables that the relay reads', () => {
-    const variables: readonly string[] = Object.values(options).map(({ variable }) => variable);
+    const ofOptions = Object.values(options).map(({ variable }) => variable);
+    const variables: readonly string[] = [...ofOptions, ...Object.values(secretVariables)];
     const { relay } = parse(text('deploy/docker/compose.small.yaml')).services;
     const hosting = text('docs/hosting.md').matchAll(/\b[A-Z]+_[A-Z_]+\b|`PORT`/g);
     const named = [...hosting].map(([name]) => name.replaceAll('`', ''));

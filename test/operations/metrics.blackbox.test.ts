@@ -51,6 +51,23 @@ describe('metrics', () => {
     ]);
   });
 
+  it('tell starts of probes from those of browsers', async () => {
+    const counted = async (which: string) => {
+      const line = new RegExp(`^login_relay_logins_started${which}_total (\\d+)$`, 'm');
+      return Number(line.exec(await underTest.metrics())?.[1] ?? 0);
+    };
+    const both = async () => [await counted(''), await counted('_by_probes')];
+    const [all = 0, probes = 0] = await both();
+    const navigation: [string, string][] = [
+      ['Accept', 'text/html,application/xhtml+xml,*/*;q=0.8'],
+      ['Sec-Fetch-Mode', 'navigate'],
+    ];
+    await underTest.send({ path: '/auth/provider', headers: navigation });
+    await underTest.send({ path: '/auth/provider', headers: [['Accept', '*/*']] });
+    await underTest.send({ path: '/auth/provider', method: 'HEAD', headers: [] });
+    expect(await both()).to.deep.equal([all + 2, probes + 1]);
+  });
+
   it('count the error codes of the provider by endpoint, and unknown codes as one', async () => {
     await underTest.get('/auth/provider/callback?error=server_error');
     await underTest.get('/auth/provider/callback?error=h0st1le');

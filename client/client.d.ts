@@ -169,6 +169,7 @@ export type LoginErrorCode =
   | 'app_requested'
   | 'sso_required'
   | 'application_unapproved'
+  | 'user_endpoint_missing'
   | 'address_refused'
   | 'account_restricted'
   | 'authorization_refused'

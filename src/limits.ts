@@ -73,6 +73,7 @@ export const limits = {
   providerAnswerSize: 1024 * 1024,
   /** An access token, as UTF-8. A longer one would not fit into the headers of a user lookup. */
   accessTokenSize: 15 * 1024,
+  idTokenSize: 15 * 1024,
   /** A refresh token, as UTF-8. A longer one would not fit, sealed, into the body of a refresh. */
   refreshTokenSize: 8 * 1024,
   /** The revocation during a logout. */

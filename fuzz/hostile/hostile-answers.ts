@@ -64,7 +64,7 @@ async function metadata(origin: string, number: number, client: ReturnType<typeo
   try {
     const source = { issuer, clientId: 'client-1', given: {}, insecureHttp: false, encodingChanges: false };
     const provider = await discoverProvider(client, source);
-    const urls = [provider.authorizeUrl, provider.tokenUrl, provider.userUrl];
+    const urls = [provider.authorizeUrl, provider.tokenUrl, provider.userUrl ?? ''];
     const safe = urls.every((url) => /^(https:\/\/|http:\/\/127\.)/.test(url));
     const end = safe && provider.issuer === issuer ? 'learned' : `fault: ${urls}`;
     return ['metadata', end] as const;

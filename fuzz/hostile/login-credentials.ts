@@ -1,4 +1,4 @@
-import { idAndVerifierOf } from '../../src/login/pkce.ts';
+import { partsOfLogin } from '../../src/login/pkce.ts';
 import { createStates, type States } from '../../src/login/state.ts';
 import { keysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
@@ -27,7 +27,7 @@ export function createLogins(states: Readonly<Record<RegistrationName, States>>)
   return (random: Random) => {
     const registration = random.oneIn(3) ? 'house' : 'provider';
     const browserSecret = random.bytes(32);
-    const { id } = idAndVerifierOf(browserSecret);
+    const { id } = partsOfLogin(browserSecret);
     const issuedAt = Math.floor(Date.now() / 1000);
     const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
     const frontEnd = random.pick(random.oneIn(8) ? (['other', 'app', 'wiki'] as const) : own);

@@ -105,7 +105,7 @@ async function checkMetadata(client: UpstreamClient): Promise<void> {
   assert.ok(!(provider instanceof RelayError));
   assert.equal(provider.issuer, issuer);
   const revocationUrl = provider.revocation?.url ?? provider.tokenUrl;
-  for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl, revocationUrl]) {
+  for (const url of [provider.authorizeUrl, provider.tokenUrl, provider.userUrl ?? '', revocationUrl]) {
     assert.match(url, /^https:\/\/[^/@]+/);
     assert.doesNotMatch(url, /^https:\/\/(localhost|127\.|\[::1\]|[^/@]+\.localhost)/);
   }

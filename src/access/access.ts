@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { type FieldFault, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import { createJoint, type Home } from '../memory/home.ts';
 import { createRecent, keyOf } from '../memory/recent.ts';
@@ -9,6 +10,7 @@ import { hasAtSign, isAddress } from './addresses.ts';
 import type { Allow } from './allow.ts';
 import { type Ask, isAllowed } from './answers.ts';
 import { type Item, textIn } from './fields.ts';
+import { readIdToken } from './id-token.ts';
 import { type Identity, type IdentityQuestion, identityOf } from './identity.ts';
 
 /** Milliseconds for which an answer is kept. */
@@ -25,6 +27,14 @@ interface Verdict {
   readonly identity: Identity | undefined;
   /** What the rules that refuse the person have read of the person's record. Undefined: nothing there. */
   readonly fields?: readonly FieldFault[] | undefined;
+}
+
+/** What came from the token endpoint for a person. */
+export interface Evidence {
+  readonly accessToken: string;
+  readonly idToken?: string | undefined;
+  /** The login that the tokens are for. Undefined: they are those of a refresh. */
+  readonly login?: { readonly nonce: string | undefined } | undefined;
 }
 
 /** What a process remembers of the answers. A reload of the configuration keeps it. */
@@ -48,17 +58,37 @@ export function createAccess(
   { lookUpUser, askAccess }: Pick<ProviderEndpoints, 'lookUpUser' | 'askAccess'>,
   by: {
     readonly provider: Provider;
+    readonly clientId: string;
     readonly audience: string;
+    readonly now: Clock;
     readonly timeout: number;
   },
 ) {
+  /** What the provider says of the person: in the ID token, or at its user endpoint. */
+  async function findRecord(
+    { accessToken, idToken, login }: Evidence,
+    observe: ObserveCall,
+    signal: AbortSignal,
+  ): Promise<Item> {
+    const { userFrom, userUrl, issuer } = by.provider;
+    // Not every provider repeats the ID token at a refresh.
+    const isRepeated = idToken !== undefined || login !== undefined || userUrl === undefined;
+    if (userFrom === 'id-token' && isRepeated) {
+      const nonce = login && { value: login.nonce };
+      return readIdToken(idToken, { issuer, clientId: by.clientId, nonce, now: by.now() });
+    }
+    const { record } = await lookUpUser(accessToken, observe, signal, 'access');
+    return record;
+  }
+
   /** Asks the provider. Several rules may need the same path, which is asked once. */
   async function findOut(
-    accessToken: string,
+    evidence: Evidence,
     allows: readonly (Allow | undefined)[],
     question: IdentityQuestion | undefined,
     observe: ObserveCall,
   ): Promise<Verdict> {
+    const { accessToken } = evidence;
     if (!isCredential(accessToken)) throw new RelayError('lookup_failed');
     const signal = AbortSignal.timeout(by.timeout);
     const asked = new Map<string, ReturnType<Ask>>();
@@ -67,7 +97,7 @@ export function createAccess(
       asked.set(path, answer);
       return answer;
     };
-    const { record } = await lookUpUser(accessToken, observe, signal, 'access');
+    const record = await findRecord(evidence, observe, signal);
     const { access } = by.provider;
     const person = loginNameOf(record, access);
     const notes = allows.map(() => createNotes());
@@ -86,8 +116,8 @@ export function createAccess(
 
   return {
     /**
-     * Asks whether the person of an access token may log in, and who the person is. For a minute, the same question
-     * about the same token gets the same answer.
+     * Asks whether the person of these tokens may log in, and who the person is. For a minute, the same question about
+     * the same tokens gets the same answer.
      *
      * @param allows all of them must match; an undefined one always does
      * @param question undefined: it does not matter who it is
@@ -96,17 +126,20 @@ export function createAccess(
      *   `token_invalid`; one of `refusalsAtProvider`
      */
     async verdictOn(
-      accessToken: string,
+      evidence: Evidence,
       allows: readonly (Allow | undefined)[],
       question: IdentityQuestion | undefined,
       observe: ObserveCall,
     ): Promise<Verdict> {
       const rules = JSON.stringify([allows, question]);
-      const key = keyOf(by.audience, by.provider.userUrl, accessToken, rules);
+      const { accessToken, idToken, login } = evidence;
+      // At a user endpoint, a login and a refresh with the same access token get the same answer.
+      const proof = by.provider.userFrom === 'id-token' ? JSON.stringify([idToken, login]) : '';
+      const key = keyOf(by.audience, by.provider.userUrl, accessToken, proof, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;
       return await join(key, async () => {
-        const found = await findOut(accessToken, allows, question, observe).catch(failUnchecked);
+        const found = await findOut(evidence, allows, question, observe).catch(failUnchecked);
         // Only after a call: a repeated answer must not be kept for longer.
         verdicts.set(key, found);
         return found;

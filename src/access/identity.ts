@@ -92,7 +92,7 @@ async function idOf(users: PersonValues, record: Item, ask: Ask): Promise<string
 }
 
 /** The failure of a login whose person has no id: it names the fields, never a value. */
-function unknownIdentity(fields: readonly FieldFault[]): RelayError {
+export function unknownIdentity(fields: readonly FieldFault[]): RelayError {
   const faults = fields.map(({ field, reason }) => `${field} ${faultTexts[reason]}`).join(', and ');
   const detail = `The provider does not say who the person is: ${faults}. Only the operator can fix this.`;
   return new RelayError('identity_unknown', { status: 400, oauthError: 'access_denied', detail, fields });
@@ -103,6 +103,7 @@ const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {
   shape: 'has another shape than expected',
   unverified: 'is not verified',
   mismatch: 'does not fit',
+  expired: 'is over',
 };
 
 function loginName(record: Item, { name }: PersonValues) {

@@ -1,5 +1,5 @@
 import { codeChallenge } from '../login/pkce.ts';
-import { authorizationRequest, newNonce, withLoginParameters } from '../oauth/authorization-request.ts';
+import { authorizationRequest, nonceFor, withLoginParameters } from '../oauth/authorization-request.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
@@ -22,7 +22,7 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
     withLoginParameters(authorizationRequest(registration, provider)(), {
       state: madeUp,
       codeChallenge: withPkce ? codeChallenge(madeUpVerifier) : undefined,
-      nonce: newNonce(provider.scope),
+      nonce: nonceFor(provider.scope),
     }),
   );
   const faults: (Finding | undefined)[] = [];

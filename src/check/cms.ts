@@ -33,7 +33,7 @@ function backendLines(baseUrl: string, { paths, provider }: RegistrationConfig, 
   const { origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/^\/|\/$/g, '');
   // The user lookup is below the root of the provider's API.
-  const apiRoot = 'known' in provider ? provider.known.userUrl.replace(/\/user$/, '') : '';
+  const apiRoot = 'known' in provider ? (provider.known.userUrl ?? '').replace(/\/user$/, '') : '';
   const lines = [
     `name: ${backend?.name}`,
     'repo: owner/repository',

@@ -9,7 +9,9 @@ const lookup = findingsOn('user lookup');
 /** Looks up the user of a made-up token. The provider must refuse the token. */
 export async function checkUserEndpoint(context: ProviderContext): Promise<Finding> {
   const { provider } = context;
-  const answer = await ask(context, userRequest(provider, madeUp));
+  const { userUrl } = provider;
+  if (userUrl === undefined) return lookup.ok('there is none: the ID token says who somebody is');
+  const answer = await ask(context, userRequest({ ...provider, userUrl }, madeUp));
   if ('fix' in answer) return lookup.problem(answer.message, answer.fix);
   const { status, headers, body } = answer;
   const fix = fixUrl(context, 'userUrl');

@@ -3,11 +3,12 @@ import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/pro
 import type { ProviderSettings } from './provider.ts';
 import type { RegistrationReading } from './readings.ts';
 
-const personSettings = ['userId', 'userName', 'userEmail', 'userEmailVerified'] as const;
+const personSettings = ['userFrom', 'userId', 'userName', 'userEmail', 'userEmailVerified'] as const;
 
 /** Adds what the settings of a registration say of its people to what is known of its provider. */
 export function withPerson(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
   if (personSettings.every((name) => reading.values[name] === undefined)) return settings;
+  reportIdToken(settings, reading);
   if ('known' in settings) {
     return { ...settings, known: { ...settings.known, access: accessBy(reading, settings.known.access) } };
   }
@@ -16,8 +17,39 @@ export function withPerson(settings: ProviderSettings, reading: RegistrationRead
   return { discovered: { ...discovered, given } };
 }
 
-function accessBy(reading: RegistrationReading, access: AccessAnswers = openidAccess): AccessAnswers {
+/** Reports what keeps ID tokens from being compared with the login. */
+function reportIdToken(settings: ProviderSettings, { values, describe, fault }: RegistrationReading): void {
+  if (values.userFrom !== 'id-token') return;
+  const { issuer, scope } =
+    'known' in settings ? settings.known : { ...settings.discovered.given, ...settings.discovered };
+  if (issuer === undefined)
+    fault('userFrom', `is id-token, which needs ${describe('issuer')}: ID tokens name it in iss`);
+  const hasOpenid = scope === undefined ? 'discovered' in settings : scope.split(' ').includes('openid');
+  if (!hasOpenid) fault('userFrom', `is id-token, which needs openid in ${describe('scope')}`);
+  if (values.stateCheck === 'off') {
+    fault(
+      'userFrom',
+      `is id-token, which needs ${describe('stateCheck')}: without it, no login has a nonce to compare`,
+    );
+  }
+}
+
+function accessBy(reading: RegistrationReading, known: AccessAnswers = openidAccess): AccessAnswers {
+  const access = reading.values.userFrom === 'id-token' ? inIdToken(known) : known;
   return { ...access, users: usersBy(reading, access), emails: emailsBy(reading, access) };
+}
+
+const elsewhere = 'it is at another endpoint, and user-from: id-token asks none';
+
+/** What an ID token can answer, in place of a user record: nothing that is at another endpoint. */
+function inIdToken(access: AccessAnswers): AccessAnswers {
+  const answers = Object.entries(access).map(([rule, answer]) => {
+    if (answer.kind === 'cannot' || isInUserRecord(answer)) return [rule, answer];
+    // groups-claim can name the claim.
+    if (rule === 'groups') return [rule, { kind: 'values', fields: [] }];
+    return [rule, { kind: 'cannot', why: elsewhere }];
+  });
+  return Object.fromEntries(answers);
 }
 
 /** Where the id and the login name are. With a new id, the preset's login name says nothing. */
@@ -26,7 +58,8 @@ function usersBy({ values, describe, fault }: RegistrationReading, access: Acces
   const name = userName === undefined ? {} : { name: userName };
   if (userId !== undefined) return { kind: 'values', fields: [userId], ...name };
   const users = access.users ?? openidAccess.users;
-  if (userName === undefined) return users;
+  if (users.kind === 'cannot') fault('userFrom', `needs ${describe('userId')}: the id ${users.why}`);
+  if (userName === undefined || users.kind === 'cannot') return users;
   if (isInUserRecord(users)) return { ...users, ...name };
   fault('userName', `needs ${describe('userId')}: this provider has the id at another endpoint`);
   return users;

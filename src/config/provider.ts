@@ -118,9 +118,10 @@ function ofIssuer(
   { given, ...context }: Pick<MetadataContext, 'issuer' | 'metadataUrl' | 'given'>,
   { relay, values, warnOfUnused }: RegistrationReading,
 ): ProviderSettings {
-  const { authorizeUrl, tokenUrl, userUrl } = given;
+  const { authorizeUrl, tokenUrl, userUrl, userFrom } = given;
   const insecureHttp = relay.values.insecureHttp ?? false;
-  if (!authorizeUrl || !tokenUrl || !userUrl) return { discovered: { ...context, given, insecureHttp } };
+  const isComplete = authorizeUrl && tokenUrl && (userUrl ?? userFrom);
+  if (!isComplete) return { discovered: { ...context, given, insecureHttp } };
   warnOfUnused(['metadataUrl'], ': all endpoints are given');
   const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
   const rest = { clientId: values.clientId ?? '', encodingChanges: false, insecureHttp };
@@ -208,6 +209,7 @@ function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
     tokenUrl: values.tokenUrl?.href,
     refreshUrl: values.refreshUrl?.href,
     userUrl: values.userUrl?.href,
+    userFrom: values.userFrom === 'id-token' ? values.userFrom : undefined,
     userRequest: values.userRequest,
     userBody: values.userBody,
     scope: values.scope,

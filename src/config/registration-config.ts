@@ -26,7 +26,7 @@ const issuerOf = (settings: RegistrationConfig['provider']) =>
 /** The provider whose people a registration knows: the same text for two registrations, if that can be known. */
 export function peopleOf({ provider }: RegistrationConfig): string {
   if ('discovered' in provider) return provider.discovered.issuer;
-  return provider.known.issuer ?? provider.known.userUrl;
+  return provider.known.issuer ?? provider.known.userUrl ?? provider.known.tokenUrl;
 }
 
 /** The front ends that a registration serves. */

@@ -30,6 +30,8 @@ interface GrantedToken {
 
 /** A code of the provider, which works once. */
 interface GrantedCode extends CodeGrant {
+  /** What the ID token must have in `nonce`, if it says who the person is. */
+  readonly nonce: string | undefined;
   /** The client's address, if it is known. */
   readonly address: string | undefined;
 }
@@ -74,10 +76,10 @@ export function codeDelivery(
   const target = { url: request.redirectUri, part: 'query', parameters } as const;
   return {
     takes: 'code',
-    succeed(ctx, { code: providerCode, codeVerifier, address }) {
+    succeed(ctx, { code: providerCode, codeVerifier, nonce, address }) {
       // Any page can redeem the code of a client without an entry of its own, from the addresses of its visitors.
       const ofClient = client === undefined ? {} : { address };
-      const content = { ...request, ...ofClient, providerCode, codeVerifier };
+      const content = { ...request, ...ofClient, providerCode, codeVerifier, nonce };
       redirect(ctx, addressAt(target, { code: codes.issue(content, frontEndAudience) }));
     },
     fail: failureRedirect(target, ({ oauthError }) => oauthError),

@@ -33,7 +33,7 @@ export const refusalsAtProvider = [
 export interface FieldFault {
   /** The path of the field, as the configuration or the preset has it. */
   readonly field: string;
-  readonly reason: 'missing' | 'shape' | 'unverified' | 'mismatch';
+  readonly reason: 'missing' | 'shape' | 'unverified' | 'mismatch' | 'expired';
 }
 
 /** A failure with a defined answer. The caller may see all of it. */

@@ -41,6 +41,11 @@ export const userFailures = {
     detail: 'The provider answers no more user lookups at the moment. The token may still be valid: try again later.',
     headers: { 'Retry-After': '10' },
   },
+  user_endpoint_missing: {
+    status: 404,
+    detail:
+      'This provider has no user endpoint, so nothing can be looked up. What is known of the person is in the ID token, which the relay keeps to itself.',
+  },
   credentials_repeated: 'The Authorization header was sent more than once: send exactly one.',
   provider_unknown: 'The parameter provider does not name a provider of this relay.',
   return_to_invalid:

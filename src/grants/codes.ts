@@ -18,6 +18,8 @@ const content = v.object({
   providerCode: v.string(),
   /** The relay's own verifier at the provider, if the login uses PKCE there. */
   codeVerifier: v.optional(v.string()),
+  /** What the ID token must have in `nonce`, if it says who the person is. */
+  nonce: v.optional(v.string()),
   ...loginTerms,
   /** The client address of the callback, if it is known, and any page can redeem this code. */
   address: v.optional(v.string()),

@@ -11,6 +11,7 @@ export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
 export function createLoginMemory(home: Home) {
   return {
+    now: home.now,
     access: createAccessMemory(home),
     exchanges: createExchanges(home),
     /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */

@@ -4,16 +4,17 @@ const idLength = 16;
 const verifierLength = 32;
 
 /**
- * What only the browser with this secret can show: the id of its login, and the code verifier, so that the relay stores
- * nothing. Both are parts of one SHA-512, so neither tells the other.
+ * What only the browser with this secret can show: the id of its login, the code verifier and the nonce, so that the relay
+ * stores nothing. All are parts of one SHA-512, so none tells another.
  *
- * @returns an id of 16 bytes, and a verifier of 43 characters
- * @see RFC 7636 §4.1
+ * @returns an id of 16 bytes, a verifier of 43 characters, and a nonce of 22
+ * @see RFC 7636 §4.1, OpenID Connect Core 1.0 §3.1.2.1
  */
-export function idAndVerifierOf(browserSecret: Buffer) {
+export function partsOfLogin(browserSecret: Buffer) {
   const bytes = hash('sha512', browserSecret, 'buffer');
   const codeVerifier = bytes.toString('base64url', idLength, idLength + verifierLength);
-  return { id: bytes.subarray(0, idLength), codeVerifier };
+  const nonce = bytes.toString('base64url', idLength + verifierLength);
+  return { id: bytes.subarray(0, idLength), codeVerifier, nonce };
 }
 
 /** The S256 code challenge to a verifier. @see RFC 7636 §4.2 */

@@ -5,7 +5,7 @@ import { RelayError, unlessFailed } from '../failures/relay-error.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookie-writer.ts';
 import { createLoginCookies, loginLifetime } from './cookies.ts';
-import { idAndVerifierOf } from './pkce.ts';
+import { partsOfLogin } from './pkce.ts';
 import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
 
 const browserSecretLength = 32;
@@ -45,15 +45,15 @@ export function createLoginProtection(
      * Starts a login in this browser and sets its cookie.
      *
      * @param frontEnd the name of the front end
-     * @returns the parameter `state`, and the PKCE verifier, which the callback of the login derives again
+     * @returns the parameter `state`, with the PKCE verifier and the nonce, which the callback of the login derives again
      * @throws {RelayError} `front_end_state_unusable` if the request is too long to be kept
      */
     start(ctx: Context, frontEnd: string, request: FrontEndRequest) {
       const browserSecret = randomBytes(browserSecretLength);
-      const { id, codeVerifier } = idAndVerifierOf(browserSecret);
+      const { id, codeVerifier, nonce } = partsOfLogin(browserSecret);
       const { state, kept } = states.seal({ id, issuedAt: seconds(), frontEnd, request });
       cookies.set(ctx, id, browserSecret, kept);
-      return { state, codeVerifier };
+      return { state, codeVerifier, nonce };
     },
     /**
      * Verifies that this browser started the login of a callback.
@@ -74,13 +74,13 @@ export function createLoginProtection(
       if (login === undefined) throw new RelayError('state_altered');
       const browserSecret = cookies.get(ctx, login.id);
       if (browserSecret === undefined) throw whyCookieIsMissing(ctx, login);
-      const { id, codeVerifier } = idAndVerifierOf(browserSecret);
+      const { id, codeVerifier, nonce } = partsOfLogin(browserSecret);
       // The cookie was found by a part of the id. The rest must fit, too.
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
       // Newer logins have overwritten the cookies with what this one was started with.
       const { request } = login;
       if (request === undefined) throw whyCookieIsMissing(ctx, login);
-      return { ...login, request, codeVerifier };
+      return { ...login, request, codeVerifier, nonce };
     },
     /** Ends a login that is too old, or from the future. @throws {RelayError} `state_expired` or `state_premature` */
     checkAge(ctx: Context, { id, issuedAt }: Login): void {

@@ -74,8 +74,10 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
   const audience = by.audienceAt(provider);
   const access = createAccess(memory.access, endpoints, {
     provider,
+    clientId,
     audience,
     timeout: accessTime,
+    now: memory.now,
   });
   const allowsAt = (...guarded: readonly (Guarded | undefined)[]) => allowsOf({ name, allow }, guarded);
   const keyOfToken = (accessToken: string) => keyOf(name, accessToken);

@@ -167,4 +167,6 @@ function tooLong(): RelayError {
 export interface Login extends LoginState {
   /** The PKCE verifier towards the provider. @see RFC 7636 §4.1 */
   readonly codeVerifier: string;
+  /** What an ID token for this login has in `nonce`. @see OpenID Connect Core 1.0 §3.1.2.1 */
+  readonly nonce: string;
 }

@@ -26,6 +26,7 @@ const outcomeSchema = v.object({
       refreshToken: maybeText,
       refreshExpiresIn: maybeSeconds,
       scope: maybeText,
+      idToken: v.exactOptional(v.string()),
     }),
   ),
   failure: v.optional(v.picklist(failureCodes)),

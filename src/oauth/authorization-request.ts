@@ -96,10 +96,12 @@ export function withLoginParameters(
 }
 
 /**
- * A random nonce for one login, if the scope has `openid`. Some servers require it with that scope, and
- * others refuse it without. The relay never compares it: it reads no ID token, and PKCE binds the code.
+ * The nonce for one login, if the scope has `openid`. Some servers require it with that scope, and others refuse it without.
+ * The relay compares it only where it reads the ID token.
+ *
+ * @param ofLogin that of the login; undefined: nothing will compare it
  */
-export function newNonce(scope: string | undefined): string | undefined {
+export function nonceFor(scope: string | undefined, ofLogin?: string): string | undefined {
   if (!scope?.split(' ').includes('openid')) return undefined;
-  return randomBytes(16).toString('base64url');
+  return ofLogin ?? randomBytes(16).toString('base64url');
 }

@@ -23,7 +23,7 @@ export function providerOf(metadata: Metadata, kind: MetadataKind, context: Meta
     return found;
   };
   /** Logins work without these endpoints. So one that cannot be used counts as missing. */
-  const optional = (name: 'revocationUrl' | 'logoutUrl') => {
+  const optional = (name: 'revocationUrl' | 'logoutUrl' | 'userUrl') => {
     const found = endpointIn(metadata, name, context);
     return typeof found === 'string' ? found : undefined;
   };
@@ -46,7 +46,7 @@ export function providerOf(metadata: Metadata, kind: MetadataKind, context: Meta
     ...given,
     authorizeUrl: required('authorizeUrl'),
     tokenUrl: required('tokenUrl'),
-    userUrl: required('userUrl'),
+    userUrl: given.userFrom === 'id-token' ? (given.userUrl ?? optional('userUrl')) : required('userUrl'),
   };
 }
 
@@ -121,7 +121,8 @@ function endpointIn(
   const value = metadata[fields[name]];
   if (value === undefined) {
     const flag = name.replace('Url', '-url');
-    const detail = `${fields[name]}: give it by hand, with --${flag}`;
+    const orNot = name === 'userUrl' ? ', or set user-from: id-token in the configuration file' : '';
+    const detail = `${fields[name]}: give it by hand, with --${flag}${orNot}`;
     return new DiscoveryError('endpoint_missing', { detail });
   }
   const { success, output: url } = v.safeParse(providerUrl, value, { abortPipeEarly: true });

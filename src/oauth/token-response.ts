@@ -8,7 +8,7 @@ import { type GrantType, tokenError } from './token-error.ts';
 export type TokenResponse = Readonly<ReturnType<typeof parseTokenResponse>>;
 
 /** How a provider's token answers differ from RFC 6749 §5.1. */
-type TokenDialect = Pick<Provider, 'tokenAnswer' | 'scopeSeparator' | 'answerScopeSeparator'>;
+type TokenDialect = Pick<Provider, 'tokenAnswer' | 'scopeSeparator' | 'answerScopeSeparator' | 'userFrom'>;
 
 /** 30,000 years. A number beyond this is no time. */
 const maxSeconds = 1e12;
@@ -30,6 +30,7 @@ export function parseTokenResponse(
   const fields = object && fieldsOfUser(object, dialect.tokenAnswer);
   const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
   if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant, isAnswer);
+  const idToken = dialect.userFrom === 'id-token' ? text(fields['id_token'], limits.idTokenSize) : undefined;
   return {
     accessToken,
     /** As the provider writes it, if it names one. */
@@ -42,6 +43,8 @@ export function parseTokenResponse(
     refreshExpiresIn: seconds(fields['refresh_token_expires_in']),
     /** What was granted, if the provider says so. */
     scope: scope(fields['scope'], dialect.answerScopeSeparator ?? dialect.scopeSeparator),
+    /** Who the person is, if the relay reads that. It never leaves the relay. @see OpenID Connect Core 1.0 §3.1.3.3 */
+    ...(idToken !== undefined && { idToken }),
   };
 }
 

@@ -104,7 +104,10 @@ export interface Provider {
   readonly tokenUrl: string;
   /** Where refresh tokens are sent (default: the token URL). */
   readonly refreshUrl?: string | undefined;
-  readonly userUrl: string;
+  /** Undefined: it has no user endpoint. */
+  readonly userUrl?: string | undefined;
+  /** Where it says who somebody is (default: at the user endpoint). */
+  readonly userFrom?: 'id-token' | undefined;
   /** The method of the user lookup (default: `get`). */
   readonly userRequest?: 'get' | 'post' | undefined;
   /** The JSON that a user lookup by POST sends. */

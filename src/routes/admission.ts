@@ -1,3 +1,4 @@
+import type { Evidence } from '../access/access.ts';
 import type { Allow } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
 import { isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
@@ -20,7 +21,7 @@ interface Destination {
   readonly resource?: Resource | undefined;
 }
 
-type Tokens = RevocableTokens & { readonly accessToken: string };
+type Tokens = RevocableTokens & Evidence;
 
 /**
  * Creates the check whether a person may log in at the registration and at the front end, and may use the resource. It
@@ -44,9 +45,8 @@ function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Con
   };
   return async (tokens: Tokens): Promise<Identity | undefined> => {
     if (!isOpenToAll) ctx.state.access = 'unchecked';
-    const { accessToken } = tokens;
     const verdict = await registration
-      .verdictOn(accessToken, allows, question, observe)
+      .verdictOn(tokens, allows, question, observe)
       .catch(resource === undefined ? undefined : failUnknown);
     const { refusedBy, person, identity, fields } = verdict;
     ctx.state.person = identity?.sub;
@@ -74,17 +74,19 @@ function failUnknown(error: unknown): never {
  * Admits a person at a login, or throws as the check of `admissionTo` does. The provider must know the tokens: it has
  * issued them a moment ago. If this fails, nobody gets the tokens, so they are revoked.
  *
+ * @param nonce that of the login, if its browser has shown it
  * @param areKeptAfter whether they are kept after a failure, because a later attempt may get them
  * @returns who the person is, if the login is for a resource
  */
 export async function admit(
   place: Destination,
   ctx: Context,
-  tokens: Tokens,
+  tokens: Omit<Tokens, 'login'>,
+  nonce: string | undefined,
   areKeptAfter = (_error: unknown): boolean => false,
 ): Promise<Identity | undefined> {
   try {
-    return await admissionTo(place, ctx)?.(tokens);
+    return await admissionTo(place, ctx)?.({ ...tokens, login: { nonce } });
   } catch (error) {
     const failure = isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
     // The check has revoked the tokens of a person who may not log in.

@@ -65,7 +65,9 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const code = authorizationCode(query, provider);
   const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
   if (delivery.takes === 'code') {
-    delivery.succeed(ctx, { ...grant, address: registration.addressOf(ctx.req) });
+    // Only the ID token needs it, so a code stays short elsewhere.
+    const nonce = provider.userFrom === 'id-token' ? login?.nonce : undefined;
+    delivery.succeed(ctx, { ...grant, nonce, address: registration.addressOf(ctx.req) });
     return;
   }
   const token = await exchangeOnce(callback, grant);
@@ -95,7 +97,7 @@ async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<Token
 
 /** @param spend called before the code is sent */
 async function exchange(callback: Callback, grant: CodeGrant, spend: () => void) {
-  const { ctx, registration, frontEnd } = callback;
+  const { ctx, registration, frontEnd, login } = callback;
   const token = await registration.limitExchange(registration.addressOf(ctx.req), async () => {
     registration.expectRoom();
     spend();
@@ -104,7 +106,7 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
   });
   frontEnd.reportScope(token.scope, registration.provider.scope);
   // Nothing leaves the relay before the person is admitted.
-  await admit(callback, ctx, token);
+  await admit(callback, ctx, token, login?.nonce);
   return token;
 }
 

@@ -94,7 +94,7 @@ async function grantTo(
   const token = { ...response, scope: response.scope ?? scope };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   expectConsent(request, login, token);
-  const identity = await admit(request, ctx, token, isPassing).catch(failAtTokenEndpoint);
+  const identity = await admit(request, ctx, token, login.nonce, isPassing).catch(failAtTokenEndpoint);
   // The document of a client may change: only the refresh token says later from where the client sends requests.
   const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address };
   const { ownResource, providerResource, hasConsent } = login;

@@ -4,7 +4,7 @@ import type { Context } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
-import { newNonce, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
+import { nonceFor, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
 
 /** Where a login starts. Its provider may not be known. */
 export interface StartPlace extends Served {
@@ -28,6 +28,6 @@ export function redirectToProvider(
   const url = withAccount(usual, request, provider);
   const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo });
   const challenge = login && provider.pkce ? codeChallenge(login.codeVerifier) : undefined;
-  const nonce = newNonce(scope);
+  const nonce = nonceFor(scope, login?.nonce);
   redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
 }

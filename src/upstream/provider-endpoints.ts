@@ -60,8 +60,10 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       signal?: AbortSignal,
       purpose: 'user' | 'access' = 'user',
     ) {
+      const { userUrl } = provider;
+      if (userUrl === undefined) throw new RelayError('user_endpoint_missing');
       const needsBody = isUserAnswer(provider);
-      const request = { ...userRequest(provider, accessToken), endpoint: purpose, needsBody, signal };
+      const request = { ...userRequest({ ...provider, userUrl }, accessToken), endpoint: purpose, needsBody, signal };
       const answer = await client.call(request, observe);
       const { status, headers, body } = answer;
       // A lookup for the user is answered as the contract says.
@@ -134,7 +136,7 @@ export function userRequest(
     userRequest: method,
     userBody,
     requestHeaders,
-  }: Pick<Provider, 'userUrl' | 'userRequest' | 'userBody' | 'requestHeaders'>,
+  }: Pick<Provider, 'userRequest' | 'userBody' | 'requestHeaders'> & { readonly userUrl: string },
   accessToken: string,
 ): UpstreamRequest {
   const headers = { ...requestHeaders, authorization: `Bearer ${accessToken}` };

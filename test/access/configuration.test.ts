@@ -132,7 +132,7 @@ describe('allow', () => {
       expect(providerOf(`issuer: ${issuer}`), name).to.deep.equal(providerOf(`provider: ${name}`));
     }
     for (const { name, provider } of presets) {
-      const { userUrl, access, userRejectedWhen } = provider;
+      const { userUrl = '', access, userRejectedWhen } = provider;
       if (/\{/.test(userUrl)) continue;
       const { known } = providerOf(unnamed.replace('https://git.example/u', userUrl));
       expect(known.access, name).to.equal(access);

@@ -21,7 +21,7 @@ describe('login-relay check, about discovery', () => {
     'metadata without an endpoint': [
       metadataWith(() => ({ userinfo_endpoint: undefined })),
       /^the metadata has no userinfo_endpoint$/,
-      /^give it by hand, with --user-url$/,
+      /^give it by hand, with --user-url, or set user-from: id-token in the configuration file$/,
     ],
     'a provider for public clients only': [
       metadataWith(() => ({ token_endpoint_auth_methods_supported: ['none'] })),

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { codeChallenge, idAndVerifierOf } from '../../src/login/pkce.ts';
+import { codeChallenge, partsOfLogin } from '../../src/login/pkce.ts';
 
 describe('PKCE', () => {
   it('makes the S256 challenge of RFC 7636 appendix B', () => {
@@ -9,14 +9,17 @@ describe('PKCE', () => {
     );
   });
 
-  it('derives an id of 16 bytes and a verifier of 43 characters from the secret of the browser alone', () => {
+  it('derives an id of 16 bytes, a verifier of 43 characters and a nonce of 22 from the secret of the browser alone', () => {
     const [one, other] = [randomBytes(32), randomBytes(32)];
-    const { id, codeVerifier } = idAndVerifierOf(one);
+    const { id, codeVerifier, nonce } = partsOfLogin(one);
     expect(id).to.have.lengthOf(16);
     expect(codeVerifier).to.match(/^[\w-]{43}$/);
-    expect(idAndVerifierOf(Buffer.from(one))).to.deep.equal({ id, codeVerifier });
-    expect(idAndVerifierOf(other).id.equals(id)).to.equal(false);
-    expect(idAndVerifierOf(other).codeVerifier).to.not.equal(codeVerifier);
+    expect(partsOfLogin(Buffer.from(one))).to.deep.equal({ id, codeVerifier, nonce });
+    expect(nonce).to.match(/^[\w-]{22}$/);
+    expect(codeVerifier).not.to.contain(nonce);
+    expect(partsOfLogin(other).nonce).to.not.equal(nonce);
+    expect(partsOfLogin(other).id.equals(id)).to.equal(false);
+    expect(partsOfLogin(other).codeVerifier).to.not.equal(codeVerifier);
     const ofSecret = [one.toString('base64url'), hash('sha256', one, 'base64url')];
     expect(ofSecret).to.not.include(codeVerifier);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import {
   authorizationRequest,
-  newNonce,
+  nonceFor,
   withAccount,
   withLoginParameters,
 } from '../../src/oauth/authorization-request.ts';
@@ -68,11 +68,11 @@ describe('the authorization request', () => {
   });
 
   it('has a different nonce for each login if the scope has openid', () => {
-    const nonces = ['openid', 'openid profile', 'email openid'].map(newNonce);
+    const nonces = ['openid', 'openid profile', 'email openid'].map((scope) => nonceFor(scope));
     expect(new Set(nonces)).to.have.property('size', nonces.length);
     for (const nonce of nonces) expect(nonce).to.match(/^[\w-]{22}$/);
     for (const scope of [undefined, 'profile', 'openid2 xopenid', 'https://a.example/openid']) {
-      expect(newNonce(scope)).to.equal(undefined);
+      expect(nonceFor(scope, 'of-the-login')).to.equal(undefined);
     }
     const url = new URL(withLoginParameters('https://a.example/?b', { nonce: 'n', state: 's' }));
     expect([...url.searchParams.keys()]).to.deep.equal(['b', 'state', 'nonce']);

@@ -191,7 +191,7 @@ describe('metadata cannot be used', () => {
   for (const [field, flag] of [
     ['authorization_endpoint', '--authorize-url'],
     ['token_endpoint', '--token-url'],
-    ['userinfo_endpoint', '--user-url'],
+    ['userinfo_endpoint', '--user-url, or set user-from: id-token in the configuration file'],
   ] as const) {
     it(`without ${field}, which the explanation names`, () => {
       for (const missing of [null, undefined]) {

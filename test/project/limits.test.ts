@@ -30,6 +30,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
     'registrations (without `--rate-limit`), and documents fetched, of one client address (pages: and origin) in ten minutes',
   codeLength: '`code`',
   accessTokenSize: 'an access token',
+  idTokenSize: 'an ID token',
   refreshTokenSize: 'a refresh token',
   parameters: 'parameters of a query or a form',
   frontEndStateSize: "the front end's `state`",

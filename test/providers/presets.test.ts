@@ -25,7 +25,7 @@ describe('the presets', () => {
         if (url.includes('{host}')) expect(url).to.match(/^https:\/\/\{host\}\//);
       }
       for (const part of ['host', 'tenant'] as const) {
-        const isUsed = endpoints.some((url) => url.includes(`{${part}}`));
+        const isUsed = endpoints.some((url) => url?.includes(`{${part}}`));
         expect(isUsed, part).to.equal(preset[part] !== undefined);
       }
     });

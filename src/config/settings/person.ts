@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { textOrNumber } from '../schemas.ts';
+import { oneOf, textOrNumber } from '../schemas.ts';
 import { fileRows } from './setting.ts';
 
 const row = fileRows({ unquoted: true });
@@ -10,8 +10,12 @@ const path = v.pipe(
   v.maxLength(255, 'must have at most 255 characters'),
 );
 
-/** The settings of a provider that say where its user record says who a person is. */
+/** The settings of a provider that say where it says who a person is. */
 export const personRows = {
+  userFrom: row('user-from', oneOf(['user-endpoint', 'id-token']), {
+    help: 'where the provider says who somebody is, for allow and resources: user-endpoint; or id-token, which the token endpoint gives, without a lookup',
+    otherwise: 'user-endpoint',
+  }),
   userId: row('user-id', path, {
     help: 'where the user record has the id of a person, such as data.id: the longest key that exists counts, then what follows after a dot; a number is the index of a list',
     otherwise: "the preset's; sub without a preset",

@@ -47,7 +47,7 @@ export class Asking {
   /** The preset with its user URL at this machine; `openid`: a provider with claims alone. */
   provider(name: string): Provider {
     const preset = presets.find((one) => one.name === name)?.provider;
-    const url = preset?.userUrl.replace('{host}', 'host').replace('{tenant}', 'staff');
+    const url = preset?.userUrl?.replace('{host}', 'host').replace('{tenant}', 'staff');
     const userUrl = this.origin + (url === undefined ? '/userinfo' : new URL(url).pathname);
     return { ...presets[0]?.provider, access: undefined, ...preset, userUrl } as Provider;
   }
@@ -83,9 +83,11 @@ export class Asking {
     const access = createAccess(this.#memory, endpoints, {
       provider,
       audience,
+      clientId: 'client-1',
+      now: () => this.#now,
       timeout: this.timeout,
     });
-    return access.verdictOn(token, allows, question, () => {});
+    return access.verdictOn({ accessToken: token }, allows, question, () => {});
   }
 
   /** Lets time pass. */

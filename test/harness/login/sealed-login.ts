@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { codeChallenge, idAndVerifierOf } from '../../../src/login/pkce.ts';
+import { codeChallenge, partsOfLogin } from '../../../src/login/pkce.ts';
 import { createStates, type OAuthRequest } from '../../../src/login/state.ts';
 import { keysFromFile } from '../../../src/sealing/keys.ts';
 import { Secret } from '../../../src/sealing/secret.ts';
@@ -30,7 +30,7 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { frontEndState: ownState, oauth, returnTo } = sealing;
   const request = { state: ownState, oauth, returnTo };
   const secret = randomBytes(32);
-  const { id, codeVerifier } = idAndVerifierOf(secret);
+  const { id, codeVerifier } = partsOfLogin(secret);
   const audience = () => audienceAt(provider, ['provider', clientId]);
   const states = createStates(keysFromFile([new Secret(sealing.key)]).state, audience, redirectUri);
   const { state } = states.seal({ id, issuedAt, frontEnd: 'app', request });

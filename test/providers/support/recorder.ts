@@ -95,9 +95,9 @@ export class Recorder {
     const endpoints = createProviderEndpoints(this.#client, registered);
     const observe = () => {};
     const verdictOf = (allow: Allow | undefined, question?: IdentityQuestion) => {
-      const by = { provider, audience: 'a', timeout: 10_000 };
+      const by = { provider, clientId: 'client', audience: 'a', timeout: 10_000, now: Date.now };
       const memory = createAccessMemory({ now: Date.now });
-      return createAccess(memory, endpoints, by).verdictOn('at', [allow], question, observe);
+      return createAccess(memory, endpoints, by).verdictOn({ accessToken: 'at' }, [allow], question, observe);
     };
     const asked: Record<string, () => Promise<unknown>> = {
       code: () => endpoints.requestToken({ code: 'the code', codeVerifier: 'v'.repeat(43) }, observe),

@@ -1,0 +1,59 @@
+import { decodeJwt } from 'jose';
+import type { FieldFault, RelayError } from '../failures/relay-error.ts';
+import { isObject } from '../oauth/json.ts';
+import type { Item } from './fields.ts';
+import { unknownIdentity } from './identity.ts';
+
+/** Milliseconds by which the clocks of relay and provider may differ. */
+const clockSkew = 60_000;
+
+/** What the claims of an ID token must be. */
+export interface Expected {
+  readonly issuer: string | undefined;
+  readonly clientId: string;
+  /** That of the login. A refresh has none: its ID token need not repeat it. */
+  readonly nonce: { readonly value: string | undefined } | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * The claims of an ID token that came straight from the token endpoint. The signature is not needed there, because TLS and
+ * the client secret say who has sent it.
+ *
+ * @throws {RelayError} `identity_unknown` with the claim that does not fit
+ * @see OpenID Connect Core 1.0 §3.1.3.7 and §12.2
+ */
+export function readIdToken(token: string | undefined, expected: Expected): Item {
+  if (token === undefined) throw failureOf('id_token', 'missing');
+  const claims = decode(token);
+  if (claims === undefined) throw failureOf('id_token', 'shape');
+  const { iss, aud, azp, exp, nonce, sub } = claims;
+  if (expected.issuer === undefined || iss !== expected.issuer) throw failureOf('iss', reasonOf(iss));
+  const audiences = [aud].flat();
+  if (!audiences.includes(expected.clientId)) throw failureOf('aud', reasonOf(aud));
+  // A token for several clients counts only if it was issued to this one.
+  const isOwn = azp === undefined ? audiences.length === 1 : azp === expected.clientId;
+  if (!isOwn) throw failureOf('azp', reasonOf(azp));
+  if (typeof exp !== 'number') throw failureOf('exp', exp === undefined ? 'missing' : 'shape');
+  if (!(exp * 1000 > expected.now - clockSkew)) throw failureOf('exp', 'expired');
+  const isOfLogin = expected.nonce === undefined || (nonce !== undefined && nonce === expected.nonce.value);
+  if (!isOfLogin) throw failureOf('nonce', reasonOf(nonce));
+  if (typeof sub !== 'string' || sub === '') throw failureOf('sub', sub === undefined ? 'missing' : 'shape');
+  return claims;
+}
+
+function decode(token: string): Item | undefined {
+  try {
+    const claims: unknown = decodeJwt(token);
+    return isObject(claims) ? claims : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const reasonOf = (claim: unknown) => (claim === undefined ? 'missing' : 'mismatch');
+
+function failureOf(field: string, reason: FieldFault['reason']): RelayError {
+  return unknownIdentity([{ field, reason }]);
+}

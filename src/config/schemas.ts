@@ -148,7 +148,11 @@ export const scope = textOrNumber(
   'must be scope names with single spaces between them',
 );
 
-/** Headers that the relay or a connection sets itself, or that would say who the caller is. @see RFC 9110 §7.6.1 */
+/**
+ * The headers that the relay or the connection sets. Another value would change who asks, or where a request ends.
+ *
+ * @see RFC 9110 §7.6.1
+ */
 const ownHeaders = new Set([
   'accept-encoding',
   'authorization',

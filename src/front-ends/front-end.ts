@@ -65,7 +65,7 @@ export interface FrontEndContext {
   /** The name of the provider's backend in the configuration of a CMS. Undefined: no CMS can use it. */
   readonly cmsBackend: string | undefined;
   readonly isOnlyOne: boolean;
-  /** Whether flags alone describe the registration, as the contract has it. */
+  /** True if flags alone describe the registration, so that the contract holds. */
   readonly isByFlags: boolean;
   readonly pages: Pages;
   readonly logger: Pick<Logger, 'warn'>;

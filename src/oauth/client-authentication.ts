@@ -30,7 +30,7 @@ export function authenticatedForm(client: RegisteredProvider, url: string, field
   return formRequest(client, url, fields, { authorization: credentials });
 }
 
-/** Whether the credentials are in the Authorization header, and not among the parameters. */
+/** True if the credentials travel in the Authorization header, and not among the parameters. */
 export const isBasic = (form: TokenRequestForm) => form === 'basic' || form === 'basic-raw';
 
 /** Builds a request with a form and without credentials, unless they are among its fields or headers. */

@@ -2,10 +2,10 @@ import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals
 import { isObject, type JsonObject, parseJsonObject } from './json.ts';
 import { parseQuery } from './query.ts';
 
-/** Whether a status says that a request has succeeded. @see RFC 9110 §15.3 */
+/** True for every status of success. @see RFC 9110 §15.3 */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** The one status that counts as an answer in the contract. */
+/** True for the only status that the contract takes as an answer. */
 export const isOk = (status: number): boolean => status === 200;
 
 /** The fields of an answer of the token endpoint: a JSON object, or a form. @returns undefined if it is neither */
@@ -24,12 +24,12 @@ function parseForm(body: Uint8Array): JsonObject | undefined {
   return fields['access_token'] === undefined && fields['error'] === undefined ? undefined : fields;
 }
 
-/** The fields that providers have their error codes in, besides `error` of RFC 6749. */
+/** The names of the fields in which providers put an error code. RFC 6749 has `error`. */
 const codeFields = ['errorType', 'errorCode', 'error_code', 'code', 'type', 'error'];
 
 /**
- * The error code of an answer. Fitbit has it in a list of errors, others in an object or under another name. There,
- * only a known code counts.
+ * Finds the error code of an answer. Fitbit has it in a list of errors, other providers have it in an object or under
+ * another name. In those places only a known code counts, because such fields may hold anything.
  *
  * @see RFC 6749 §5.2
  */

@@ -13,7 +13,7 @@ export interface UpstreamRequest {
   /** Without the headers that frame the body. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Upload | undefined;
-  /** With which statuses the body counts, so that the call fails if it breaks off (default: 200). */
+  /** Says which statuses need a complete body: the call fails if such a body breaks off (default: 200). */
   readonly needsBody?: (status: number) => boolean;
   /** Cancels the call. */
   readonly signal?: AbortSignal | undefined;

@@ -120,7 +120,7 @@ function lookupFailure(status: number, retryAfter: string | undefined): RelayErr
   return new RelayError('lookup_postponed', { headers });
 }
 
-/** Which statuses of the user lookup are an answer. The contract asks by GET, and takes 200 alone. */
+/** Says which statuses of the user lookup are an answer. The contract asks by GET, and takes 200 alone. */
 export const isUserAnswer = ({ userRequest: method }: Pick<Provider, 'userRequest'>) =>
   method === 'post' ? isSuccess : isOk;
 

@@ -116,7 +116,7 @@ export interface Setting {
   readonly otherwise?: string;
   /** The flag may be given several times; the variable has spaces between its values. `lines`: values may have spaces. */
   readonly repeatable?: true | 'lines';
-  /** A file has a map: each text is a key and its value, with a colon and a space between them. */
+  /** The file holds a map. Each text is one of its keys and the value, with a colon and a space between them. */
   readonly map?: true;
   /** What joins the list of a file to the one text that the flag takes. */
   readonly separator?: ' ' | ',';

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
 import { ListenError } from '../failures/start-errors.ts';
@@ -62,6 +63,16 @@ export function metricsListener(
     return privateName.test(host) && (isEveryAddress || !isLoopbackAddress(address));
   };
 
+  let coming: Promise<string> | undefined;
+  /** The text, written once for all that ask at the same time: 64 who ask again and again would take half of the CPU. */
+  function textOfTurn(): Promise<string> {
+    coming ??= nextTurn().then(() => {
+      coming = undefined;
+      return metrics.text();
+    });
+    return coming;
+  }
+
   return async (request, response) => {
     const host = hostOf(request.headers.host ?? '');
     if (!mayAsk(host, request.socket.localAddress)) {
@@ -75,7 +86,7 @@ export function metricsListener(
       response.writeHead(404).end();
       return;
     }
-    const text = await metrics.text();
+    const text = await textOfTurn();
     response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text);
   };
 }

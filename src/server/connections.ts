@@ -18,7 +18,7 @@ interface Connection {
 }
 
 // Connections that are looked at for each one beyond the limit.
-const mostLooks = 64;
+const mostLooks = 512;
 
 export type Connections = ReturnType<typeof limitConnections>;
 

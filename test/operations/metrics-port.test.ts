@@ -71,6 +71,29 @@ describe('the metrics port', () => {
     });
   }
 
+  it('writes the metrics once for all that ask at the same time, and never earlier than they ask', async () => {
+    let texts = 0;
+    const counted = {
+      ...metrics,
+      text: async () => {
+        texts += 1;
+        return `text ${texts}\n`;
+      },
+    };
+    const where = { host: '127.0.0.1', port: 9464, names: [] };
+    const listener = metricsListener(counted, where, { warn() {} });
+    const ask = async () => {
+      const written: unknown[] = [];
+      const response = { writeHead: () => ({ end: (text: string) => written.push(text) }) };
+      const request = { method: 'GET', url: '/metrics', headers: { host: 'localhost' }, socket: {} };
+      await Reflect.apply(listener, undefined, [request, response]);
+      return written;
+    };
+    const together = await Promise.all(Array.from({ length: 64 }, ask));
+    expect(new Set(together.flat())).to.deep.equal(new Set(['text 1\n']));
+    expect(await ask()).to.deep.equal(['text 2\n']);
+  });
+
   it('warns of a host once, and names none that is too long', async () => {
     const logged: unknown[] = [];
     const logger = { warn: (fields: unknown) => logged.push(fields) };

@@ -71,6 +71,9 @@ function meaningOf(
   return meaning && meaning !== 'access_denied' ? meaning : messageMeanings.get(message);
 }
 
+/** The fields in which providers say why a status of success has no token. */
+const reasonFields = ['error', 'errors', 'message', 'msg', 'errmsg'];
+
 /** What a failed refresh means for its login, which only a refusal ends. */
 function meaningOfRefresh(
   status: number,
@@ -81,7 +84,7 @@ function meaningOfRefresh(
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
   if (code === 'invalid_scope') return 'scope_refused';
   if (isSuccess(status)) {
-    const saysWhy = code !== undefined || (answer?.['error'] ?? answer?.['message']) !== undefined;
+    const saysWhy = code !== undefined || reasonFields.some((field) => (answer?.[field] ?? undefined) !== undefined);
     return saysWhy ? 'refresh_refused' : 'token_missing';
   }
   // Neither a firewall nor a rate limit may end the login. GitHub's rate limit answers 403 with a message.

@@ -124,6 +124,8 @@ describe('the token endpoint of an odd provider', () => {
     "Fitbit's list of errors": json({ errors: [{ errorType: 'invalid_grant', message: 'x' }], success: false }, 400),
     'the same with 401': json({ errors: [{ errorType: 'invalid_grant', message: 'x' }], success: false }, 401),
     'a number and a message': json({ code: 40001, msg: 'refresh token expired' }, 400),
+    'the same with 200': json({ code: 40001, msg: 'refresh token expired' }),
+    'a list of errors with 200': json({ errors: [{ errorType: 'expired', message: 'x' }], success: false }),
     'an object of errors': json({ error: { type: 'OAuthException', code: 190 } }, 400),
     'an object without fields': json({}, 401),
     'a byte order mark': answer(400, `${byteOrderMark}{"error":"invalid_grant"}`),

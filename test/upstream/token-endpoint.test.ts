@@ -213,6 +213,7 @@ describe('a refresh at the provider', () => {
     token_missing: [
       [200, {}],
       [200, { access_token: '' }],
+      [200, { error: null, message: null }],
     ],
   };
   for (const [outcome, answers] of Object.entries(refusals)) {

@@ -69,10 +69,15 @@ function saysYes(value: unknown): boolean {
   return value === true || textsOf(value).some((text) => !/^(0|false|no)$/i.test(text));
 }
 
-/** The names in one text. The commas of a distinguished name of LDAP, such as `cn=staff,ou=groups`, separate none. */
+/**
+ * The names in one text, which Cognito puts into brackets if they come from SAML. The commas of a distinguished name of
+ * LDAP, such as `cn=staff,ou=groups`, separate none.
+ */
 function splitAtCommas(text: string): string[] {
   if (text.includes('=')) return [text];
-  return text.split(',').flatMap((name) => name.trim() || []);
+  const isList = text.startsWith('[') && text.endsWith(']');
+  const names = (isList ? text.slice(1, -1) : text).split(',').map((name) => name.trim());
+  return names.map((name) => (isList ? name.replace(/^"(.*)"$/s, '$1') : name)).filter((name) => name !== '');
 }
 
 /** A text or a number. A number that JSON has rounded could be that of another person. */

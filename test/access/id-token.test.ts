@@ -110,6 +110,27 @@ describe('a provider whose ID token says who somebody is', () => {
     expect(seen).not.to.contain(secretOfToken).and.not.to.contain('id_token');
   });
 
+  it('may have metadata without a user endpoint', async () => {
+    const { provider } = relay();
+    const found = provider.origin;
+    provider.pages = {
+      'GET /.well-known/openid-configuration': json({
+        issuer: found,
+        authorization_endpoint: provider.authorizeUrl,
+        token_endpoint: provider.tokenUrl,
+        token_endpoint_auth_methods_supported: ['client_secret_post'],
+      }),
+    };
+    Object.defineProperty(provider, 'flags', { value: { issuer: found }, configurable: true });
+    await relay().restart({ ...settings, provider: ['user-from: id-token', allow].join('\n    ') });
+    claims = { ...good, iss: found };
+    const answer = await logIn();
+    provider.pages = {};
+    expect(answer.status, `${answer.body}`).to.equal(200);
+    expect(tokensOf(answer)['identity']).to.deep.include({ sub: '7', groups: ['staff', 'users'] });
+    expect(lookups()).to.deep.equal([]);
+  });
+
   it('sends a nonce that is bound to the browser', async () => {
     await start(false, [allow]);
     await logIn();
@@ -291,6 +312,12 @@ describe('the setting user-from', () => {
       expect(faults[0]).to.contain(fault);
     });
   }
+
+  it('has a fault if a front end asks for no ID token', () => {
+    const text = file(`issuer: ${issuer}, user-from: id-token`).replace('.com }', '.com, scope: profile }');
+    expect(faultsOfFile(text)).to.have.length(1);
+    expect(faultsOfFile(text)[0]).to.match(/front-ends\.app\.scope.* must have openid/);
+  });
 
   for (const provider of [
     `issuer: ${issuer}, user-from: id-token`,

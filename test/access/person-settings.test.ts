@@ -182,6 +182,8 @@ describe('a provider by hand', () => {
       ['staff', 'admin'],
     ],
     ['one name', 'role', { role: 'staff' }, ['staff']],
+    ['a list that SAML made a text', 'custom:groups', { 'custom:groups': '[staff, users]' }, ['staff', 'users']],
+    ['a list that is JSON in a text', 'custom:groups', { 'custom:groups': '["staff","users"]' }, ['staff', 'users']],
     ['a number', 'role', { role: 7 }, ['7']],
   ] as const) {
     it(`has the groups of ${what}`, async () => {
@@ -319,6 +321,9 @@ describe('the settings of who a person is', () => {
   for (const [text, fault] of [
     [file(`${byHand}, user-id: ' '`), 'user-id'],
     [file(`${byHand}, user-id: "a\\u0000b"`), 'user-id must be a name, or names with dots'],
+    [file(`${byHand}, user-id: 'emails[0].value'`), 'user-id must be names with dots between them'],
+    [file(`${byHand}, user-id: $.data.id`), 'user-id must be names with dots between them'],
+    [file(`${byHand}, user-id: /data/id`), 'user-id must be names with dots between them'],
     [file(`${byHand}, user-id: [a, b]`), 'user-id must be one value, not a list'],
     [
       file(`${byHand}, user-email: mail, allow: { emails: [a@example.com] }`),

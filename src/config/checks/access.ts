@@ -26,7 +26,10 @@ export function allowOf({ allow, registrations }: Owner): Allow | undefined {
  */
 export function checkAllow(readings: Readings, providers: readonly (ProviderSettings | undefined)[]): void {
   const { registrations, resources, frontEnds } = readings;
-  for (const [index, one] of registrations.entries()) warnOfAssumedId(one, providers[index], readings);
+  for (const [index, one] of registrations.entries()) {
+    warnOfAssumedId(one, providers[index], readings);
+    reportScopesWithoutIdToken(one, readings);
+  }
   const providerOf = new Map(registrations.map(({ name }, index) => [name, providers[index]]));
   const learningGroups = resources.filter(({ values }) => values.identity?.includes('groups'));
   for (const one of [...registrations, ...resources, ...frontEnds]) {
@@ -36,6 +39,9 @@ export function checkAllow(readings: Readings, providers: readonly (ProviderSett
     const isUsed = reading.sourceOf('groups') || learningGroups.some(({ claiming }) => claiming === reading);
     if (reading.sourceOf('groupsClaim') !== undefined && !isUsed) {
       reading.fault('groupsClaim', 'has no effect without groups');
+    }
+    if (/[[\]]|^\$\./.test(allow.groupsClaim ?? '')) {
+      reading.warn('groupsClaim', 'looks like JSONPath: it is read as names with dots between them, such as a.b.roles');
     }
     for (const rule of rulesOf(allow)) {
       if (reportAmbiguous(rule, allow[rule] ?? [], reading, usable)) continue;
@@ -106,6 +112,17 @@ function warnOfAssumedId(
 }
 
 const scopeOf = ({ values }: FrontEndReading) => values.scope;
+
+/** Reports front ends whose logins get no ID token, where that says who somebody is. */
+function reportScopesWithoutIdToken({ name, values, describe }: RegistrationReading, { frontEnds }: Readings): void {
+  if (values.userFrom !== 'id-token') return;
+  for (const frontEnd of frontEnds) {
+    const scope = scopeOf(frontEnd);
+    const isUsed = frontEnd.registrations.includes(name);
+    if (!isUsed || scope === undefined || scope.split(' ').includes('openid')) continue;
+    frontEnd.fault('scope', `must have openid: ${describe('userFrom')} is id-token`);
+  }
+}
 
 /** Warns if open clients use the same OAuth application as a front end that asks for more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {

@@ -7,6 +7,10 @@ const row = fileRows({ unquoted: true });
 /** Where a record has something: names with dots between them. */
 const path = v.pipe(
   textOrNumber(/^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u, 'must be a name, or names with dots between them'),
+  v.regex(
+    /^(?!\$\.|\/)[^[\]]*$/,
+    'must be names with dots between them, such as emails.0.value: no JSONPath, no JSON Pointer',
+  ),
   v.maxLength(255, 'must have at most 255 characters'),
 );
 

@@ -52,6 +52,8 @@ export interface Session {
   readonly accessToken?: string;
   /** What the token may do, if the provider tells. */
   readonly scope?: string;
+  /** What the provider gives besides the token, as the operator has listed it: `{ instance_url: 'https://…' }`. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** In session mode: the name of the login at the relay. */
   readonly provider?: string;
   /** When the access token ends, in milliseconds since 1970, if the provider tells. */

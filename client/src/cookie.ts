@@ -15,8 +15,8 @@ export function keepCookie({ relay, clientId }: LoginOptions): Keeper {
       headers: [[...header]],
     }).then(read);
   const describe = async (method: string, path: string, user?: unknown): Promise<Known> => {
-    const session = await call(method, path);
-    return { ...session, user, until: Infinity, expiresAt: endOf(session.expires_in) };
+    const { provider, expires_in, renewable: _, ...fields } = await call(method, path);
+    return { provider, fields, user, until: Infinity, expiresAt: endOf(expires_in) } as Known;
   };
   const look = () => describe('GET', 'session?');
   const forget = () => call('POST', 'logout?revoke=false&').then(() => null);

@@ -46,13 +46,22 @@ export function keepTokens(options: LoginOptions, name: string): Keeper {
       });
     // The relay's nonce is known by now, and its clock: that of this device may be wrong.
     const answer = await send().catch(on(/dpop/, send));
-    const { access_token: accessToken, refresh_token: refreshToken, scope, identity } = answer;
-    const expiresAt = endOf(answer.expires_in);
+    const {
+      access_token: accessToken,
+      refresh_token: refreshToken,
+      token_type: _,
+      expires_in,
+      refresh_token_expires_in: __,
+      scope,
+      identity,
+      ...fields
+    } = answer;
+    const expiresAt = endOf(expires_in);
     // If nobody knows when the token ends, the relay is asked each hour: it may have ended the login.
-    const lifetime = answer.expires_in ?? 3660;
+    const lifetime = expires_in ?? 3660;
     const until = Date.now() + Math.max(lifetime - 60, lifetime / 2) * 1000;
     const user = identity ?? before.user;
-    const session = { accessToken, scope, id: before.id, user, identity, expiresAt, until };
+    const session = { accessToken, scope, id: before.id, user, identity, fields, expiresAt, until };
     await keep({ session, refreshToken, key });
     return session;
   }

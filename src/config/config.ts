@@ -3,6 +3,7 @@ import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
 import { checkCallbackPaths } from './checks/callback-path.ts';
 import { reportCmses } from './checks/cms.ts';
+import { checkExtraFields } from './checks/extra-fields.ts';
 import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
 import { checkResources, resourceConfig } from './checks/resources.ts';
@@ -103,6 +104,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   reportCmses(readings);
   checkSeveral(readings, file);
   checkCallbackPaths(readings);
+  checkExtraFields(readings);
   return { clientSecrets, certificate, providers, keyFile, stateChecks, memory, pages };
 }
 

@@ -217,6 +217,8 @@ function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
     answerScopeSeparator: values.answerScopeSeparator,
     tokenRequest: values.tokenRequest,
     tokenAnswer: values.tokenAnswer,
+    tokenFields: values.tokenFields,
+    callbackFields: values.callbackFields,
     pkce: values.pkce,
     authorizeParams: values.authorizeParams,
     tokenParams: values.tokenParams,

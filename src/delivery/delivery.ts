@@ -4,6 +4,7 @@ import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import { redirect } from '../http/redirect.ts';
 import type { OAuthRequest } from '../login/state.ts';
+import type { ExtraFields } from '../oauth/extra-fields.ts';
 import { optional, withParameters } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -34,6 +35,8 @@ interface GrantedCode extends CodeGrant {
   readonly nonce: string | undefined;
   /** The client's address, if it is known. */
   readonly address: string | undefined;
+  /** Parameters of the callback that the front end gets besides its tokens. */
+  readonly extraFields: ExtraFields | undefined;
 }
 
 /** Where a login is redirected to. */
@@ -76,10 +79,10 @@ export function codeDelivery(
   const target = { url: request.redirectUri, part: 'query', parameters } as const;
   return {
     takes: 'code',
-    succeed(ctx, { code: providerCode, codeVerifier, nonce, address }) {
+    succeed(ctx, { code: providerCode, codeVerifier, nonce, address, extraFields }) {
       // Any page can redeem the code of a client without an entry of its own, from the addresses of its visitors.
       const ofClient = client === undefined ? {} : { address };
-      const content = { ...request, ...ofClient, providerCode, codeVerifier, nonce };
+      const content = { ...request, ...ofClient, providerCode, codeVerifier, nonce, extraFields };
       redirect(ctx, addressAt(target, { code: codes.issue(content, frontEndAudience) }));
     },
     fail: failureRedirect(target, ({ oauthError }) => oauthError),

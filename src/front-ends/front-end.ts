@@ -16,6 +16,7 @@ import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import { answerJson } from '../http/error-responder.ts';
 import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
+import type { ExtraFields } from '../oauth/extra-fields.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
 import { isOk, isSuccess } from '../oauth/token-answer.ts';
 import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
@@ -94,9 +95,14 @@ export interface FrontEnd extends ReturnType<typeof frontEndOf> {
 
 /** Creates a front end. Those for its clients share its settings, and report its scope with it. */
 export function createFrontEnd(settings: FrontEndSettings, context: FrontEndContext): FrontEnd {
-  const reportScope = scopeReport(settings, context);
+  const reports = {
+    /** Warns once of what the provider grants beyond the scope. */
+    reportScope: scopeReport(settings, context),
+    /** Warns once of each listed field that a provider does not give. */
+    reportMissingFields: missingFieldsReport(settings, context),
+  };
   const create = (own: FrontEndSettings): FrontEnd => ({
-    ...frontEndOf(own, context, reportScope),
+    ...frontEndOf(own, context, reports),
     forClient(client, redirectUris, keyRequired) {
       const { refreshPolicy: policy } = own;
       const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
@@ -109,7 +115,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
   return create(settings);
 }
 
-function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, reportScope: ReturnType<typeof scopeReport>) {
+function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, reports: Reports) {
   const { name, origin, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = settings;
   const { registration, issuer, peekLogin, pages } = context;
   const isCms = tokenDelivery === 'cms';
@@ -184,7 +190,7 @@ function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, report
     answerInPlace,
     /** Answers failures at its registration if no front end is known. Only people see the popup of a CMS. */
     answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
-    reportScope,
+    ...reports,
     /**
      * How a login reaches the front end.
      *
@@ -194,6 +200,29 @@ function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, report
       const { oauth, state } = request;
       return oauth === undefined ? plainDelivery(request) : oauthDelivery(oauth, state);
     },
+  };
+}
+
+interface Reports {
+  readonly reportScope: ReturnType<typeof scopeReport>;
+  readonly reportMissingFields: ReturnType<typeof missingFieldsReport>;
+}
+
+/**
+ * Warns once of each field that the operator has listed, if a login has none that can be handed over. The value is not
+ * named: it may be a secret.
+ *
+ * @returns takes the listed names, and the fields that were found
+ */
+function missingFieldsReport({ name }: FrontEndSettings, { registration, logger }: FrontEndContext) {
+  const reported = new Set<string>();
+  return (listed: readonly string[] | undefined, found: ExtraFields | undefined): void => {
+    for (const field of listed ?? []) {
+      if (reported.has(field) || (found && Object.hasOwn(found, field))) continue;
+      reported.add(field);
+      const line = { frontEnd: name, registration, field };
+      logger.warn(line, 'a listed field is left out: the provider gives no text of at most 512 bytes');
+    }
   };
 }
 

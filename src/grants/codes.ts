@@ -21,6 +21,8 @@ const content = v.object({
   /** What the ID token must have in `nonce`, if it says who the person is. */
   nonce: v.optional(v.string()),
   ...loginTerms,
+  /** Parameters of the callback that the front end gets besides its tokens. */
+  extraFields: v.optional(v.record(v.string(), v.string())),
   /** The client address of the callback, if it is known, and any page can redeem this code. */
   address: v.optional(v.string()),
 });

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import { limits } from '../limits.ts';
 import { loginTerms } from '../login/state.ts';
+import { mergedFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible, longestDays } from '../sealing/lifetimes.ts';
@@ -23,6 +24,8 @@ const content = v.object({
   redirectUri: v.optional(v.string()),
   /** The client address of the callback, if it is known, and any page can use this token. */
   address: v.optional(v.string()),
+  /** What the front end gets besides its tokens. */
+  extraFields: v.optional(v.record(v.string(), v.string())),
   /** Undefined: the relay does not rotate the token. */
   generation: v.optional(generationSchema),
   providerToken: v.object({
@@ -100,7 +103,7 @@ export function firstRefreshToken(
   now: Clock,
 ): RefreshTokenContent | undefined {
   if (mode === 'bound' && thumbprint === undefined) return undefined;
-  const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope } = granted;
+  const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope, extraFields } = granted;
   const loggedInAt = secondsOf(now);
   const until = (seconds: number | undefined) => loggedInAt + Math.min(lifetime, seconds ?? lifetime);
   // A stolen bound token is of no use, so it needs no rotation.
@@ -109,6 +112,7 @@ export function firstRefreshToken(
     login: newLoginId(),
     thumbprint,
     scope,
+    extraFields,
     loggedInAt,
     generation: isRotated ? { number: 0, since: loggedInAt } : undefined,
   };
@@ -144,7 +148,7 @@ export function timeLeft(
 export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   earlier: RefreshTokenContent,
-  { accessToken, refreshToken, refreshExpiresIn }: Refreshed,
+  { accessToken, refreshToken, refreshExpiresIn, extraFields }: Refreshed,
   now: Clock,
 ): RefreshTokenContent {
   const { loggedInAt, providerToken } = earlier;
@@ -154,6 +158,8 @@ export function nextRefreshToken(
   const providerEnd = given ?? (isSame ? earlier.endsAt : Number.POSITIVE_INFINITY);
   return {
     ...earlier,
+    // A provider may give its fields with the code alone.
+    extraFields: mergedFields(earlier.extraFields, extraFields),
     endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),
     providerToken: { refreshToken, ...(keepsAccessToken && { accessToken }) },
   };

@@ -27,6 +27,7 @@ const outcomeSchema = v.object({
       refreshExpiresIn: maybeSeconds,
       scope: maybeText,
       idToken: v.exactOptional(v.string()),
+      extraFields: v.optional(v.record(v.string(), v.string())),
     }),
   ),
   failure: v.optional(v.picklist(failureCodes)),

@@ -1,14 +1,21 @@
 import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
+import { type ExtraFields, pickTexts } from './extra-fields.ts';
 import { isObject, type JsonObject } from './json.ts';
 import { isSuccess, parseTokenAnswer } from './token-answer.ts';
 import { type GrantType, tokenError } from './token-error.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
-export type TokenResponse = Readonly<ReturnType<typeof parseTokenResponse>>;
+export type TokenResponse = Readonly<Omit<ReturnType<typeof parseTokenResponse>, 'extraFields'>> & {
+  /** What front ends get besides tokens. */
+  readonly extraFields?: ExtraFields | undefined;
+};
 
 /** How a provider's token answers differ from RFC 6749 §5.1. */
-type TokenDialect = Pick<Provider, 'tokenAnswer' | 'scopeSeparator' | 'answerScopeSeparator' | 'userFrom'>;
+type TokenDialect = Pick<
+  Provider,
+  'tokenAnswer' | 'tokenFields' | 'scopeSeparator' | 'answerScopeSeparator' | 'userFrom'
+>;
 
 /** 30,000 years. A number beyond this is no time. */
 const maxSeconds = 1e12;
@@ -31,6 +38,9 @@ export function parseTokenResponse(
   const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
   if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant, isAnswer);
   const idToken = dialect.userFrom === 'id-token' ? text(fields['id_token'], limits.idTokenSize) : undefined;
+  const extraFields = pickTexts(dialect.tokenFields, (name) =>
+    Object.hasOwn(fields, name) ? fields[name] : undefined,
+  );
   return {
     accessToken,
     /** As the provider writes it, if it names one. */
@@ -45,6 +55,7 @@ export function parseTokenResponse(
     scope: scope(fields['scope'], dialect.answerScopeSeparator ?? dialect.scopeSeparator),
     /** Who the person is, if the relay reads that. It never leaves the relay. @see OpenID Connect Core 1.0 §3.1.3.3 */
     ...(idToken !== undefined && { idToken }),
+    ...(extraFields && { extraFields }),
   };
 }
 

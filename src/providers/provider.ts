@@ -129,6 +129,10 @@ export interface Provider {
   readonly tokenParams?: ExtraParameters | undefined;
   /** The field of the token answer that holds its fields, if the answer itself has no access token. */
   readonly tokenAnswer?: string | undefined;
+  /** Fields of the token answer that front ends get besides tokens. */
+  readonly tokenFields?: readonly string[] | undefined;
+  /** Parameters of the callback that front ends get besides tokens. */
+  readonly callbackFields?: readonly string[] | undefined;
   /** Whether a login with `refreshRequest` gets a refresh token, if that is known. */
   readonly refreshTokens?: 'always' | 'by-setting' | 'never' | undefined;
   /** What a login adds to its authorization request to get a refresh token. */

@@ -74,6 +74,8 @@ function tokenFor(
     expiresIn: exp - iat,
     scope: resource.scope,
     identity,
+    // What the provider gives besides its token stays in the relay with it.
+    extraFields: undefined,
   };
 }
 
@@ -90,7 +92,9 @@ export function firstGrant(
   terms: Pick<RefreshTokenContent, 'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'> = {},
 ): Granted {
   const policy = refreshPolicyAt(grantee);
-  const content = policy && firstRefreshToken(policy, token, thumbprint, grantee.now);
+  const isForProvider = grantee.resource === undefined;
+  const kept = isForProvider ? token : { ...token, extraFields: undefined };
+  const content = policy && firstRefreshToken(policy, kept, thumbprint, grantee.now);
   return withRefreshToken(grantee, token, content && { ...content, ...terms });
 }
 

@@ -7,6 +7,7 @@ import { expectNoFrame } from '../http/request-guards.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Login } from '../login/state.ts';
 import { authorizationCode, whyNoLogin } from '../oauth/authorization-response.ts';
+import { callbackFieldsOf, mergedFields } from '../oauth/extra-fields.ts';
 import { type Query, single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
@@ -60,17 +61,20 @@ interface Callback extends Place {
 
 /** Hands the login to the front end: its code unspent, or the token that it is exchanged for. */
 async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
-  const { ctx, registration, query, login } = callback;
+  const { ctx, registration, frontEnd, query, login } = callback;
   const { provider, audience } = registration;
   const code = authorizationCode(query, provider);
   const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
+  const extraFields = callbackFieldsOf(query, provider);
+  frontEnd.reportMissingFields(provider.callbackFields, extraFields);
   if (delivery.takes === 'code') {
     // Only the ID token needs it, so a code stays short elsewhere.
     const nonce = provider.userFrom === 'id-token' ? login?.nonce : undefined;
-    delivery.succeed(ctx, { ...grant, nonce, address: registration.addressOf(ctx.req) });
+    delivery.succeed(ctx, { ...grant, nonce, address: registration.addressOf(ctx.req), extraFields });
     return;
   }
-  const token = await exchangeOnce(callback, grant);
+  const exchanged = await exchangeOnce(callback, grant);
+  const token = { ...exchanged, extraFields: mergedFields(exchanged.extraFields, extraFields) };
   try {
     delivery.succeed(ctx, { token, audience, forFrontEnd: () => firstGrant(callback, token) });
   } catch (error) {
@@ -105,6 +109,7 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
     return await registration.requestToken(grant, recordCall(ctx), frontEnd.isAnswer);
   });
   frontEnd.reportScope(token.scope, registration.provider.scope);
+  frontEnd.reportMissingFields(registration.provider.tokenFields, token.extraFields);
   // Nothing leaves the relay before the person is admitted.
   await admit(callback, ctx, token, login?.nonce);
   return token;

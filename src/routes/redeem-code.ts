@@ -6,6 +6,7 @@ import type { Context } from '../http/context.ts';
 import { codeChallenge } from '../login/pkce.ts';
 import { keyOf } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { mergedFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { resourceOfLogin } from '../resources/resource.ts';
@@ -91,8 +92,10 @@ async function grantTo(
   const { ctx, frontEnd, registration } = request;
   const { redirectUri, scope, address } = login;
   // Without a scope, the provider has granted what was asked for. @see RFC 6749 §5.1
-  const token = { ...response, scope: response.scope ?? scope };
+  const extraFields = mergedFields(response.extraFields, login.extraFields);
+  const token = { ...response, scope: response.scope ?? scope, extraFields };
   frontEnd.reportScope(token.scope, registration.provider.scope);
+  frontEnd.reportMissingFields(registration.provider.tokenFields, response.extraFields);
   expectConsent(request, login, token);
   const identity = await admit(request, ctx, token, login.nonce, isPassing).catch(failAtTokenEndpoint);
   // The document of a client may change: only the refresh token says later from where the client sends requests.

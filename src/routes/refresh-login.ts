@@ -41,8 +41,9 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const newest = await newestGeneration(grantee, content, lifetime);
   const { tokens: renewed, identity } = await renewAtProvider(grantee, content);
   if (renewed !== undefined) expectConsent(request, content, renewed);
-  const token = renewed ?? { ...grantedToken(content.providerToken, now), scope: content.scope };
   const next = renewed ? nextRefreshToken(policy, content, renewed, now) : content;
+  const granted = renewed ?? { ...grantedToken(content.providerToken, now), scope: content.scope };
+  const token = { ...granted, extraFields: next.extraFields };
   const generation = await nextGeneration(grantee, content, newest, lifetime);
   return withRefreshToken({ ...grantee, identity }, token, { ...next, generation });
 }

@@ -5,6 +5,7 @@ import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, type Handler, readQuery, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { Registration } from '../login/registration.ts';
+import { presentFields } from '../oauth/extra-fields.ts';
 import { eachAlone, type RevocableTokens } from '../oauth/revocation.ts';
 import type { SessionContent } from '../session/sessions.ts';
 import { renewTokens } from './admission.ts';
@@ -68,6 +69,7 @@ export async function renewSession(
 function description({ secondsLeft }: SessionRequests, open: OpenSession) {
   const left = secondsLeft(open);
   return {
+    ...presentFields(open.session.extraFields, open.registration.provider),
     provider: open.registration.name,
     expires_in: Number.isFinite(left) ? Math.floor(left) : undefined,
     renewable: open.session.refreshToken !== undefined,

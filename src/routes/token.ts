@@ -3,6 +3,7 @@ import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { type ExtraFields, presentFields } from '../oauth/extra-fields.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import { expectOrigin, frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
@@ -31,7 +32,7 @@ export function tokenEndpoint(served: Served): Handler {
     ctx.state.grant = type;
     const granted = await grants[type](request).catch(frontEnd.resources.length > 0 ? failTemporarily : undefined);
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
-    answerWithToken(ctx, granted);
+    answerWithToken(ctx, granted, presentFields(granted.extraFields, request.registration.provider));
   });
 }
 
@@ -72,8 +73,10 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
   };
 }
 
-function answerWithToken(ctx: Context, granted: Granted): void {
+/** @param extraFields what the front end gets besides its tokens. They replace no field of OAuth */
+function answerWithToken(ctx: Context, granted: Granted, extraFields?: ExtraFields): void {
   ctx.body = {
+    ...extraFields,
     access_token: granted.accessToken,
     token_type: granted.tokenType ?? 'bearer',
     expires_in: granted.expiresIn,

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
 import type { Marks } from '../memory/home.ts';
+import { mergedFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible, longestDays } from '../sealing/lifetimes.ts';
@@ -19,6 +20,8 @@ const content = v.object({
   tokenType: v.optional(v.string()),
   scope: v.optional(v.string()),
   accessTokenEndsAt: v.optional(v.number()),
+  /** What its page gets besides. */
+  extraFields: v.optional(v.record(v.string(), v.string())),
   /** Undefined: the session ends with its access token. */
   refreshToken: v.optional(v.string()),
   loggedInAt: v.number(),
@@ -81,9 +84,9 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   }
 
   /** The part of a token response that a session holds. */
-  function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken }: TokenResponse) {
+  function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken, extraFields }: TokenResponse) {
     const accessTokenEndsAt = expiresIn === undefined ? undefined : seconds() + expiresIn;
-    return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken };
+    return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken, extraFields };
   }
 
   /**
@@ -138,7 +141,8 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
     ): Promise<SessionContent | undefined> {
       const renewedAt = seconds();
       const { scope = session.scope, refreshToken = session.refreshToken } = granted ?? {};
-      const tokens = granted && tokensOf({ ...granted, scope, refreshToken });
+      const extraFields = mergedFields(session.extraFields, granted?.extraFields);
+      const tokens = granted && tokensOf({ ...granted, scope, refreshToken, extraFields });
       const renewed = { ...session, ...tokens, renewedAt, idleEndsAt: renewedAt + idle };
       if (!isValid(renewed, session.frontEnd)) return undefined;
       if (await logouts.isMarked(session.id, settings.isStrict)) return undefined;

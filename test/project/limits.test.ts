@@ -32,6 +32,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   accessTokenSize: 'an access token',
   idTokenSize: 'an ID token',
   refreshTokenSize: 'a refresh token',
+  extraFieldSize: 'one of `token-fields` or `callback-fields`',
   parameters: 'parameters of a query or a form',
   frontEndStateSize: "the front end's `state`",
   keptRequestLength: 'what a front end sends at a start, sealed, if it does not fit into the `state` at the provider',

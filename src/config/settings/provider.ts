@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { takenFields } from '../../oauth/extra-fields.ts';
 import { presets } from '../../providers/presets.ts';
 import { providerUrl } from '../../urls.ts';
 import { didYouMean, suggestion } from '../fault.ts';
@@ -78,6 +79,21 @@ const callbackPath = v.pipe(
     'must be a path that begins with a slash, such as /oauth2/callback, of letters, digits, hyphens, underscores, dots and tildes',
   ),
   v.maxLength(256, 'must have at most 256 characters'),
+);
+
+/** Names of fields with spaces between them. */
+const fieldNames = v.pipe(
+  v.string(),
+  v.transform((given) => given.split(' ')),
+  v.array(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9_.~-]{1,64}$/, 'must be 1 to 64 letters, digits, hyphens, underscores, dots or tildes'),
+      v.check((name) => !takenFields.includes(name), 'must not name a field of OAuth or of the relay'),
+    ),
+  ),
+  v.check((names) => new Set(names).size === names.length, 'must not name a field twice'),
+  v.maxLength(4, 'must not name more than 4 fields'),
 );
 
 const presetNames = presets.map(({ name }) => name);
@@ -227,6 +243,14 @@ export const providerFileRows = {
   tokenAnswer: file('token-answer', field, {
     help: 'field of the answer of the token endpoint that holds the tokens, if they are not at its top',
     otherwise: "the preset's",
+  }),
+  tokenFields: file('token-fields', fieldNames, {
+    help: 'fields of the answer of the token endpoint that front ends get besides their tokens, such as instance_url: texts of at most 512 bytes',
+    repeatable: true,
+  }),
+  callbackFields: file('callback-fields', fieldNames, {
+    help: 'parameters of the callback that front ends get besides their tokens, such as realmId: texts of at most 512 bytes',
+    repeatable: true,
   }),
 };
 

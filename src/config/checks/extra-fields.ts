@@ -1,0 +1,16 @@
+import type { Readings } from '../readings.ts';
+
+/** Checks what front ends are to get besides tokens. Only token answers and sessions carry it. */
+export function checkExtraFields({ registrations, frontEnds }: Readings): void {
+  for (const { name, values, fault, describe, warnOfUnused } of registrations) {
+    const doubled = values.callbackFields?.find((one) => values.tokenFields?.includes(one));
+    if (doubled) fault('callbackFields', `has ${doubled}, which is in ${describe('tokenFields')}, too`);
+    const getsFields = frontEnds.some(
+      (one) =>
+        one.registrations.includes(name) && one.values.tokenDelivery !== 'cms' && one.values.resources === undefined,
+    );
+    if (getsFields) continue;
+    const why = ': of this provider, front ends get the token of a resource, or are a CMS';
+    warnOfUnused(['tokenFields', 'callbackFields'], why);
+  }
+}

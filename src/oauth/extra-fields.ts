@@ -1,0 +1,43 @@
+import { limits } from '../limits.ts';
+import type { Provider } from '../providers/provider.ts';
+import { type Query, single } from './query.ts';
+
+/** What a provider gives besides tokens, by the names that the operator has listed. No redirect carries it. */
+export type ExtraFields = Readonly<Record<string, string>>;
+
+/** Fields of the answers that front ends get, of tokens or of a session, and names that are parts of every object. */
+export const takenFields: readonly string[] = [
+  ...['access_token', 'token_type', 'expires_in', 'scope', 'refresh_token', 'refresh_token_expires_in', 'id_token'],
+  ...['identity', 'provider', 'renewable', 'error', 'error_description', 'error_uri', 'detail', 'request_id'],
+  ...['code', 'state', 'iss', 'client_id', 'client_secret', 'code_verifier', 'nonce'],
+  ...['__proto__', 'constructor', 'prototype'],
+];
+
+/** Picks the texts with these names. Others, and those over the limit, are left out. */
+export function pickTexts(names: readonly string[] | undefined, read: (name: string) => unknown) {
+  const found = names?.flatMap((name) => {
+    const value = read(name);
+    const isUsable = typeof value === 'string' && value !== '' && value.isWellFormed();
+    return isUsable && Buffer.byteLength(value) <= limits.extraFieldSize ? [[name, value] as const] : [];
+  });
+  return found?.length ? (Object.fromEntries(found) as ExtraFields) : undefined;
+}
+
+/** The listed parameters of a callback. @throws {RelayError} `parameter_repeated` */
+export const callbackFieldsOf = (query: Query, { callbackFields }: Pick<Provider, 'callbackFields'>) =>
+  pickTexts(callbackFields, (name) => single(query[name]));
+
+/** Puts newer fields over earlier ones. */
+export function mergedFields(earlier: ExtraFields | undefined, newer: ExtraFields | undefined) {
+  return earlier === undefined ? newer : { ...earlier, ...newer };
+}
+
+/** The fields that a front end gets: the operator may have taken one off the list since the login. */
+export function presentFields(
+  fields: ExtraFields | undefined,
+  { tokenFields = [], callbackFields = [] }: Pick<Provider, 'tokenFields' | 'callbackFields'>,
+) {
+  return pickTexts([...tokenFields, ...callbackFields], (name) =>
+    fields && Object.hasOwn(fields, name) ? fields[name] : undefined,
+  );
+}

@@ -61,11 +61,15 @@ export function createLoginCookies(secure: boolean) {
 
   /** The names of the shared cookies: free ones first, then those of the oldest login. @param pending the oldest first */
   function namesToOverwrite(ctx: Context, pending: readonly string[]): string[] {
-    const parts = readParts(ctx);
-    // A login without its own cookie is over: -1.
-    const age = (name: string) =>
-      Math.max(-1, ...parts.filter((part) => part.name === name).map(({ id }) => pending.indexOf(prefix + id)));
-    return partNames.toSorted((one, other) => age(one) - age(other));
+    // By maps, because a request can make up thousands of both.
+    const orderOf = new Map(pending.map((name, order) => [name, order]));
+    const orders = new Map<string, number>();
+    for (const { name, id } of readParts(ctx)) {
+      // A login without its own cookie is over: -1.
+      orders.set(name, Math.max(orders.get(name) ?? -1, orderOf.get(prefix + id) ?? -1));
+    }
+    const order = (name: string) => orders.get(name) ?? -1;
+    return partNames.toSorted((one, other) => order(one) - order(other));
   }
 
   return {

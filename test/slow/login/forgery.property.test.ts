@@ -137,4 +137,41 @@ describe('of any states and cookies in a callback,', () => {
       { numRuns: 2000 },
     );
   });
+
+  it('a request in cookies opens to the one of its own login, or to nothing', () => {
+    const long = Array.from({ length: 3 }, (_, index) => {
+      const ctx = koaContext();
+      const own = `${index}${randomBytes(1500).toString('base64url')}`.slice(0, 2000);
+      const { state } = protection.start(ctx, 'app', { ...plainStart, state: own });
+      const cookies = setCookies(answerOf(ctx));
+      const secret = cookies.pop();
+      return { state, own, secret: `${secret?.name}=${secret?.value}`, parts: cookies };
+    });
+    const parts = long.flatMap((login) => login.parts);
+    const partNames = fc.constantFrom(...Array.from({ length: 9 }, (_, index) => `__Host-Http-lr_login_part_${index}`));
+    const partValues = fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom(...parts.map(({ value }) => value)) },
+      headerText(spoilt(fc.constantFrom(...parts.map(({ value }) => value)))),
+    );
+    const strays = fc.array(
+      fc.tuple(partNames, partValues).map(([name, value]) => `${name}=${value}`),
+      { maxLength: 4 },
+    );
+    let whole = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(...long), strays, fc.boolean(), fc.nat(8), (login, others, isFirst, missing) => {
+        const own = login.parts.filter((_, index) => index !== missing).map(({ name, value }) => `${name}=${value}`);
+        const cookie = [...(isFirst ? others : own), ...(isFirst ? own : others), login.secret].join('; ');
+        try {
+          expect(protection.verify(koaContext({ cookie }), login.state)?.request.state).to.equal(login.own);
+          whole += 1;
+        } catch (error) {
+          if (!(error instanceof RelayError)) throw error;
+          expect(error.code).to.be.oneOf(['state_unknown', 'cookie_invalid']);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+    expect(whole).to.be.above(300);
+  });
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -113,6 +114,8 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     it('forwards the longest state and code that the relay accepts, and also longer ones', async () => {
       await logIn(`?state=${encodeURIComponent('\u{1f511}'.repeat(512))}`);
+      // Its cookies are as long as they get.
+      await logIn(`?state=${randomBytes(1536).toString('base64url')}`);
       const path = (length: number) => `${callbackPath}?code=${'a'.repeat(length)}`;
       expect((await send(balancer.port, { path: path(4096) })).status).to.equal(307);
       const tooLong = await send(balancer.port, { path: path(4097) });

@@ -113,7 +113,8 @@ function isPassing(error: unknown): boolean {
 /** Gives an answer back if its client is gone before it has got all of it. */
 function giveBackUnlessAnswered({ res }: Context, giveBack: () => Promise<void>): void {
   const check = () => {
-    if (!res.writableFinished) void giveBack();
+    // Node 22 also calls a broken response finished.
+    if (!res.writableFinished || res.errored !== null) void giveBack();
   };
   if (res.closed) check();
   else res.once('close', check);

@@ -2,6 +2,7 @@ import { type Allow, allowAt, describeAllow, neededScopes } from '../access/allo
 import { scopesOfIdentity } from '../access/identity.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { registrationsOf, resourcesAt } from '../config/registration-config.ts';
+import { openidAccess } from '../providers/identity-servers.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ResourceConfig } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
@@ -75,8 +76,10 @@ function checkScopes(
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [notChecked('a GitHub App needs permissions for it', permissions)];
   }
-  // OpenID Connect alone does not say for sure which scope gives a claim.
-  return [provider.access ? problem(message, fix) : warning(message, fix)];
+  // OpenID Connect alone does not say for sure which scope gives a claim, whatever settings say where the claim is.
+  const { access } = provider;
+  const isByHand = access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
+  return [isByHand ? warning(message, fix) : problem(message, fix)];
 }
 
 /**

@@ -8,7 +8,7 @@ import type { WatchedServer } from './availability.ts';
 import type { Command } from './backlog.ts';
 import { createLasting } from './recent.ts';
 
-/** Characters of a sealed outcome: with two tokens of the greatest length. */
+/** Characters of a sealed outcome: with access, refresh and ID token of the greatest length. */
 const longestOutcome = 64 * 1024;
 /** Milliseconds for which an outcome can be left at most. */
 const longestLifetime = 3_600_000;

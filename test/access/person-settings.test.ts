@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { checkAccess } from '../../src/check/access.ts';
 import { jsonOf, loopback } from '../clients/support/clients-relay.ts';
 import { faultsOfFile, readFileConfig } from '../config/support/read.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
@@ -340,6 +341,18 @@ describe('the settings of who a person is', () => {
       const faults = faultsOfFile(text);
       expect(faults, faults.join('\n')).to.have.length(1);
       expect(faults[0]).to.contain(`providers.p.${fault}`);
+    });
+  }
+
+  for (const [provider, verdict] of [
+    [`${byHand}, user-id: id`, 'warning'],
+    ['issuer: https://id.example, scope: openid, user-from: id-token', 'warning'],
+    ['provider: okta, provider-host: id.example', 'problem'],
+  ] as const) {
+    it(`make the scope of groups a ${verdict} of the check: ${provider}`, () => {
+      const { config } = readFileConfig(file(`${provider}, allow: { groups: [staff] }`));
+      const found = checkAccess(config, new Map()).filter(({ message }) => message.includes('the scope has no groups'));
+      expect(found.map((one) => one.verdict)).to.deep.equal([verdict]);
     });
   }
 

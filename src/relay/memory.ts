@@ -54,8 +54,8 @@ export async function openSharedMemory(
     ...memoryMetrics,
     unusable: (reason) =>
       logger.error(
-        { reason, fix: fixes[reason] ?? fixes['other'] },
-        'shared memory cannot be used: each relay is alone',
+        { reason },
+        `shared memory cannot be used, so each relay is alone: ${fixes[reason] ?? fixes['other']}`,
       ),
     away: (reason) => logger.warn({ reason }, 'shared memory is away'),
     back: (seconds) => logger.info({ awaySeconds: Math.round(seconds) }, 'shared memory is back'),

@@ -101,7 +101,8 @@ describe('relays reach their shared memory', () => {
     expect(await checked(wrong)).to.match(/^problem: 127\.0\.0\.1:\d+ refuses the user or the password \(WRONGPASS\)/);
     const relays = await Relays.start(1, wrong);
     const line = await relays.at(0).process.logLine(({ msg }) => `${msg}`.startsWith('shared memory cannot be used'));
-    expect(line).to.include({ reason: 'WRONGPASS', fix: 'correct the user or the password' });
+    expect(line).to.have.property('reason', 'WRONGPASS');
+    expect(line?.['msg']).to.match(/correct the user or the password$/);
     expect(relays.at(0).process.stdout).to.not.include('wrong');
     await relays.stop();
   });

@@ -17,6 +17,7 @@ import {
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { needsPrograms } from '../harness/system/needs.ts';
 import {
+  lineOfFullGateway,
   lineOfLostLines,
   linesOfRefused,
   linesOfSeveral,
@@ -101,7 +102,7 @@ describe('the operations manual', () => {
     await underTest.stop();
     await server.stop();
     lines.push(...relay.logLines);
-    lines.push(await unexpectedError());
+    lines.push(await unexpectedError(), lineOfFullGateway());
     lines.push(...(await linesOfSeveral()), ...(await linesOfRefused()));
     const resource = await useOfResource();
     lines.push(...resource.lines);

@@ -3,6 +3,7 @@ import {
   occasionalWarning,
   warnOfForeignOrigins,
   warnOfForeignPages,
+  warnOfFullGateway,
   warnOfOtherHosts,
 } from '../../src/observability/occasional-warnings.ts';
 import { outcomeOf } from '../harness/expect/failure-code.ts';
@@ -31,6 +32,24 @@ describe('a warning that is written occasionally', () => {
       for (let index = 0; index < 100_000; index += 1) warnOf(`${index}`);
     }
     expect(lines).to.have.length(4 + 2 * 20);
+  });
+
+  it('names the person who has most at the gateway only if people are logged, and counts only for a line', () => {
+    for (const [namesPeople, person] of [
+      [true, '42'],
+      [false, undefined],
+    ] as const) {
+      const { lines, logger } = startLog<object>();
+      let counts = 0;
+      const countHolders = () => {
+        counts += 1;
+        return { people: 3, most: 128, person: '42' };
+      };
+      const warn = warnOfFullGateway(logger, countHolders, namesPeople);
+      for (let refused = 0; refused < 1000; refused += 1) warn();
+      expect(lines).to.deep.equal([{ people: 3, most: 128, person }]);
+      expect(counts).to.equal(1);
+    }
   });
 
   it('does not flood the log, whatever origins and hosts clients make up', async () => {

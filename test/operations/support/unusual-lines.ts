@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { pino } from 'pino';
+import { warnOfFullGateway } from '../../../src/observability/occasional-warnings.ts';
 import { createMetrics } from '../../../src/observability/request-metrics.ts';
 import { GuardedRelay } from '../../access/support/guarded-relay.ts';
 import { ClientsRelay } from '../../clients/support/clients-relay.ts';
@@ -98,6 +100,14 @@ export async function useOfResource() {
   });
   await relay.stop();
   return { lines: relay.lines, series };
+}
+
+/** The log line of a gateway at which one person has many requests in flight. */
+export function lineOfFullGateway(): LogLine {
+  let written = '';
+  const log = pino({ base: null }, { write: (line) => (written = line) });
+  warnOfFullGateway(log, () => ({ people: 2, most: 128, person: '42' }), true)();
+  return JSON.parse(written);
 }
 
 /** The log line of a request with an unexpected error. */

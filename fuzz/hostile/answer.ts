@@ -5,7 +5,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-const head = /^HTTP\/1\.1 (\d{3}) [ -~]*\r\n((?:[!-9;-~]+: [\t -~]*\r\n)*)\r\n/;
+const head = /^HTTP\/1\.1 (\d{3}) [ -~]*\r\n((?:[!-9;-~]+: [\t -~\x80-\xff]*\r\n)*)\r\n/;
 
 /**
  * Splits the bytes of a connection into answers.

@@ -54,8 +54,9 @@ export function faultOf({ status, headers, body }: RawAnswer, targets: Targets):
   if (status === 204) return body === '' ? undefined : '204 with a body';
   if (status !== 200 && !failureStatuses.has(status)) return `status ${status}`;
   const [type = ''] = values('Content-Type');
-  if (status >= 400 && type.startsWith('text/html')) return faultOfPage(body);
-  if (!type.startsWith('application/json')) return 'not JSON';
+  // Failures, and what is at `/`.
+  if (type.startsWith('text/html')) return status === 200 && body === '' ? undefined : faultOfPage(body);
+  if (!type.startsWith('application/json')) return `not JSON: ${status} ${type}`;
   // Only the answer to HEAD may lack its announced body. This checks only complete answers.
   return body === '' ? undefined : faultOfBody(status, body);
 }

@@ -103,7 +103,11 @@ type More = {
 export function beginningOf(asked: unknown): string | undefined {
   if (typeof asked !== 'string') return undefined;
   const visible = asked.replace(/[?#].*/s, '…').replace(/\/\/[^/]*@/, '//…@');
-  return visible.replaceAll(/([\w-]{20})[\w-]+/g, '$1…').slice(0, 40);
+  // A client may send a code or a token of the relay in place of its identifier.
+  return visible
+    .replaceAll(/lr1_[\w-]*/g, '(sealed)')
+    .replaceAll(/([\w-]{20})[\w-]+/g, '$1…')
+    .slice(0, 40);
 }
 
 /** Whether an error is a failure with one of these codes. */

@@ -56,6 +56,8 @@ export const onlineServices: readonly Preset[] = [
       refreshRequest: { scope: 'offline_access' },
       logoutUrl: 'https://login.microsoftonline.com/{tenant}/oauth2/v2.0/logout?client_id={clientId}',
       accountPrompt: 'select_account',
+      // https://learn.microsoft.com/en-us/graph/errors
+      lookupRefusals: [{ text: 'Authorization_RequestDenied', means: 'application_unapproved' }],
       // https://learn.microsoft.com/en-us/graph/api/user-list-transitivememberof
       access: {
         users: {

@@ -88,7 +88,7 @@ export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 
 /** A refusal with status 403 of a question about a person, which no later attempt changes. */
 export interface LookupRefusal {
-  /** The header that says it, in lower case. Undefined: the field `message` of the body. */
+  /** The header that says it, in lower case. Undefined: the field `message` of the body, or `error.code`. */
   readonly header?: string;
   /** A part of the header, or of the message. */
   readonly text: string;

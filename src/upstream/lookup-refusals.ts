@@ -1,5 +1,5 @@
 import { RelayError } from '../failures/relay-error.ts';
-import { parseJsonObject } from '../oauth/json.ts';
+import { isObject, parseJsonObject } from '../oauth/json.ts';
 import type { LookupRefusal } from '../providers/provider.ts';
 import type { UpstreamResponse } from './messages.ts';
 
@@ -12,10 +12,11 @@ export function refusalIn(
   refusals: readonly LookupRefusal[] = [],
 ): RelayError | undefined {
   if (status !== 403 || refusals.length === 0) return undefined;
-  const message = parseJsonObject(body)?.['message'];
+  const { message, error } = parseJsonObject(body) ?? {};
+  const texts = [message, isObject(error) ? error['code'] : undefined];
   const found = refusals.find(({ header, text }) => {
-    const given = header === undefined ? message : headers[header];
-    return typeof given === 'string' && given.includes(text);
+    const given = header === undefined ? texts : [headers[header]];
+    return given.some((one) => typeof one === 'string' && one.includes(text));
   });
   return found && new RelayError(found.means);
 }

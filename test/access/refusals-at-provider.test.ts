@@ -70,6 +70,15 @@ describe('a provider that refuses until somebody does something there', () => {
     expect(await asking().ask('github', { organizations })).to.equal('allowed');
   });
 
+  it('is Microsoft Graph, if no administrator has consented', async () => {
+    const error = { code: 'Authorization_RequestDenied', message: 'Insufficient privileges.' };
+    asking().pages = {
+      'GET /oidc/userinfo': json({ sub: 'x' }),
+      'GET /v1.0/me/transitiveMemberOf': json({ error }, 403),
+    };
+    expect(await asking().ask('entra', { groups: ['g'] })).to.equal('application_unapproved 403');
+  });
+
   for (const [preset, path, text] of [
     [
       'gitlab',

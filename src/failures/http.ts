@@ -19,7 +19,6 @@ export const httpFailures = {
   }),
   pipelined_too_many: {
     ...tooManyRequests,
-    headers: { 'Retry-After': '1' },
     detail:
       'Too many requests were sent on one connection without waiting for their answers. Send this one and those after it again.',
   },

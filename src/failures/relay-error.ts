@@ -92,7 +92,7 @@ export class RelayError extends Error {
 /** What differs in one failure from others with its code. */
 type More = {
   /** Milliseconds after which the caller may try again. */
-  readonly retryIn?: number;
+  readonly retryIn?: number | undefined;
 } & {
   readonly [Name in 'status' | 'detail' | 'headers' | 'oauthError' | 'providerError' | 'person' | 'asked' | 'fields']?:
     | RelayError[Name]

@@ -23,6 +23,9 @@ const failures: Readonly<Record<string, FailureCode>> = {
   ERR_SSL_HTTP_REQUEST: 'tls_missing',
 };
 
+/** Milliseconds after which a client may send its pipelined requests again. */
+const retryTime = 1_000;
+
 /** How a connection begins that speaks another protocol than HTTP/1, each byte as a character. */
 const otherProtocols: readonly (readonly [beginning: string, failure: FailureCode])[] = [
   // A handshake of TLS. @see RFC 8446 §5.1
@@ -54,7 +57,8 @@ function failureOf(reason: string, bytes: Buffer | undefined): FailureCode {
  * @param bytes what the parser refused
  */
 export function answerUnreadableRequest(reason: string, socket: Socket, bytes?: Buffer): UnreadableRequest {
-  const { code, status, detail, headers: own } = new RelayError(failureOf(reason, bytes));
+  const retryIn = reason === 'pipelined_too_many' ? retryTime : undefined;
+  const { code, status, detail, headers: own } = new RelayError(failureOf(reason, bytes), { retryIn });
   const requestId = randomUUID();
   const body = JSON.stringify({ detail });
   const headers = {

@@ -1,10 +1,12 @@
 import { codeChallenge } from '../login/pkce.ts';
+import { longestState } from '../login/state.ts';
 import { authorizationRequest, nonceFor, withLoginParameters } from '../oauth/authorization-request.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
 import { fixUrl, madeUp, madeUpVerifier, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
+import { onlyFor, type Unreached } from './unreached.ts';
 
 const endpoint = findingsOn('authorization endpoint');
 const pkce = findingsOn('PKCE');
@@ -16,25 +18,14 @@ const pkce = findingsOn('PKCE');
  * URL or the scope is wrong. So the best result is "not checked", with an address to open.
  */
 export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
-  const { registration, provider, describe } = context;
+  const { provider, describe } = context;
+  const { pkce: usesPkce } = provider;
   // The configured request first: its answer is what people get.
-  const urls = [provider.pkce, !provider.pkce].map((withPkce) =>
-    withLoginParameters(authorizationRequest(registration, provider)(), {
-      state: madeUp,
-      codeChallenge: withPkce ? codeChallenge(madeUpVerifier) : undefined,
-      nonce: nonceFor(provider.scope),
-    }),
-  );
-  const faults: (Finding | undefined)[] = [];
-  for (const url of urls) {
-    // A browser sends none of the headers for the relay's calls, and one may be a secret. Some hosts need a User-Agent.
-    const agent = provider.requestHeaders?.['user-agent'];
-    const headers = { ...(agent && { 'user-agent': agent }), accept: 'text/html' };
-    const answer = await get(context, url, headers);
-    if ('fix' in answer) return [endpoint.problem(answer.message, answer.fix)];
-    faults.push(faultOf(answer, url, context));
-  }
-  const [fault, otherFault] = faults;
+  const url = requestUrl(context, usesPkce);
+  const answer = await open(context, url);
+  if ('fix' in answer) return [judgeUnreached(answer, url)];
+  const fault = faultOf(answer, url, context);
+  const otherFault = await findFault(context, requestUrl(context, !usesPkce));
   if (fault?.verdict === 'problem' && otherFault === undefined) {
     return [
       provider.pkce
@@ -42,15 +33,56 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
         : pkce.problem('the provider requires PKCE', `set ${describe('pkce')} to on`),
     ];
   }
+  if (fault?.verdict === 'problem') {
+    const isTooLong = (await findFault(context, requestUrl(context, usesPkce, madeUp))) === undefined;
+    return [isTooLong ? stateIsTooLong : fault];
+  }
   if (fault !== undefined) return [fault];
   const shown = endpoint.notChecked(
     'answers, but providers often show only in a browser that the client identifier, the callback URL or the scope is wrong',
-    `open it in a browser: ${urls[0]}`,
+    `open it in a browser: ${url}`,
   );
   if (!provider.pkce) return [shown];
   return otherFault?.verdict === 'problem'
     ? [shown, pkce.ok('sent, and required by the provider')]
     : [shown, pkce.notChecked('sent; only a login shows whether the provider enforces it')];
+}
+
+/** A state as long as the longest of a login: some providers refuse long ones. */
+const longState = madeUp.padEnd(longestState, '-');
+
+const stateIsTooLong = endpoint.warning(
+  `the provider refuses a state of ${longestState} characters, and accepts a short one`,
+  'keep state, redirect URI or return_to of the front ends short, so that the state of a login is, too',
+);
+
+/** The authorization request of a login. */
+function requestUrl({ registration, provider }: ProviderContext, withPkce: boolean, state = longState): string {
+  return withLoginParameters(authorizationRequest(registration, provider)(), {
+    state,
+    codeChallenge: withPkce ? codeChallenge(madeUpVerifier) : undefined,
+    nonce: nonceFor(provider.scope),
+  });
+}
+
+/** Opens an address of the provider as a browser does. */
+async function open(context: ProviderContext, url: string) {
+  // A browser sends none of the headers for the relay's calls, and one may be a secret. Some hosts need a User-Agent.
+  const agent = context.provider.requestHeaders?.['user-agent'];
+  return await get(context, url, { ...(agent && { 'user-agent': agent }), accept: 'text/html' });
+}
+
+async function findFault(context: ProviderContext, url: string): Promise<Finding | undefined> {
+  const answer = await open(context, url);
+  return 'fix' in answer ? judgeUnreached(answer, url) : faultOf(answer, url, context);
+}
+
+/** Only browsers go to this endpoint, so it need not be reachable from here, unless it fails for all of them. */
+function judgeUnreached(unreached: Unreached, url: string): Finding {
+  const { message, fix } = unreached;
+  const unknown = onlyFor('browsers', unreached);
+  if (unknown === undefined) return endpoint.problem(message, fix);
+  return endpoint.notChecked(unknown, `open it in a browser: ${url}; if that fails, ${fix}`);
 }
 
 /** The bytes of an answer that are read as an error code: a page is longer than any code. */
@@ -81,6 +113,9 @@ function faultOf(answer: UpstreamResponse, url: string, context: ProviderContext
     // A provider sends errors to the callback only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
     const isCallback = target.href.startsWith(`${callbackUri}?`);
     return refused(code, causes[code] ?? (isCallback ? open : `${compare}; ${open}`));
+  }
+  if (answer.headers['cf-mitigated'] !== undefined) {
+    return endpoint.notChecked('what is in front of it lets only browsers in', `open it in a browser: ${url}`);
   }
   const trouble = providerInTrouble(endpoint, answer);
   if (trouble !== undefined) return trouble;

@@ -2,7 +2,7 @@ import type { Config, FrontEndConfig, RegistrationConfig } from '../config/confi
 import type { FileSettings } from '../config/file/entries.ts';
 import { describeGiven, sourceOf } from '../config/given.ts';
 import type { Readings } from '../config/readings.ts';
-import { type OptionName, options } from '../config/settings/settings.ts';
+import { type OptionName, options, type ValuesAt } from '../config/settings/settings.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
@@ -10,6 +10,9 @@ import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts
 export type ResourceConfig = Config['resources'][number];
 
 type Naming = ReturnType<typeof namingOf>;
+
+/** The settings of an entry of `providers`. */
+export type ProviderSetting = keyof ValuesAt<'providers'> & string;
 
 /** What all checks of one login share. Advice names settings with `describe`. */
 export interface CheckContext extends Naming {
@@ -35,6 +38,12 @@ export function namingOf({ relay, registrations, frontEnds }: Readings, registra
     /** What sets the setting; undefined: its default applies. */
     sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
     describe: (name: OptionName) => describeGiven(mapWith(name), name),
+    /** Names a setting of the provider, which may have no flag. */
+    describeOfProvider(name: ProviderSetting): string {
+      const { map } = owners.providers;
+      const isOfFlags = map.path === undefined && !(name in options);
+      return `${describeGiven(map, name)}${isOfFlags ? ' (in a configuration file)' : ''}`;
+    },
   };
 }
 

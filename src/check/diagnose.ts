@@ -15,6 +15,7 @@ import { type CheckContext, createCheckClient, namingOf, type ProviderContext } 
 import { checkDiscovery } from './discovery.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
+import { checkRefreshEndpoint } from './refresh-endpoint.ts';
 import { checkResource } from './resource.ts';
 import { checkSharedMemory } from './shared-memory.ts';
 import { checkTokenEndpoint } from './token-endpoint.ts';
@@ -132,7 +133,11 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 /** Checks the endpoints of a provider. The token request uses the callback URL that works at the authorization endpoint. */
 async function checkProvider(context: ProviderContext): Promise<Finding[]> {
   const { findings, registration } = await checkCallbacks(context);
-  const ofEndpoints = await Promise.all([checkTokenEndpoint({ ...context, registration }), checkUserEndpoint(context)]);
+  const ofEndpoints = await Promise.all([
+    checkTokenEndpoint({ ...context, registration }),
+    checkRefreshEndpoint(context),
+    checkUserEndpoint(context),
+  ]);
   return [...checkScope(context), ...checkTokens(context), ...findings, ...ofEndpoints.flat()];
 }
 

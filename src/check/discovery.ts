@@ -20,7 +20,7 @@ export async function checkDiscovery(context: CheckContext) {
   if ('known' in settings) return { findings: [], provider: settings.known };
   const found = await discover(client, registration);
   return found instanceof DiscoveryError
-    ? { findings: [explain(context, found, settings.discovered)] }
+    ? { findings: [await explain(context, found, settings.discovered)] }
     : { findings: [discovery.ok('the issuer describes its endpoints')], provider: found };
 }
 
@@ -51,11 +51,12 @@ async function discover(client: UpstreamClient, { provider, ...credentials }: Re
 }
 
 /** Says why an issuer does not describe its provider, and what to correct. */
-function explain(
+async function explain(
   context: CheckContext,
   error: DiscoveryError,
-  { issuer, metadataUrl }: Pick<MetadataContext, 'issuer' | 'metadataUrl'>,
-): Finding {
+  asked: Pick<MetadataContext, 'issuer' | 'metadataUrl'>,
+): Promise<Finding> {
+  const { issuer, metadataUrl } = asked;
   const { reason, explanation, code, metadataIssuer } = error;
   if (reason === 'unreachable' || reason === 'timeout' || reason === 'too_large') {
     const { message, fix } = explainCall(new URL(metadataUrl ?? issuer), reason, code, context);
@@ -63,11 +64,39 @@ function explain(
   }
   const correct = context.describe('issuer');
   // What a provider names as its issuer is untrusted text: only a URL of usual length is shown.
-  const isShown = v.is(options.issuer.schema, metadataIssuer) && metadataIssuer.length <= 200;
+  if (v.is(options.issuer.schema, metadataIssuer) && metadataIssuer.length <= 200) {
+    return await explainOtherIssuer(context, metadataIssuer, asked);
+  }
   // An explanation is a message, and a remedy after its first colon if there is one.
   const [message = '', remedy = 'try again later: a relay that runs keeps trying'] = explanation.split(/: (.*)/);
-  const fix = isShown
-    ? `if that is your provider, set ${correct} to exactly ${metadataIssuer}`
-    : remedy.replace('the issuer', metadataUrl === undefined ? correct : context.describe('metadataUrl'));
+  const fix = remedy.replace(
+    'the issuer',
+    metadataUrl === undefined ? correct : context.describeOfProvider('metadataUrl'),
+  );
   return discovery.problem(message, fix);
+}
+
+/** Asks the issuer that the metadata name, before it is proposed: some providers name one that has no metadata. */
+async function explainOtherIssuer(
+  { registration, client, describe, describeOfProvider }: CheckContext,
+  named: string,
+  { issuer, metadataUrl }: Pick<MetadataContext, 'issuer' | 'metadataUrl'>,
+): Promise<Finding> {
+  const correct = describe('issuer');
+  const message = 'the metadata names another issuer';
+  if ('known' in registration.provider) throw new Error('only what is discovered has an issuer to compare');
+  const { discovered } = registration.provider;
+  // Metadata must not make this machine call what only plain http reaches.
+  const mayBeAsked = named.startsWith('https:') || issuer.startsWith('http:');
+  const changed = { ...registration, provider: { discovered: { ...discovered, issuer: named } } };
+  const found = mayBeAsked ? await discover(client, changed) : new DiscoveryError('unreachable');
+  if (!(found instanceof DiscoveryError)) {
+    return discovery.problem(message, `if that is your provider, set ${correct} to exactly ${named}`);
+  }
+  const address = describeOfProvider('metadataUrl');
+  const why = `${message}, ${named}, which has no metadata of that name itself`;
+  return discovery.problem(
+    why,
+    `correct ${metadataUrl === undefined ? correct : address}; if your provider does call itself ${named}, set ${correct} to that, and ${address} to where its metadata are`,
+  );
 }

@@ -2,6 +2,7 @@ import type { FrontEndConfig } from '../config/config.ts';
 import { get, isHtml, providerInTrouble, redirectTarget } from './answer.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, type Findings, findingsOn } from './finding.ts';
+import { onlyFor } from './unreached.ts';
 
 /**
  * Requests every page that a login can end at, and the APIs that they use through the relay. The first page is the
@@ -24,12 +25,13 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
 }
 
 /** Requests a page. All its faults are warnings: pages may be away now, or answer only browsers. */
-async function checkPage(context: CheckContext, url: string, { ok, warning }: Findings) {
+async function checkPage(context: CheckContext, url: string, { ok, notChecked, warning }: Findings) {
   const { frontEnd, describe } = context;
   const answer = await get(context, url, { accept: 'text/html' });
   if ('fix' in answer) {
     const fix = `start it, or correct ${describe('origin')}; ${answer.fix}`;
-    return warning(answer.message, fix);
+    const unknown = onlyFor('browsers', answer);
+    return unknown === undefined ? warning(answer.message, fix) : notChecked(unknown, fix);
   }
   const target = redirectTarget(answer, url);
   if (target && target.origin !== frontEnd.origin) {

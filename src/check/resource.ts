@@ -5,6 +5,7 @@ import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isNotFoundByRelay } from './answer.ts';
 import type { CheckContext, ResourceConfig } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
+import { onlyFor } from './unreached.ts';
 import { checkUpstream } from './upstream.ts';
 
 /**
@@ -18,11 +19,12 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
     get(context, resourceMetadataUrl(resource)),
     upstream ? checkUpstream(context, upstream) : [],
   ]);
-  const { warning } = findingsOn('resource');
+  const { notChecked, warning } = findingsOn('resource');
   if ('fix' in answer) {
     const what = upstream ? 'the relay' : 'it';
     const fix = `start ${what}, or correct its url; ${answer.fix}`;
-    return [warning(answer.message, fix), ...ofUpstream];
+    const unknown = onlyFor('clients', answer);
+    return [unknown === undefined ? warning(answer.message, fix) : notChecked(unknown, fix), ...ofUpstream];
   }
   const ofMetadata =
     'fix' in metadata ? warning(metadata.message, metadata.fix) : judgeMetadata(context, resource, metadata);

@@ -39,7 +39,7 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   const configured = provider.tokenRequest;
   // The raw form of Basic only if it differs, and is possible: RFC 7617 §2 allows no colon in a user name.
   const rawDiffers = encodingChanges(registration) && !registration.clientId.includes(':');
-  const others = ['body', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : [])] as const;
+  const others = ['body', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : []), 'json'] as const;
   // GitHub documents the query. Elsewhere it is only the contract's default, and a form without it is better.
   const seeksOther = configured === 'query' && provider.tokenUrl !== github.provider.tokenUrl;
   const readings = new Map<TokenRequestForm, Refusal | Finding>();

@@ -1,4 +1,5 @@
 import { readNoProxy } from '../upstream/no-proxy.ts';
+import { isLoopback } from '../urls.ts';
 import type { CheckContext } from './context.ts';
 
 export type Unreached = ReturnType<typeof explainCall>;
@@ -65,11 +66,12 @@ const reasons: Readonly<Record<string, readonly [message: string, fix: string]>>
  * @param error the error code, if there is one
  */
 export function explainCall(
-  { host, hostname, port, protocol }: URL,
+  url: URL,
   outcome: string,
   error: string | undefined,
   { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
 ) {
+  const { host, hostname, port, protocol } = url;
   // Most outcomes say only that the connection failed: then the error code says why.
   const [message, fix] = reasonOf(outcome) ??
     reasonOf(error) ?? [
@@ -84,7 +86,22 @@ export function explainCall(
     fix: fix.replace('--provider-timeout', describe('providerTimeout')),
     /** Whether browsers on other machines fail for the same reason, such as an expired certificate. */
     byEveryone: /^(CERT|ERR_TLS_CERT)_/.test(error ?? ''),
+    /** Whether only browsers on this machine can mean the address, so that they fail as this call has. */
+    isHere: isLoopback(url),
   };
 }
 
 const reasonOf = (code = '') => Object.entries(reasons).find(([codes]) => codes.split(' ').includes(code))?.[1];
+
+/**
+ * What to say of an address that only others open. It need not be reachable from here.
+ *
+ * @returns undefined if they do not reach it either
+ */
+export function onlyFor(
+  others: 'browsers' | 'clients',
+  { message, byEveryone, isHere }: Unreached,
+): string | undefined {
+  if (byEveryone || isHere) return undefined;
+  return `only ${others} have to reach it, and from here it was not reached: ${message}`;
+}

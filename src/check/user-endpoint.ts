@@ -19,10 +19,11 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   // A challenge refuses for certain, whatever the answer looks like else.
   const asksForToken = /^bearer\b/i.test(headers['www-authenticate'] ?? '');
   if (asksForToken && status < 500) return refused;
+  if (status === 405) return refusesMethod(context, fix);
   const misplaced = wrongKind(lookup, answer, fix);
   if (misplaced !== undefined) return misplaced;
-  // What is left is a refusal: `wrongKind` has removed redirects, 404, 405, 429, 5xx and HTML pages.
-  if (!isUserAnswer(provider)(status)) return refused;
+  if (status === 401) return refused;
+  if (!isUserAnswer(provider)(status)) return unclear(context, status);
   if (isJwt(headers['content-type'])) {
     return lookup.problem(
       'signs or encrypts the user info (application/jwt), and the relay reads plain JSON only',
@@ -35,4 +36,21 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   if (record === undefined) return lookup.problem('answers without a JSON object', fix);
   if (rejected && record[rejected.field] === rejected.equals) return refused;
   return lookup.problem('accepts a made-up token: it does not tell who is logged in', fix);
+}
+
+/** An endpoint that is there, but takes another method. */
+function refusesMethod({ provider, describe }: ProviderContext, fix: string): Finding {
+  const other = provider.userRequest === 'post' ? 'get' : 'post';
+  const message = 'nothing at that address accepts the request (status 405)';
+  return lookup.problem(message, `set ${describe('userRequest')} to ${other}, or ${fix}`);
+}
+
+/**
+ * Only 401 refuses a token. Another status may refuse the request, whatever the token, and the status of a token that has
+ * ended may be the same. A made-up token cannot tell.
+ */
+function unclear({ describeOfProvider }: ProviderContext, status: number): Finding {
+  const message = `answers a made-up token with status ${status}, which may refuse the token or the request itself`;
+  const wanted = `${describeOfProvider('requestHeaders')} or ${describeOfProvider('userRequest')}`;
+  return lookup.notChecked(message, `see what a login gets, with check --login; some providers want ${wanted}`);
 }

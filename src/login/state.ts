@@ -67,7 +67,7 @@ const kind = v.picklist(['plain', 'oauth']);
 const content = v.tuple([v.string(), v.number(), v.string(), v.union([frontEndRequest, kind])]);
 
 /** Characters of a state at the provider. X refuses more than 500. */
-const longestState = 399;
+export const longestState = 399;
 
 /** What the `state` parameter holds of one login. */
 export interface LoginState {

@@ -86,6 +86,38 @@ describe('login-relay check, about the authorization endpoint', () => {
     'has a problem': [html(502, 'Bad gateway'), /has a problem \(status 502\)/],
   });
 
+  it('does not judge an address that only browsers have to reach', async () => {
+    const authorizeUrl = 'https://login.invalid.example/authorize';
+    const result = await withProvider({}, (flags) =>
+      diagnoseHere({ flags: { ...flags, 'authorize-url': authorizeUrl } }),
+    );
+    const { verdict, message, fix } = result.finding(subject);
+    expect(verdict).to.equal('not_checked');
+    expect(message).to.match(/^only browsers have to reach it, and from here it was not reached: /);
+    expect(fix).to.contain(`open it in a browser: ${authorizeUrl}?`);
+    expect(result.code).to.equal(0);
+  });
+
+  it('takes the page of a firewall for no answer of the provider', async () => {
+    const authorize = answer(403, '<p>Just a moment</p>', { 'Content-Type': 'text/html', 'cf-mitigated': 'challenge' });
+    const result = await withProvider({ authorize }, (flags) => diagnoseHere({ flags }));
+    expect(result.finding(subject).message).to.match(/lets only browsers in$/);
+    expect(result.complaints).to.deep.equal([]);
+  });
+
+  it('sends a state as long as that of a login, and says so if only a short one is accepted', async () => {
+    const states: string[] = [];
+    const authorize: Page = (response, { url }) => {
+      const state = url.searchParams.get('state') ?? '';
+      states.push(state);
+      (state.length > 300 ? html(400, 'Value passed for state is too long') : redirect('/login'))(response);
+    };
+    const result = await withProvider({ authorize }, (flags) => diagnoseHere({ flags }));
+    expect(states.map(({ length }) => length)).to.deep.equal([399, 399, 17]);
+    expect(result.complaints).to.have.length(1);
+    expect(result.finding(subject).message).to.match(/refuses a state of 399 characters, and accepts a short one/);
+  });
+
   it('sends the request that a login would send', async () => {
     await withProvider({}, async (flags, arrivals) => {
       await diagnoseHere({ flags: { ...flags, scope: 'read more' } });

@@ -62,6 +62,25 @@ describe('login-relay check, about discovery', () => {
     );
   });
 
+  it('does not propose an issuer without metadata of that name', async () => {
+    const elsewhere: Page = (response, request) => {
+      const { pathname, origin } = request.url;
+      const isAsked = pathname === '/.well-known/openid-configuration';
+      (isAsked ? metadataWith(() => ({ issuer: `${origin}/elsewhere/v2.0/` })) : json({}, 404))(response, request);
+    };
+    await withProvider({ metadata: elsewhere }, async (_flags, arrivals, issuer) => {
+      const result = await diagnoseHere({ flags: { issuer } });
+      const { message, fix } = result.finding(subject);
+      expect(message).to.match(
+        /^the metadata names another issuer, http\S+\/elsewhere\/v2\.0\/, which has no metadata/,
+      );
+      expect(fix).to.match(
+        /^correct --issuer \(PROVIDER_ISSUER\); if your provider does call itself .* --metadata-url/,
+      );
+      expect(arrivals.map(({ url }) => url.pathname)).to.include('/elsewhere/v2.0/.well-known/openid-configuration');
+    });
+  });
+
   it('checks no endpoints if discovery fails', async () => {
     await withProvider({}, async (_flags, arrivals, issuer) => {
       const { report } = await diagnoseHere({ flags: { issuer } });

@@ -44,7 +44,7 @@ describe('the report of login-relay check', () => {
       const [checks = ''] = stdout.split('\n\nCallback URL', 1);
       expect(checks).to.contain(`
   problem      token endpoint: the provider does not accept the client
-               identifier with this client secret (tried: body, basic)
+               identifier with this client secret (tried: body, basic, json)
                → correct the secret in --client-secret (PROVIDER_CLIENT_SECRET),
                or --client-id (PROVIDER_CLIENT_ID)
 `);

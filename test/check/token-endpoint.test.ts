@@ -36,12 +36,15 @@ const codeRefused = json({ error: 'invalid_grant' }, 400);
 const awkwardSecret = `${clientSecret}+/%`;
 
 /** Accepts the client in one form only. Reads Basic either form-decoded or unchanged. */
-function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query'): Page {
+function takesOnly(wanted: 'body' | 'basic' | 'basic-raw' | 'query' | 'json'): Page {
   return (response, arrival) => {
     const { authorization } = arrival.headers;
     const credentials = Buffer.from(authorization?.split(' ')[1] ?? '', 'base64').toString();
     const basic = credentials.endsWith(awkwardSecret) ? 'basic-raw' : 'basic';
-    const form = authorization ? basic : arrival.url.search ? 'query' : 'body';
+    const isJson = arrival.headers['content-type'] === 'application/json';
+    const inBody = isJson ? 'json' : 'body';
+    const form = authorization ? basic : arrival.url.search ? 'query' : inBody;
+    if (wanted === 'json' && form !== 'json') return json({ error: 'unsupported_media_type' }, 415)(response);
     const answer = form === wanted ? knowingTheClient(codeRefused) : json({ error: 'invalid_client' }, 401);
     answer(response, arrival);
   };
@@ -121,7 +124,7 @@ describe('login-relay check, about the token endpoint', () => {
     },
   );
 
-  const forms = ['query', 'body', 'basic', 'basic-raw'] as const;
+  const forms = ['query', 'body', 'basic', 'basic-raw', 'json'] as const;
   for (const configured of forms) {
     for (const wanted of forms.filter((form) => form !== 'query' && form !== configured)) {
       it(`reports no problem after its advice is followed: ${wanted}, not ${configured}`, async () => {
@@ -167,8 +170,9 @@ describe('login-relay check, about the token endpoint', () => {
     await withProvider({ token }, async (flags, arrivals) => {
       await diagnoseHere({ flags });
       const calls = arrivals.filter(({ url }) => url.pathname === '/token');
-      expect(calls.map(({ url }) => url.search)).to.deep.equal(['', '']);
-      expect(calls.map(({ headers }) => headers.authorization?.split(' ')[0])).to.deep.equal([undefined, 'Basic']);
+      expect(calls.map(({ url }) => url.search)).to.deep.equal(['', '', '']);
+      const schemes = calls.map(({ headers }) => headers.authorization?.split(' ')[0]);
+      expect(schemes).to.deep.equal([undefined, 'Basic', undefined]);
     });
   });
 

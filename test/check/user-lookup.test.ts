@@ -9,7 +9,6 @@ const correctIt = /^correct --user-url \(PROVIDER_USER_URL\)$/;
 describe('login-relay check, about the user lookup', () => {
   itFinds('user', [subject, 'ok'], 'accepts … as the answer to a made-up token', {
     401: [json({ message: 'Bad credentials' }, 401), refuses],
-    403: [json({}, 403), refuses],
     'a page that asks for a bearer token': [
       answer(401, '<p>Unauthorized</p>', {
         'Content-Type': 'text/html',
@@ -47,6 +46,26 @@ describe('login-relay check, about the user lookup', () => {
       /plain JSON$/,
     ],
   });
+
+  itFinds(
+    'user',
+    [subject, 'not_checked', /check --login; .*request-headers.* or --user-request/],
+    'does not take … for the refusal of a token',
+    {
+      'a 400, which may want a header': [json({ code: 'missing_version' }, 400), /with status 400, which may refuse/],
+      'a 403': [json({}, 403), /with status 403/],
+      'a 422': [json({}, 422), /with status 422/],
+    },
+  );
+
+  itFinds(
+    'user',
+    [subject, 'problem', /^set --user-request \(PROVIDER_USER_REQUEST\) to post, or correct --user-url/],
+    'names the method of …',
+    {
+      'an endpoint that takes no GET': [json({}, 405), /status 405/],
+    },
+  );
 
   it('names the setting that the address comes from', async () => {
     const user = json({}, 404);

@@ -19,6 +19,8 @@ import { needsPrograms } from '../harness/system/needs.ts';
 import {
   lineOfFullGateway,
   lineOfLostLines,
+  linesOfFewFiles,
+  linesOfMissingField,
   linesOfRefused,
   linesOfSeveral,
   linesOnSystemdSocket,
@@ -103,14 +105,14 @@ describe('the operations manual', () => {
     await server.stop();
     lines.push(...relay.logLines);
     lines.push(await unexpectedError(), lineOfFullGateway());
-    lines.push(...(await linesOfSeveral()), ...(await linesOfRefused()));
+    lines.push(...(await linesOfSeveral()), ...(await linesOfRefused()), ...(await linesOfMissingField()));
     const resource = await useOfResource();
     lines.push(...resource.lines);
     metrics += resource.series;
   });
 
   itWithSystemd('documents every field of the log, and no other', async () => {
-    lines.push(...(await linesOnSystemdSocket()), await lineOfLostLines());
+    lines.push(...(await linesOnSystemdSocket()), ...(await linesOfFewFiles()), await lineOfLostLines());
     const documented = tableUnder('| field | meaning |').flatMap(([fields = '']) =>
       fields.replaceAll('`', '').split(', '),
     );

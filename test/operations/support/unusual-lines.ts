@@ -76,6 +76,25 @@ export async function linesOfRefused(): Promise<readonly LogLine[]> {
   return relay.lines;
 }
 
+/** The log of a relay that expects a field of the provider's token answer, which the provider does not give. */
+export async function linesOfMissingField(): Promise<readonly LogLine[]> {
+  const relay = await GuardedRelay.listen();
+  await relay.guard({ frontEnd: 'token-delivery: session', provider: 'token-fields: [instance_url]' });
+  await relay.sessionPage().logIn();
+  await relay.stop();
+  return relay.lines;
+}
+
+/** The log of a relay that may open few files, and to which somebody speaks another protocol. */
+export async function linesOfFewFiles(): Promise<readonly LogLine[]> {
+  const launcher = ['sh', '-c', 'ulimit -n 300 && exec "$0" "$@"'];
+  return await withRelay({ launcher }, async (underTest) => {
+    await underTest.sendBytes('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    await underTest.process.logLine(({ outcome, peer }) => outcome === 'http2_unexpected' && peer !== undefined);
+    return underTest.process.logLines;
+  });
+}
+
 /** The log of a relay at which somebody uses resources, and the values of their metrics. */
 export async function useOfResource() {
   const streams = new Map([['own', 1]]);

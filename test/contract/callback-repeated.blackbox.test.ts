@@ -35,10 +35,14 @@ describe('a callback that is opened more than once', () => {
     return `GET ${callback({ code: otherCode, state })} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;
   }
 
-  /** Opens the callbacks at once, in one write. The relay reads all of them before it answers one. */
-  async function openAtOnce(...requests: string[]): Promise<RawConnection> {
-    const connection = await RawConnection.open(underTest().port);
-    return connection.say(requests.join(''));
+  /** Opens a callback on a connection of its own. */
+  async function openAlone(request: string): Promise<RawConnection> {
+    return (await RawConnection.open(underTest().port)).say(request);
+  }
+
+  /** Returns once the relay has read all that was sent before. */
+  async function allIsRead(): Promise<void> {
+    for (let time = 0; time < 3; time += 1) await underTest().get('/healthz');
   }
 
   /** Opens the callback with the cookie that it had before its answer cleared it. */
@@ -48,9 +52,26 @@ describe('a callback that is opened more than once', () => {
   }
 
   it('sends no second code while the first one is in flight, even if the code differs', async () => {
+    const { provider } = underTest();
     const login = await browser.start();
-    const connection = await openAtOnce(bytesOf(login), bytesOf(login, canary('code')));
-    await connection.hear('HTTP/1.1 307 ', 2);
+    const held = holdExchange(provider);
+    const first = await openAlone(bytesOf(login));
+    const proceed = await held;
+    const others = [await openAlone(bytesOf(login)), await openAlone(bytesOf(login, canary('code')))];
+    await allIsRead();
+    proceed();
+    for (const connection of [first, ...others]) {
+      await connection.hear('HTTP/1.1 307 ');
+      connection.close();
+    }
+    expect(provider.credentials('token')).to.deep.equal([login.code]);
+  });
+
+  it('is refused without a call if it waited on the same connection behind the one that finished', async () => {
+    const login = await browser.start();
+    const connection = await openAlone(bytesOf(login) + bytesOf(login, canary('code')));
+    await connection.hear('HTTP/1.1 307 ');
+    await connection.hear('HTTP/1.1 400 ');
     expect(underTest().provider.credentials('token')).to.deep.equal([login.code]);
     connection.close();
   });
@@ -59,12 +80,11 @@ describe('a callback that is opened more than once', () => {
     const { provider } = underTest();
     const login = await browser.start();
     const held = holdExchange(provider);
-    const left = await openAtOnce(bytesOf(login));
+    const left = await openAlone(bytesOf(login));
     const proceed = await held;
     left.close();
-    const reloaded = await openAtOnce(bytesOf(login));
-    // Once the relay has answered this, it has read the repeated callback.
-    for (let time = 0; time < 3; time += 1) await underTest().get('/healthz');
+    const reloaded = await openAlone(bytesOf(login));
+    await allIsRead();
     proceed();
     await reloaded.hear('HTTP/1.1 307 ');
     expect(provider.credentials('token')).to.deep.equal([login.code]);

@@ -1,6 +1,9 @@
 import { each, type Failures } from './failure.ts';
 
-/** The challenge of the resource takes the place of the header. */
+/**
+ * The challenge of the resource takes the place of the header. The texts begin with the word of the status: MCP's Inspector
+ * logs in only if it reads this word in the body.
+ */
 const unauthorized = {
   status: 401,
   headers: { 'WWW-Authenticate': 'Bearer' },
@@ -12,11 +15,12 @@ const badGateway = { status: 502 };
 /** Failures of tokens for resources, and of those who show or check them. */
 export const resourceFailures = {
   ...each(unauthorized, {
-    resource_token_missing: 'Send an access token for this resource in the Authorization header.',
-    resource_token_invalid: 'The access token is not for this resource, or its login has ended. Log in again.',
-    resource_token_expired: 'The access token has expired. Refresh it.',
+    resource_token_missing: 'Unauthorized. Send an access token for this resource in the Authorization header.',
+    resource_token_invalid:
+      'Unauthorized. The access token is not for this resource, or its login has ended. Log in again.',
+    resource_token_expired: 'Unauthorized. The access token has expired. Refresh it.',
     upstream_refused_token:
-      "The server of this resource does not accept the provider's token. Refresh the access token.",
+      "Unauthorized. The server of this resource does not accept the provider's token. Refresh the access token.",
   }),
   ...each(badGateway, {
     upstream_unreachable: 'The server of this resource could not be reached. Try again in a moment.',

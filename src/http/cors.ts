@@ -26,6 +26,13 @@ export function forbidReading(ctx: Context): void {
   ctx.remove(allowCredentials);
 }
 
+/** Lets every page read a response that is the same for all, without credentials, also from a cache. */
+export function letAllPagesRead(ctx: Context): void {
+  ctx.set(allowOrigin, '*');
+  ctx.remove(allowCredentials);
+  ctx.remove('Vary');
+}
+
 /** The pages that may read a response. */
 export interface Readers {
   /** Whether pages of this origin may read it, with credentials. */

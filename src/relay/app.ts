@@ -3,7 +3,7 @@ import Koa from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import { closeIfUnread } from '../http/body.ts';
 import { type Handler, inOrder, type RequestState } from '../http/context.ts';
-import type { Readers } from '../http/cors.ts';
+import { letAllPagesRead, type Readers } from '../http/cors.ts';
 import { answering, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { checkHeaders, toOriginForm, withoutBasePath } from '../http/request-guards.ts';
@@ -16,7 +16,7 @@ import { createApiPaths } from './api-paths.ts';
 import { type Endpoint, type EndpointContext, handlerOf } from './endpoint.ts';
 import { type EndpointDependencies, endpointsOf } from './endpoints.ts';
 import { createGateways } from './gateways.ts';
-import { pagesOfFrontEnds } from './readers.ts';
+import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
 
 /** What the application needs. Its owner creates and closes it. */
 interface Dependencies extends Omit<EndpointDependencies, 'watchStarts' | 'rateLimits'> {
@@ -80,12 +80,14 @@ function routerOf(endpoints: readonly Endpoint[], context: EndpointContext): Rou
 /** What answers at every other address. */
 function notFound({ config, served }: Dependencies): Endpoint {
   const { answerInPlace } = served[0].frontEnds.first;
+  const { hasOrigin } = pagesOfFrontEnds(config);
   return {
     path: '',
     action: undefined,
-    readers: pagesOfFrontEnds(config),
+    readers: { hasOrigin, all: isGuessOfMetadata },
     isLimited: false,
     handle(ctx) {
+      if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) letAllPagesRead(ctx);
       // A login may have started here before a reload removed its registration.
       const endsLogin = config.registrationsAreNamed && namesInPath(ctx.path).below === 'callback';
       if (!endsLogin) throw new RelayError('not_found');
@@ -103,7 +105,10 @@ function watchOrigins({ config, logger, served }: Dependencies): EndpointContext
   const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
   const areAnywhere = served.some((one) => one.frontEnds.areAnywhere);
   const warn = warnOfForeignOrigins(logger, hasOrigin, onlyOrigin);
-  return ({ all }: Readers) => (areAnywhere || all === true ? (_, next) => next() : warn);
+  return ({ all }: Readers) => {
+    if (areAnywhere || all === true) return (_, next) => next();
+    return typeof all === 'function' ? (ctx, next) => (all(ctx) ? next() : warn(ctx, next)) : warn;
+  };
 }
 
 /** Warns of logins that start under another host name, or from another page, than the configured ones. */

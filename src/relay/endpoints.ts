@@ -24,7 +24,7 @@ import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { Endpoint } from './endpoint.ts';
 import { foreignPages, registrationsOfLookups } from './lookups.ts';
-import { noPages, pagesOfFrontEnds } from './readers.ts';
+import { isGuessOfMetadata, noPages, pagesOfFrontEnds } from './readers.ts';
 import { type ServedPath, type ServedRegistration, type ServingContext, wordsOf } from './registrations.ts';
 import { resourceMetadataEndpoints } from './resource-metadata.ts';
 
@@ -171,9 +171,10 @@ function callbackEndpoint([path, there]: [path: string, there: readonly ServedPa
 function registrationEndpoints(served: ServedPath, dependencies: EndpointDependencies): Endpoint[] {
   const { registration, frontEnds, word } = served;
   const path = registrationPath(word);
-  const ofRegistration = { readers: frontEnds, failures: enterRegistration(served) };
+  const failures = enterRegistration(served);
   const start = {
-    ...ofRegistration,
+    readers: frontEnds,
+    failures,
     action: 'start',
     isLimited: false,
     handle: startOf(served, frontEnds, dependencies),
@@ -184,7 +185,8 @@ function registrationEndpoints(served: ServedPath, dependencies: EndpointDepende
     ...(registration.protection ? oauthEndpoints(served, path, dependencies) : []),
     ...frontEnds.names.map((name) => ({ ...start, path: `${path}/${name}`, route: `${path}/:frontEnd` })),
     {
-      ...ofRegistration,
+      failures,
+      readers: { hasOrigin: frontEnds.hasOrigin, all: isGuessOfMetadata },
       path,
       includesBelow: true,
       action: undefined,

@@ -1,21 +1,29 @@
 import type { Context, Handler } from '../http/context.ts';
-import { resourceMetadata, resourceMetadataPaths } from '../routes/protected-resource.ts';
+import { bareMetadataPath, resourceMetadata, resourceMetadataPaths } from '../routes/protected-resource.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ServedRegistration } from './registrations.ts';
 
-/** The metadata of all resources. Resources at different hosts may have the same path. */
+/**
+ * The metadata of all resources. Resources at different hosts may have the same path. That of a host with one resource is
+ * also at the bare path.
+ */
 export function resourceMetadataEndpoints(
   served: readonly Pick<ServedRegistration, 'doors' | 'issuer'>[],
 ): readonly Endpoint[] {
-  const places = served.flatMap(({ doors, issuer }) =>
-    doors.flatMap(({ resource }) =>
-      [...resourceMetadataPaths(resource)].map((path) => ({
-        path,
-        url: new URL(resource.url),
-        handle: resourceMetadata(resource, issuer),
-      })),
-    ),
+  const all = served.flatMap(({ doors, issuer }) =>
+    doors.map(({ resource }) => ({
+      paths: resourceMetadataPaths(resource),
+      url: new URL(resource.url),
+      handle: resourceMetadata(resource, issuer),
+    })),
   );
+  const hostnames = new Set(all.map(({ url }) => url.hostname));
+  const byHost = Map.groupBy(all, ({ url }) => url.host);
+  const places = all.flatMap(({ paths, ...metadata }) => {
+    const isOnlyOne = byHost.get(metadata.url.host)?.length === 1;
+    const there = isOnlyOne ? paths.union(new Set([bareMetadataPath])) : paths;
+    return [...there].map((path) => ({ path, isItsOwn: paths.has(path), ...metadata }));
+  });
   return [...Map.groupBy(places, ({ path }) => path)].map(
     ([path, found]): Endpoint => ({
       path,
@@ -24,7 +32,7 @@ export function resourceMetadataEndpoints(
       // Metadata lead clients on every page to the login.
       readers: { hasOrigin: () => false, all: true },
       isLimited: false,
-      handle: (ctx, next) => metadataOfHost(ctx, found)?.handle(ctx, next) ?? next(),
+      handle: (ctx, next) => metadataOfHost(ctx, found, hostnames)?.handle(ctx, next) ?? next(),
     }),
   );
 }
@@ -32,14 +40,22 @@ export function resourceMetadataEndpoints(
 /** The metadata of the resource with this URL. */
 interface Metadata {
   readonly url: URL;
+  /** Whether it is where the standard has it, and not only at the bare path. */
+  readonly isItsOwn: boolean;
   readonly handle: Handler;
 }
 
-/** The only metadata, or those of the host that a request names. Proxies remove ports, and add needless ones. */
-function metadataOfHost({ host, hostname }: Context, found: readonly Metadata[]) {
-  if (found.length === 1) return found[0];
-  return (
-    found.find(({ url }) => url.host === host.toLowerCase()) ??
-    found.find(({ url }) => url.hostname === hostname.toLowerCase())
-  );
+/**
+ * Those of the host that a request names. Proxies change hosts, remove ports, and add needless ones: at a host of no
+ * resource, the only ones.
+ *
+ * @param hostnames those of all resources
+ */
+function metadataOfHost({ host, hostname }: Context, found: readonly Metadata[], hostnames: ReadonlySet<string>) {
+  const withPort = found.find(({ url }) => url.host === host.toLowerCase());
+  if (withPort !== undefined) return withPort;
+  const there = found.filter(({ url }) => url.hostname === hostname.toLowerCase());
+  const own = found.filter(({ isItsOwn }) => isItsOwn);
+  const meant = hostnames.has(hostname.toLowerCase()) ? [there] : [own, found];
+  return meant.find(({ length }) => length === 1)?.[0];
 }

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
+import { letAllPagesRead } from '../http/cors.ts';
 import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
 import { parseResourceToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
@@ -8,12 +9,13 @@ import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Resource } from '../resources/resource.ts';
 
-const wellKnown = '/.well-known/oauth-protected-resource';
+/** Where clients look that know only the host of a resource. */
+export const bareMetadataPath = '/.well-known/oauth-protected-resource';
 
 /** The paths of a resource's metadata, also without a slash at the end. @see RFC 9728 §3.1 */
 export function resourceMetadataPaths({ url }: Pick<Resource, 'url'>): ReadonlySet<string> {
   const { pathname } = new URL(url);
-  return new Set([wellKnown + pathname, wellKnown + pathname.replace(/\/$/, '')]);
+  return new Set([bareMetadataPath + pathname, bareMetadataPath + pathname.replace(/\/$/, '')]);
 }
 
 /** The URL that leads clients to the metadata of a resource. */
@@ -38,9 +40,7 @@ export function resourceMetadata({ name, url, scope }: Resource, authorizationSe
   };
   return async (ctx) => {
     // A cache that named the origin of the first reader would shut out all others.
-    ctx.set('Access-Control-Allow-Origin', '*');
-    ctx.remove('Access-Control-Allow-Credentials');
-    ctx.remove('Vary');
+    letAllPagesRead(ctx);
     ctx.set('Cache-Control', 'public, max-age=60');
     ctx.body = metadata;
   };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { jsonOf } from '../clients/support/clients-relay.ts';
 import type { Sending } from '../harness/client/request.ts';
-import { resourcesRelay } from './support/resources-relay.ts';
+import { logIn, notes, ofApp, resourcesRelay, tokensOf } from './support/resources-relay.ts';
 
 const wellKnown = '/.well-known/oauth-protected-resource';
 const ofServer = '/.well-known/oauth-authorization-server/auth/provider';
@@ -30,6 +30,10 @@ describe('the metadata of several resources', () => {
       // A proxy may leave out the port.
       ['port.example.com', '/mcp', 'https://port.example.com:8443/mcp'],
       ['relay.example', '/notes/mcp', 'https://relay.example/notes/mcp'],
+      // The only resource of its host is also where clients look that know only the host.
+      ['notes.example.com', '', 'https://notes.example.com/mcp'],
+      ['port.example.com', '', 'https://port.example.com:8443/mcp'],
+      ['relay.example', '', 'https://relay.example/notes/mcp'],
     ] as const) {
       const answer = await at(path, authority);
       expect(answer.status, authority).to.equal(200);
@@ -41,7 +45,8 @@ describe('the metadata of several resources', () => {
     }
     for (const [authority, path] of [
       ['other.example.com', '/mcp'],
-      ['notes.example.com', ''],
+      ['other.example.com', ''],
+      ['notes.example.com', '/'],
       ['relay.example', '/mcp'],
     ] as const) {
       expect((await at(path, authority)).status, authority + path).to.equal(404);
@@ -81,5 +86,106 @@ describe('the metadata of several resources', () => {
       expect(headers).not.to.have.property('access-control-allow-credentials');
     }
     expect(JSON.stringify(relay().lines)).not.to.contain('another origin');
+  });
+});
+
+describe('the bare address of metadata, at a host with two resources', () => {
+  const relay = resourcesRelay({
+    relay: `resources:
+  notes: { url: https://api.example.com/notes }
+  files: { url: https://api.example.com/files }
+  root: { url: https://root.example.com/ }
+  below: { url: https://root.example.com/below }
+  ports: { url: https://ports.example.com/mcp }
+  other: { url: https://ports.example.com:8443/mcp }
+`,
+    frontEnds: `  app:
+    origin: https://app.example
+    token-delivery: code
+    resources: [notes, files, root, below, ports, other]
+`,
+  });
+  const at = async (authority: string) => await relay().send({ path: wellKnown, authority });
+
+  it('has none of them, except for a resource that is the whole host', async () => {
+    expect((await at('api.example.com')).status).to.equal(404);
+    expect(jsonOf(await at('root.example.com'))).to.include({ resource: 'https://root.example.com/' });
+  });
+
+  it('is of the one that has the port of the request, and of none if a proxy removes the port', async () => {
+    expect(jsonOf(await at('ports.example.com:8443'))).to.include({ resource: 'https://ports.example.com:8443/mcp' });
+    expect(jsonOf(await at('ports.example.com'))).to.include({ resource: 'https://ports.example.com/mcp' });
+    expect((await at('ports.example.com:9443')).status).to.equal(404);
+  });
+});
+
+describe('an address at which clients guess metadata', () => {
+  const relay = resourcesRelay();
+  const guesses = [
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-authorization-server/mcp',
+    '/.well-known/oauth-protected-resource/elsewhere',
+    '/.well-known/oauth-something-new',
+    '/.well-known/openid-configuration',
+    '/.well-known/openid-configuration/auth/provider',
+    '/auth/provider/.well-known/openid-configuration',
+  ];
+  const headers: [string, string][] = [['Origin', page]];
+
+  it('says to every page that nothing is there, and no warning calls the page foreign', async () => {
+    for (const path of guesses) {
+      const answer = await relay().send({ path, headers });
+      expect(answer.status, path).to.equal(404);
+      expect(answer.headers, path).to.include({ 'access-control-allow-origin': '*' });
+      expect(answer.headers).not.to.have.any.keys('access-control-allow-credentials', 'vary');
+      const { headers: ofPreflight } = await relay().preflight(path, page);
+      expect(ofPreflight['access-control-allow-origin'], path).to.equal(page);
+      expect(ofPreflight).not.to.have.property('access-control-allow-credentials');
+    }
+    expect(JSON.stringify(relay().lines)).not.to.contain('another origin');
+  });
+
+  it('answers the page of a front end as everywhere, with credentials', async () => {
+    for (const path of guesses) {
+      const answer = await relay().send({ path, headers: [['Origin', 'https://app.example']] });
+      expect(answer.headers, path).to.include({
+        'access-control-allow-origin': 'https://app.example',
+        'access-control-allow-credentials': 'true',
+      });
+    }
+  });
+
+  it('is no other address: pages elsewhere cannot read those', async () => {
+    for (const path of [
+      '/.well-known/security.txt',
+      '/.well-known/oauthx',
+      '/.well-known/openid-configurations',
+      '/well-known/oauth-authorization-server',
+      '/nothing?x=/.well-known/openid-configuration',
+    ]) {
+      const { headers: found } = await relay().send({ path, headers });
+      expect(found, path).not.to.have.property('access-control-allow-origin');
+    }
+  });
+});
+
+describe('what MCP Inspector reads of a refused request', () => {
+  const relay = resourcesRelay();
+
+  it('begins with the word Unauthorized, at the check and at each reason', async () => {
+    const { access_token } = tokensOf(await logIn(relay(), { ...ofApp, resource: notes }));
+    for (const [token, ahead] of [
+      [undefined, 0],
+      ['made-up', 0],
+      [access_token, 3_601_000],
+    ] as const) {
+      relay().ahead = ahead;
+      const authorization: [string, string][] = token === undefined ? [] : [['Authorization', `Bearer ${token}`]];
+      const answer = await relay().send({ path: '/auth/check/notes', headers: authorization });
+      expect(answer.status).to.equal(401);
+      const { error_description, detail } = jsonOf(answer);
+      expect(error_description).to.match(/^Unauthorized\. [A-Z]/);
+      expect(detail).to.equal(error_description);
+    }
   });
 });

@@ -18,7 +18,8 @@ export interface Figures {
 
 const page = new URL('../docs/benchmarks.md', import.meta.url);
 const chart = new URL('../docs/benchmarks.svg', import.meta.url);
-const [begin, end] = ['<!-- figures -->', '<!-- end of figures -->'];
+const begin = '<!-- figures -->';
+const end = '<!-- end of figures -->';
 const titles: Readonly<Partial<Record<WorkloadName, string>>> = {
   'start-login': 'Start login',
   'complete-login': 'Complete login',
@@ -35,7 +36,8 @@ const style = `
 /** Puts the figures into docs/benchmarks.md, between two marks, and draws docs/benchmarks.svg. */
 export function writeReport(measured: readonly Figures[]): void {
   const text = readFileSync(page, 'utf8');
-  const [before = '', after = ''] = [text.split(begin)[0], text.split(end)[1]];
+  const before = text.split(begin)[0] ?? '';
+  const after = text.split(end)[1] ?? '';
   const picture = '![CPU time by workload](benchmarks.svg)';
   const figures = [setting(), picture, comparison(measured)].join('\n\n');
   writeFileSync(page, `${before}${begin}\n\n${figures}\n\n${end}${after}`);

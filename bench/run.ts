@@ -82,9 +82,15 @@ async function start(contender: Contender): Promise<Running> {
   const port = await process.port();
   (await eventually(() => HttpConnection.open(port), 1)).close();
   return {
-    ...{ name, process, target: { port, protection, sessions, providerPort } },
-    ...{ start: performance.now() - begun, memory: [process.memory()] },
-    ...{ cpu: [], rate: [], p50: [], p99: [] },
+    name,
+    process,
+    target: { port, protection, sessions, providerPort },
+    start: performance.now() - begun,
+    memory: [process.memory()],
+    cpu: [],
+    rate: [],
+    p50: [],
+    p99: [],
   };
 }
 
@@ -95,7 +101,8 @@ async function measure(name: WorkloadName, running: readonly Running[]): Promise
     await closedLoop(workload, target, during(seconds));
   });
   await turns(pace.cost, running, async ({ target, process, cpu, rate }, seconds) => {
-    const [begun, before] = [performance.now(), process.cpuTime()];
+    const begun = performance.now();
+    const before = process.cpuTime();
     const done = await closedLoop(workload, target, during(seconds));
     cpu.push((process.cpuTime() - before) / done);
     rate.push((done * 1000) / (performance.now() - begun));
@@ -120,14 +127,16 @@ async function turns(
 
 function tableOf(name: WorkloadName, running: readonly Running[]): string {
   const at = `at ${rates[name]}/s, ms`;
-  const head = [
-    ...[name, 'CPU, µs', '÷ node:http', 'per second', `p50 ${at}`, `p99 ${at}`],
-    ...['memory, MiB', 'start, ms'],
-  ];
+  const head = [name, 'CPU, µs', '÷ node:http', 'per second', `p50 ${at}`, `p99 ${at}`, 'memory, MiB', 'start, ms'];
   const rows = running.map((one) => [
-    ...[one.name, spread(one.cpu, 0), relative(one, running), percentile(one.rate, 50).toFixed(0)],
-    ...[spread(one.p50, 2), spread(one.p99, 2)],
-    ...[one.memory.map((size) => size.toFixed(0)).join(' → '), one.start.toFixed(0)],
+    one.name,
+    spread(one.cpu, 0),
+    relative(one, running),
+    percentile(one.rate, 50).toFixed(0),
+    spread(one.p50, 2),
+    spread(one.p99, 2),
+    one.memory.map((size) => size.toFixed(0)).join(' → '),
+    one.start.toFixed(0),
   ]);
   return table(head, rows);
 }

@@ -49,7 +49,8 @@ export function presentLists(): Lists {
 /** What differs between two copies, each as a line with the name of its list. */
 export function differences(promised: Lists, present: Lists) {
   const lines = (lists: Lists) => Object.entries(lists).flatMap(([name, list]) => list.map((one) => `${name}: ${one}`));
-  const [before, now] = [new Set(lines(promised)), new Set(lines(present))];
+  const before = new Set(lines(promised));
+  const now = new Set(lines(present));
   return { gone: [...before.difference(now)], added: [...now.difference(before)] };
 }
 

@@ -37,8 +37,17 @@ function anyMethod(random: Random): string {
 
 function anyVersion(random: Random): string {
   return random.pick([
-    ...['HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/9.9', 'HTTP/1.', 'http/1.1'],
-    ...['HTTP/1.1 ', 'ICE/1.0', 'RTSP/1.0', ''],
+    'HTTP/1.1',
+    'HTTP/1.0',
+    'HTTP/0.9',
+    'HTTP/2.0',
+    'HTTP/9.9',
+    'HTTP/1.',
+    'http/1.1',
+    'HTTP/1.1 ',
+    'ICE/1.0',
+    'RTSP/1.0',
+    '',
     anyBytes(random, 4),
   ]);
 }
@@ -49,22 +58,41 @@ function anyHeader(random: Random): Header {
 }
 
 const framings = [
-  ...['Content-Length: 5', 'Content-Length: 6', 'Content-Length: +5', 'Content-Length: -5'],
-  ...['Content-Length: 5, 5', 'Content-Length: 0x5', 'Content-Length: 99999999999999999999'],
-  ...['Content-Length : 5', 'Content-Length:', 'Transfer-Encoding: chunked'],
-  ...['Transfer-Encoding: chunked, chunked', 'Transfer-Encoding: identity'],
-  ...['Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: xchunked'],
-  ...['Transfer-Encoding:\x0bchunked', 'Transfer-Encoding : chunked', 'Transfer_Encoding: chunked'],
-  ...['TE: trailers', 'Trailer: Authorization', 'Upgrade: websocket\r\nConnection: Upgrade'],
-  ...['Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings', 'Expect: 100-continue'],
+  'Content-Length: 5',
+  'Content-Length: 6',
+  'Content-Length: +5',
+  'Content-Length: -5',
+  'Content-Length: 5, 5',
+  'Content-Length: 0x5',
+  'Content-Length: 99999999999999999999',
+  'Content-Length : 5',
+  'Content-Length:',
+  'Transfer-Encoding: chunked',
+  'Transfer-Encoding: chunked, chunked',
+  'Transfer-Encoding: identity',
+  'Transfer-Encoding: gzip, chunked',
+  'Transfer-Encoding: xchunked',
+  'Transfer-Encoding:\x0bchunked',
+  'Transfer-Encoding : chunked',
+  'Transfer_Encoding: chunked',
+  'TE: trailers',
+  'Trailer: Authorization',
+  'Upgrade: websocket\r\nConnection: Upgrade',
+  'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings',
+  'Expect: 100-continue',
   'Expect: 200-ok',
 ] as const;
 
 const bodies = [
-  ...['hello', '5\r\nhello\r\n0\r\n\r\n', '0\r\n\r\n'],
+  'hello',
+  '5\r\nhello\r\n0\r\n\r\n',
+  '0\r\n\r\n',
   '5;a=b\r\nhello\r\n0\r\nAuthorization: Bearer trailer\r\n\r\n',
-  ...['ffffffffffffffff\r\nhello\r\n0\r\n\r\n', '-5\r\nhello\r\n0\r\n\r\n', '5\nhello\n0\n\n'],
-  ...['0\r\n\r\nGET /api/user HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer smuggled\r\n\r\n', ''],
+  'ffffffffffffffff\r\nhello\r\n0\r\n\r\n',
+  '-5\r\nhello\r\n0\r\n\r\n',
+  '5\nhello\n0\n\n',
+  '0\r\n\r\nGET /api/user HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer smuggled\r\n\r\n',
+  '',
 ] as const;
 
 function anyFraming(random: Random): string {
@@ -75,7 +103,7 @@ function anyFraming(random: Random): string {
 
 function anyLineEndings(random: Random, request: string): string {
   return request.replaceAll('\r\n', () =>
-    random.pick([...['\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', '\r\n ', '\r\n\t', '\n\r', '\0\r\n']]),
+    random.pick(['\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', '\r\n ', '\r\n\t', '\n\r', '\0\r\n']),
   );
 }
 

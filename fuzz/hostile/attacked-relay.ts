@@ -27,8 +27,11 @@ export async function startAttackedRelay(
 ) {
   const { relay, port } = await listening({
     flags: {
-      ...{ port: '0', 'base-url': baseUrl, 'key-file': await secretFile(stateKey) },
-      ...{ 'log-format': 'json', 'refresh-tokens': 'bearer' },
+      port: '0',
+      'base-url': baseUrl,
+      'key-file': await secretFile(stateKey),
+      'log-format': 'json',
+      'refresh-tokens': 'bearer',
       config: await secretFile(relayFile(provider.origin, await secretFile(doorSecret), settings, resources)),
       ...flags,
     },

@@ -42,18 +42,27 @@ const ofEndpoint = { statuses: [200, 400, 502, 504] };
 const ofSession = { headers: ofPage, form: () => ({}) };
 
 const api: Kind = {
-  ...{ name: 'api', path: `${apiPath}repos`, headers: ofPage },
-  ...{ statuses: Array.from({ length: 400 }, (_, index) => 200 + index), faultOf: faultOfApi },
+  name: 'api',
+  path: `${apiPath}repos`,
+  headers: ofPage,
+  statuses: Array.from({ length: 400 }, (_, index) => 200 + index),
+  faultOf: faultOfApi,
 };
 
 const kinds: readonly Kind[] = [
   { name: 'token', path: '/auth/provider/callback?code=', statuses: [307, 400, 502, 504] },
   {
-    ...{ name: 'user', path: '/api/user', statuses: [200, 401, 502, 504], faultOf: faultOfUser },
+    name: 'user',
+    path: '/api/user',
+    statuses: [200, 401, 502, 504],
+    faultOf: faultOfUser,
     headers: (number) => ({ Authorization: `Bearer ${credential(number)}` }),
   },
   {
-    ...{ name: 'redemption', path: '/auth/provider/token', ...ofEndpoint, faultOf: faultOfToken },
+    name: 'redemption',
+    path: '/auth/provider/token',
+    ...ofEndpoint,
+    faultOf: faultOfToken,
     form(number, origin) {
       const sealing = { key: stateKey, providerCode: credential(number) };
       const code = sealCode(tokenUrlAt(origin), sealing);
@@ -61,24 +70,33 @@ const kinds: readonly Kind[] = [
     },
   },
   {
-    ...{ name: 'refresh', path: '/auth/provider/token', ...ofEndpoint, faultOf: faultOfToken },
+    name: 'refresh',
+    path: '/auth/provider/token',
+    ...ofEndpoint,
+    faultOf: faultOfToken,
     form: (number, origin) => ({
       grant_type: 'refresh_token',
       refresh_token: refreshToken(number, origin),
     }),
   },
   {
-    ...{ name: 'revocation', path: '/auth/provider/revoke', ...ofEndpoint },
+    name: 'revocation',
+    path: '/auth/provider/revoke',
+    ...ofEndpoint,
     form: (number, origin) => ({ token: refreshToken(number, origin) }),
     faultOf: (answer, targets) =>
       faultOfEndpoint(answer, targets) ?? (answer.status === 200 && answer.body !== '{}' ? answer.body : undefined),
   },
   {
-    ...{ name: 'session refresh', path: '/auth/session/refresh', ...ofSession },
+    name: 'session refresh',
+    path: '/auth/session/refresh',
+    ...ofSession,
     statuses: [200, 401, 502, 504],
   },
   {
-    ...{ name: 'session user', path: '/api/user', headers: ofPage },
+    name: 'session user',
+    path: '/api/user',
+    headers: ofPage,
     statuses: [200, 401, 502, 503, 504],
   },
   { name: 'session logout', path: '/auth/logout', ...ofSession, statuses: [200] },
@@ -128,7 +146,9 @@ async function answerTo(
       path: path.endsWith('=') ? path + credential(number) : path,
       headers: Object.entries({ ...headers?.(number, origin), ...framing }),
       ...(body !== undefined && { method: 'POST', body }),
-      ...{ agent, authority: 'relay.example', repeatable: true },
+      agent,
+      authority: 'relay.example',
+      repeatable: true,
       // A redirect may carry a long token.
       maxHeaderSize: 64 * 1024,
     });
@@ -180,8 +200,14 @@ function faultOfToken(answer: RawAnswer, targets: Targets): string | undefined {
 }
 
 const neverPassed = [
-  ...['set-cookie', 'refresh', 'upgrade', 'trailer', 'proxy-authenticate', 'statuscode'],
-  ...['__proto__', 'constructor'],
+  'set-cookie',
+  'refresh',
+  'upgrade',
+  'trailer',
+  'proxy-authenticate',
+  'statuscode',
+  '__proto__',
+  'constructor',
 ];
 
 /** Any status and any body of the API may reach the page, but nothing that acts on the origin of the relay. */

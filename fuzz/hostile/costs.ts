@@ -20,23 +20,67 @@ export interface Costly {
 }
 
 const gets = [
-  ...['/auth', '/auth/provider', '/auth/provider/app', '/auth/provider/callback'],
-  ...['/auth/house/wiki', '/api/user', '/auth/session', '/healthz', '/client.js', '/none'],
-  ...[`${apiPath}repos`, '/.well-known/oauth-authorization-server/auth/provider'],
+  '/auth',
+  '/auth/provider',
+  '/auth/provider/app',
+  '/auth/provider/callback',
+  '/auth/house/wiki',
+  '/api/user',
+  '/auth/session',
+  '/healthz',
+  '/client.js',
+  '/none',
+  `${apiPath}repos`,
+  '/.well-known/oauth-authorization-server/auth/provider',
 ];
-const posts = [...['/auth/provider/token', '/auth/provider/revoke', '/auth/session/refresh', '/auth/logout']];
+const posts = ['/auth/provider/token', '/auth/provider/revoke', '/auth/session/refresh', '/auth/logout'];
 
 const oauth = `response_type=code&client_id=app&redirect_uri=${frontEnds.app.pages[1]}`;
 const queries = [
-  ...['', 'state=', 'code=', 'client_id=', 'provider=', 'return_to=', 'site_id=a&scope='],
-  ...[`${oauth}&scope=`, `${oauth}&code_challenge=`, `${oauth}&state=`],
+  '',
+  'state=',
+  'code=',
+  'client_id=',
+  'provider=',
+  'return_to=',
+  'site_id=a&scope=',
+  `${oauth}&scope=`,
+  `${oauth}&code_challenge=`,
+  `${oauth}&state=`,
 ].map((start) => `?${start}`);
 const headers = [
-  ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Access-Control-Request-Headers', 'Authorization'],
-  ...['Cache-Control', 'Connection', 'Content-Encoding', 'Content-Type', 'Cookie', 'DPoP', 'Expect', 'Forwarded'],
-  ...['Host', 'If-Modified-Since', 'If-None-Match', 'Mcp-Method', 'TE', 'Upgrade', 'Via', 'X-Forwarded-Host'],
-  ...['Origin', 'Purpose', 'Range', 'Referer', 'Sec-Fetch-Dest', 'Sec-Fetch-Mode'],
-  ...['Sec-Fetch-Site', 'Sec-Purpose', 'Transfer-Encoding', 'User-Agent', 'X-Forwarded-For'],
+  'Accept',
+  'Accept-Encoding',
+  'Accept-Language',
+  'Access-Control-Request-Headers',
+  'Authorization',
+  'Cache-Control',
+  'Connection',
+  'Content-Encoding',
+  'Content-Type',
+  'Cookie',
+  'DPoP',
+  'Expect',
+  'Forwarded',
+  'Host',
+  'If-Modified-Since',
+  'If-None-Match',
+  'Mcp-Method',
+  'TE',
+  'Upgrade',
+  'Via',
+  'X-Forwarded-Host',
+  'Origin',
+  'Purpose',
+  'Range',
+  'Referer',
+  'Sec-Fetch-Dest',
+  'Sec-Fetch-Mode',
+  'Sec-Fetch-Site',
+  'Sec-Purpose',
+  'Transfer-Encoding',
+  'User-Agent',
+  'X-Forwarded-For',
   'X-Login-Relay',
 ];
 const form = 'application/x-www-form-urlencoded';
@@ -44,11 +88,39 @@ const json = 'application/json';
 const places = [...queries, '/', ...headers, 'headers', form, json];
 
 const parts = [
-  ...['%&', '%ff&', 'a&', '&', 'a=%ff&', 'state=a&', '+', '%', '%ff', '%f0%9f%94%91', '/', '%2f/'],
-  ...['a;', '=;', 'a=b;', 'lr_;', '__Host-Http-lr_=;', '__Host-Http-lr_login_finished=a.'],
-  ...['\t', ' '],
-  ...[',', '10.0.0.1,', '::1,', 'a/b,', 'a/b;q=0.1,', '"a",', 'W/"a",', 'a.', 'https://a', '\xff'],
-  ...['[', '{"a":', '"\\u0061"'],
+  '%&',
+  '%ff&',
+  'a&',
+  '&',
+  'a=%ff&',
+  'state=a&',
+  '+',
+  '%',
+  '%ff',
+  '%f0%9f%94%91',
+  '/',
+  '%2f/',
+  'a;',
+  '=;',
+  'a=b;',
+  'lr_;',
+  '__Host-Http-lr_=;',
+  '__Host-Http-lr_login_finished=a.',
+  '\t',
+  ' ',
+  ',',
+  '10.0.0.1,',
+  '::1,',
+  'a/b,',
+  'a/b;q=0.1,',
+  '"a",',
+  'W/"a",',
+  'a.',
+  'https://a',
+  '\xff',
+  '[',
+  '{"a":',
+  '"\\u0061"',
 ];
 
 /** Those that once cost 10 to 800 starts of a login. */
@@ -92,7 +164,9 @@ const basic = (secret: string): [string, string] => [
 ];
 
 const post = (path: string, body: string, more: [string, string][] = []): Sending => ({
-  ...{ method: 'POST', path, body },
+  method: 'POST',
+  path,
+  body,
   headers: [['Content-Type', form], ['Content-Length', `${Buffer.byteLength(body)}`], ...more],
 });
 const introspection = (body: string, more?: [string, string][]) => post('/auth/provider/introspect', body, more);
@@ -110,9 +184,16 @@ const chunked = (path: string, body: string) =>
 /** Bodies in chunks of every kind, and many requests in one piece: what the parser of HTTP gets to do. */
 export function framingCosts(): Costly[] {
   const chunks = [
-    ...['1\r\nx\r\n', '01\r\nx\r\n', '1;\r\nx\r\n', '1;a=b\r\nx\r\n', `1;${'a;'.repeat(100)}\r\nx\r\n`],
-    ...[`1;${'a'.repeat(8000)}\r\nx\r\n`, '1;a="b"\r\nx\r\n', `f\r\n${'x'.repeat(15)}\r\n`],
-    ...[`40\r\n${'x'.repeat(64)}\r\n`, `40\r\n${'x'.repeat(64)}\r\n1\r\nx\r\n`],
+    '1\r\nx\r\n',
+    '01\r\nx\r\n',
+    '1;\r\nx\r\n',
+    '1;a=b\r\nx\r\n',
+    `1;${'a;'.repeat(100)}\r\nx\r\n`,
+    `1;${'a'.repeat(8000)}\r\nx\r\n`,
+    '1;a="b"\r\nx\r\n',
+    `f\r\n${'x'.repeat(15)}\r\n`,
+    `40\r\n${'x'.repeat(64)}\r\n`,
+    `40\r\n${'x'.repeat(64)}\r\n1\r\nx\r\n`,
   ];
   const paths = [
     ...posts,
@@ -137,7 +218,12 @@ export function framingCosts(): Costly[] {
 export function doorCosts(): Costly[] {
   const long = sealed(4605);
   const tokens = [
-    ...['', 'junk', long, long.slice(0, 6000), `${long}=`, 'a'.repeat(room)],
+    '',
+    'junk',
+    long,
+    long.slice(0, 6000),
+    `${long}=`,
+    'a'.repeat(room),
     ...parts.map((part) => filled(part, room)),
   ];
   const values = tokens.flatMap((token) => ['Bearer ', 'bEaReR   ', 'Basic ', ''].map((scheme) => scheme + token));
@@ -203,7 +289,8 @@ function requestOf([path, place, part]: Recipe): Sending {
 }
 
 // A batch of requests is measured in milliseconds. The first one finds what is worth a longer measurement.
-const [firstBatch, laterBatch] = [8, 30];
+const firstBatch = 8;
+const laterBatch = 30;
 const suspicious = 3;
 
 /**

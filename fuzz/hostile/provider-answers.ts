@@ -56,9 +56,36 @@ function good(body: Buffer, ...headers: string[]): HostileAnswer {
 }
 
 const statuses = [
-  ...['100', '101', '103', '199', '201', '204', '205', '206', '299', '301', '302', '304', '307'],
-  ...['400', '401', '407', '418', '429', '500', '503', '599', '600', '999', '000', '-200', '2000'],
-  ...['20', '2OO', ' 200', ''],
+  '100',
+  '101',
+  '103',
+  '199',
+  '201',
+  '204',
+  '205',
+  '206',
+  '299',
+  '301',
+  '302',
+  '304',
+  '307',
+  '400',
+  '401',
+  '407',
+  '418',
+  '429',
+  '500',
+  '503',
+  '599',
+  '600',
+  '999',
+  '000',
+  '-200',
+  '2000',
+  '20',
+  '2OO',
+  ' 200',
+  '',
 ] as const;
 
 function anyStatusLine(random: Random): string {
@@ -68,9 +95,23 @@ function anyStatusLine(random: Random): string {
 }
 
 const names = [
-  ...['Content-Length', 'Transfer-Encoding', 'Content-Encoding', 'Content-Type', 'Connection'],
-  ...['Keep-Alive', 'Location', 'Set-Cookie', 'Upgrade', 'Trailer', 'WWW-Authenticate'],
-  ...['Proxy-Authenticate', 'Retry-After', 'Refresh', 'Link', '__proto__', 'constructor'],
+  'Content-Length',
+  'Transfer-Encoding',
+  'Content-Encoding',
+  'Content-Type',
+  'Connection',
+  'Keep-Alive',
+  'Location',
+  'Set-Cookie',
+  'Upgrade',
+  'Trailer',
+  'WWW-Authenticate',
+  'Proxy-Authenticate',
+  'Retry-After',
+  'Refresh',
+  'Link',
+  '__proto__',
+  'constructor',
   'statusCode',
 ] as const;
 
@@ -78,9 +119,21 @@ function anyHeader(random: Random): string {
   const name = random.oneIn(5) ? anyBytes(random, random.below(12)) : random.pick(names);
   const value = random.oneIn(2)
     ? random.pick([
-        ...['0', '-1', '18446744073709551616', 'chunked', 'gzip', 'close', 'keep-alive'],
-        ...['timeout=0', 'timeout=-1, max=0', 'upgrade', 'websocket', 'http://169.254.169.254/'],
-        ...['http://127.0.0.1:1/', '//evil.example', 'text/html'],
+        '0',
+        '-1',
+        '18446744073709551616',
+        'chunked',
+        'gzip',
+        'close',
+        'keep-alive',
+        'timeout=0',
+        'timeout=-1, max=0',
+        'upgrade',
+        'websocket',
+        'http://169.254.169.254/',
+        'http://127.0.0.1:1/',
+        '//evil.example',
+        'text/html',
       ])
     : random.oneIn(4)
       ? anyBytes(random, random.below(30))
@@ -116,8 +169,13 @@ function chunked(random: Random, body: Buffer): HostileAnswer {
       ? random.pick(['-1', '0x5', 'g', '', ' 5', 'ffffffffffffffffff', '5;a="\r\n"', '1\0'])
       : `${length.toString(16)}${random.oneIn(4) ? `;${hostileText(random)}` : ''}`;
   const end = random.pick([
-    ...['0\r\n\r\n', '0\r\n\r\n', '0\r\nAuthorization: Bearer trailer\r\n\r\n'],
-    ...[`0\r\n${'X: y\r\n'.repeat(5000)}\r\n`, '00000000000000000\r\n\r\n', '0\r\n', ''],
+    '0\r\n\r\n',
+    '0\r\n\r\n',
+    '0\r\nAuthorization: Bearer trailer\r\n\r\n',
+    `0\r\n${'X: y\r\n'.repeat(5000)}\r\n`,
+    '00000000000000000\r\n\r\n',
+    '0\r\n',
+    '',
   ]);
   const bytes = [
     Buffer.from(`${ok}\r\nTransfer-Encoding: chunked\r\n\r\n${size(half)}\r\n`, 'latin1'),
@@ -219,8 +277,19 @@ function manyHeaders(random: Random, body: Buffer): HostileAnswer {
 }
 
 const values = [
-  ...[null, true, 0, 1e308, '', 'a\r\nSet-Cookie: a=b', '\u0000', '\ud800', 'x'.repeat(20_000)],
-  ...['https://evil.example/', 'http://169.254.169.254/', ['a'], { access_token: 'a' }],
+  null,
+  true,
+  0,
+  1e308,
+  '',
+  'a\r\nSet-Cookie: a=b',
+  '\u0000',
+  '\ud800',
+  'x'.repeat(20_000),
+  'https://evil.example/',
+  'http://169.254.169.254/',
+  ['a'],
+  { access_token: 'a' },
 ] as const;
 
 const deep = 100_000;

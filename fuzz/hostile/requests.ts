@@ -47,8 +47,12 @@ function finishedLogin(callback: string, state: string, cookie: string): string 
 const readableMethods = METHODS.filter((method) => method !== 'CONNECT') as [string, ...string[]];
 
 const pagesToReturnTo = [
-  ...['/profile', 'https://wiki.relay.example/edit', '//evil.example', '/%5cevil.example'],
-  ...['https://wiki.relay.example@evil.example/', 'https://wiki.relay.example.evil.example/'],
+  '/profile',
+  'https://wiki.relay.example/edit',
+  '//evil.example',
+  '/%5cevil.example',
+  'https://wiki.relay.example@evil.example/',
+  'https://wiki.relay.example.evil.example/',
   'javascript:alert(1)',
 ] as const;
 

@@ -18,18 +18,28 @@ const failureStatuses: ReadonlySet<number> = new Set(
   failureCodes.filter((code) => code !== 'internal_error').map((code) => new RelayError(code).status),
 );
 
-const once = [
-  ...['Cache-Control', 'Content-Security-Policy', 'Referrer-Policy', 'X-Content-Type-Options'],
-  'X-Request-Id',
-];
+const once = ['Cache-Control', 'Content-Security-Policy', 'Referrer-Policy', 'X-Content-Type-Options', 'X-Request-Id'];
 const permitted: ReadonlySet<string> = new Set(
   [
     ...once,
-    ...['Access-Control-Allow-Credentials', 'Access-Control-Allow-Headers'],
-    ...['Access-Control-Allow-Methods', 'Access-Control-Allow-Origin'],
-    ...['Access-Control-Expose-Headers', 'Access-Control-Max-Age', 'Allow', 'Connection'],
-    ...['Content-Length', 'Content-Type', 'Date', 'DPoP-Nonce', 'Keep-Alive', 'Location'],
-    ...['Retry-After', 'Set-Cookie', 'Vary', 'WWW-Authenticate'],
+    'Access-Control-Allow-Credentials',
+    'Access-Control-Allow-Headers',
+    'Access-Control-Allow-Methods',
+    'Access-Control-Allow-Origin',
+    'Access-Control-Expose-Headers',
+    'Access-Control-Max-Age',
+    'Allow',
+    'Connection',
+    'Content-Length',
+    'Content-Type',
+    'Date',
+    'DPoP-Nonce',
+    'Keep-Alive',
+    'Location',
+    'Retry-After',
+    'Set-Cookie',
+    'Vary',
+    'WWW-Authenticate',
     // The API's.
     'X-Total-Count',
   ].map((name) => name.toLowerCase()),

@@ -19,9 +19,20 @@ const endpoints: readonly [Endpoint, ...Endpoint[]] = [
 
 /** What may follow the path of the API, or lead out of it. */
 const rests = [
-  ...['repos/1', 'repos?page=2', 'a/../../token', '..%2f..%2ftoken', '%2e%2e/token', '..;/token'],
-  ...['%252e%252e/token', '/evil.example/', '\\evil.example', '@evil.example/', '?/../../token'],
-  ...['%00', '\xef\xbc\x8e\xef\xbc\x8e/token', ''],
+  'repos/1',
+  'repos?page=2',
+  'a/../../token',
+  '..%2f..%2ftoken',
+  '%2e%2e/token',
+  '..;/token',
+  '%252e%252e/token',
+  '/evil.example/',
+  '\\evil.example',
+  '@evil.example/',
+  '?/../../token',
+  '%00',
+  '\xef\xbc\x8e\xef\xbc\x8e/token',
+  '',
 ] as const;
 
 /**
@@ -93,8 +104,14 @@ function anyForeignOrigin(random: Random): string {
 
 function query(random: Random): string {
   return random.pick([
-    ...['?client_id=wiki', '?client_id=desk', '?client_id=app', '?client_id=wiki&client_id=desk'],
-    ...['?client_id=', '?provider=house', '?provider=provider', `?${visible(hostileText(random))}`],
+    '?client_id=wiki',
+    '?client_id=desk',
+    '?client_id=app',
+    '?client_id=wiki&client_id=desk',
+    '?client_id=',
+    '?provider=house',
+    '?provider=provider',
+    `?${visible(hostileText(random))}`,
   ]);
 }
 

@@ -10,7 +10,12 @@ export const userDocuments: readonly string[] = readdirSync('docs').filter(
 );
 
 const parts = [
-  ...['README.md', 'LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'deploy', 'client/README.md'],
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'deploy',
+  'client/README.md',
   ...userDocuments.map((file) => `docs/${file}`),
   // The pictures of the README.
   ...globSync('docs/*.{png,svg}'),

@@ -69,8 +69,14 @@ const embedFiles: Plugin = {
 };
 
 const mimeTypes = [
-  ...['application/json', 'application/octet-stream', 'application/x-www-form-urlencoded'],
-  ...['image/svg+xml', 'text/css', 'text/html', 'text/javascript', 'text/plain'],
+  'application/json',
+  'application/octet-stream',
+  'application/x-www-form-urlencoded',
+  'image/svg+xml',
+  'text/css',
+  'text/html',
+  'text/javascript',
+  'text/plain',
 ];
 
 /** Koa's libraries parse a table of all media types, twice, at each start. The relay uses eight. */

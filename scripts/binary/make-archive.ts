@@ -31,8 +31,13 @@ function packTar(archive: string): void {
   const tar = execFileSync(
     'tar',
     [
-      ...['--create', `--directory=${staging}`, '--sort=name'],
-      ...[`--mtime=${sourceDate.toISOString()}`, '--owner=0', '--group=0', '--numeric-owner'],
+      '--create',
+      `--directory=${staging}`,
+      '--sort=name',
+      `--mtime=${sourceDate.toISOString()}`,
+      '--owner=0',
+      '--group=0',
+      '--numeric-owner',
       '--mode=u=rwX,go=rX',
       name,
     ],

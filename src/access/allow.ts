@@ -108,7 +108,8 @@ export function withNeededScopes(
   whole: string | undefined,
   needed: readonly (readonly string[])[],
 ): string | undefined {
-  const [chosen, all] = [part?.split(' '), whole?.split(/[ ,]+/)];
+  const chosen = part?.split(' ');
+  const all = whole?.split(/[ ,]+/);
   if (chosen === undefined || all === undefined) return part;
   const missing = needed.filter((words) => !words.some((word) => chosen.includes(word)));
   const more = missing.flatMap((words) => words.find((word) => all.includes(word)) ?? []);

@@ -102,7 +102,8 @@ export function restartWarnings(started: Config, reloaded: Config, hasSocket: bo
   type Name = (typeof settings)[number];
   const hasChanged = (name: Name) => {
     const { restart }: Option = options[name];
-    const [before, after] = [started[name], reloaded[name]];
+    const before = started[name];
+    const after = reloaded[name];
     // A reload changes the value of such a setting, but can neither begin nor end its use.
     if (restart === 'presence') return (before === undefined) !== (after === undefined);
     return restart === true && !isDeepStrictEqual(before, after);

@@ -44,7 +44,9 @@ export function defaultOf(map: FileSettings, name: string): string | undefined {
 /** The texts in effect of a setting, and where they are from. Undefined: nothing sets it, and it has no fixed default. */
 export function effective(map: FileSettings, name: string) {
   const row = rowAt(map.level, name);
-  const [texts, otherwise, source] = [map.values[name], defaultOf(map, name), sourceOf(map, name)];
+  const texts = map.values[name];
+  const otherwise = defaultOf(map, name);
+  const source = sourceOf(map, name);
   if (texts === undefined) {
     return otherwise === undefined ? undefined : { texts: [otherwise], from: 'default' };
   }

@@ -27,7 +27,8 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   }
   /** The maps of the file, else one that flags and variables give. Both, or neither, is a fault. */
   function mapsOf<At extends 'providers' | 'front-ends'>(level: At): readonly FileSettings<At>[] {
-    const [maps, outside] = [file?.inside[level], withSources(shared, level)];
+    const maps = file?.inside[level];
+    const outside = withSources(shared, level);
     const given = Object.keys(outside.values).map((name) => describe(outside, name));
     if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
     for (const one of maps ? given : []) {

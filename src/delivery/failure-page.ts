@@ -22,10 +22,20 @@ interface Targets {
 
 /** Failures that last until an operator or a developer has repaired them, so that no button offers a login. */
 const lasting: ReadonlySet<FailureCode> = new Set<FailureCode>([
-  ...(['not_found', 'page_unknown', 'client_unknown', 'redirect_uri_unknown'] as const),
-  ...(['client_unauthorized', 'oauth_off', 'cms_backend_wrong', 'client_refused'] as const),
-  ...(['redirect_uri_refused', 'user_record_signed', 'provider_unsupported'] as const),
-  ...(['session_too_large', 'host_unusable', 'bad_request'] as const),
+  'not_found',
+  'page_unknown',
+  'client_unknown',
+  'redirect_uri_unknown',
+  'client_unauthorized',
+  'oauth_off',
+  'cms_backend_wrong',
+  'client_refused',
+  'redirect_uri_refused',
+  'user_record_signed',
+  'provider_unsupported',
+  'session_too_large',
+  'host_unusable',
+  'bad_request',
 ]);
 
 /**

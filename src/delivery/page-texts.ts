@@ -68,34 +68,61 @@ const labels = {
 
 /** The failures that people can do something about, or wait for. The details of all others are for developers. */
 const ofPeople = [
-  ...([
-    'code_missing',
-    'query_missing',
-    'app_installed',
-    'app_requested',
-    'state_missing',
-    'state_unknown',
-    'state_finished',
-  ] as const),
-  ...(['state_expired', 'state_premature', 'state_altered', 'cookie_invalid'] as const),
-  ...(['issuer_mismatch', 'issuer_missing', 'navigation_required', 'callback_framed'] as const),
-  ...(['access_denied', 'authorization_refused', 'access_refused', 'access_unchecked'] as const),
-  ...(['sso_required', 'application_unapproved', 'address_refused', 'account_restricted'] as const),
-  ...(['prefetch_refused', 'front_end_gone', 'client_expired', 'consent_denied'] as const),
-  ...(['code_refused', 'token_refused', 'client_refused', 'redirect_uri_refused'] as const),
-  ...(['token_missing', 'token_endpoint_failed', 'provider_unreachable'] as const),
-  ...(['provider_answer_unusable', 'provider_timeout', 'user_record_signed'] as const),
-  ...(['provider_undiscovered', 'provider_unsupported', 'session_too_large'] as const),
-  ...(['rate_limited', 'too_many_refusals', 'overloaded', 'memory_away'] as const),
-  ...(['not_found', 'internal_error'] as const),
-] satisfies readonly FailureCode[];
+  'code_missing',
+  'query_missing',
+  'app_installed',
+  'app_requested',
+  'state_missing',
+  'state_unknown',
+  'state_finished',
+  'state_expired',
+  'state_premature',
+  'state_altered',
+  'cookie_invalid',
+  'issuer_mismatch',
+  'issuer_missing',
+  'navigation_required',
+  'callback_framed',
+  'access_denied',
+  'authorization_refused',
+  'access_refused',
+  'access_unchecked',
+  'sso_required',
+  'application_unapproved',
+  'address_refused',
+  'account_restricted',
+  'prefetch_refused',
+  'front_end_gone',
+  'client_expired',
+  'consent_denied',
+  'code_refused',
+  'token_refused',
+  'client_refused',
+  'redirect_uri_refused',
+  'token_missing',
+  'token_endpoint_failed',
+  'provider_unreachable',
+  'provider_answer_unusable',
+  'provider_timeout',
+  'user_record_signed',
+  'provider_undiscovered',
+  'provider_unsupported',
+  'session_too_large',
+  'rate_limited',
+  'too_many_refusals',
+  'overloaded',
+  'memory_away',
+  'not_found',
+  'internal_error',
+] as const satisfies readonly FailureCode[];
 
 /** The keys of a failure's texts. The second one is for the failure once the login's code may be spent. */
 const keysOf = (code: FailureCode) => [code, `${code}_spent`] as const;
 
 const failures = ofPeople.flatMap((code) => {
   const failure = new RelayError(code);
-  const [detail, spent] = [failure.detail, failure.onceSpent().detail];
+  const detail = failure.detail;
+  const spent = failure.onceSpent().detail;
   const [key, keyOnceSpent] = keysOf(code);
   return [[key, detail], ...(spent === detail ? [] : [[keyOnceSpent, spent]])];
 });

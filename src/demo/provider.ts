@@ -20,7 +20,9 @@ interface Login {
   isRevoked: boolean;
 }
 
-const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+const minute = 60_000;
+const hour = 3_600_000;
+const day = 86_400_000;
 const mostLogins = 1_000;
 const longestForm = 4_096;
 

@@ -62,7 +62,8 @@ export function createResults(now: Clock) {
     after: (key: string): RefreshResult | undefined => unchecked.get(key) ?? rotations.get(key),
     /** Remembers that the refresh token that was sent was replaced, if it was. @param lifetime milliseconds */
     rotate(sent: RefreshTokenOwner, result: RefreshResult, lifetime: number): void {
-      const [key, next] = [keyOfRefresh(sent), ownKeyOf(sent, result)];
+      const key = keyOfRefresh(sent);
+      const next = ownKeyOf(sent, result);
       if (next === key) return;
       // An unchecked result of the replaced token would hide this one. And a provider may give an earlier token again:
       // what was remembered of that would make the chain a circle.

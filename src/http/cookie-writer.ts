@@ -66,7 +66,8 @@ function parseCookies(header: string): Cookies {
 
 /** Without spaces and tabs around it. Browsers take other white space as a part of a cookie. */
 function trimmed(text: string): string {
-  let [start, end] = [0, text.length];
+  let start = 0;
+  let end = text.length;
   while (text[start] === ' ' || text[start] === '\t') start += 1;
   while (end > start && (text[end - 1] === ' ' || text[end - 1] === '\t')) end -= 1;
   return text.slice(start, end);

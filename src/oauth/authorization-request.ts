@@ -33,7 +33,8 @@ export function authorizationRequest(
     return withParameters(authorizeUrl, parameters);
   }
 
-  const [plain, renewable] = [urlFor(whole, false), urlFor(whole, true)];
+  const plain = urlFor(whole, false);
+  const renewable = urlFor(whole, true);
   return (login: { readonly scope?: string | undefined; readonly refresh?: boolean } = {}) => {
     const { scope = whole, refresh = false } = login;
     if (scope !== whole) return urlFor(scope, refresh);

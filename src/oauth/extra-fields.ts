@@ -7,10 +7,31 @@ export type ExtraFields = Readonly<Record<string, string>>;
 
 /** Fields of the answers that front ends get, of tokens or of a session, and names that are parts of every object. */
 export const takenFields: readonly string[] = [
-  ...['access_token', 'token_type', 'expires_in', 'scope', 'refresh_token', 'refresh_token_expires_in', 'id_token'],
-  ...['identity', 'provider', 'renewable', 'error', 'error_description', 'error_uri', 'detail', 'request_id'],
-  ...['code', 'state', 'iss', 'client_id', 'client_secret', 'code_verifier', 'nonce'],
-  ...['__proto__', 'constructor', 'prototype'],
+  'access_token',
+  'token_type',
+  'expires_in',
+  'scope',
+  'refresh_token',
+  'refresh_token_expires_in',
+  'id_token',
+  'identity',
+  'provider',
+  'renewable',
+  'error',
+  'error_description',
+  'error_uri',
+  'detail',
+  'request_id',
+  'code',
+  'state',
+  'iss',
+  'client_id',
+  'client_secret',
+  'code_verifier',
+  'nonce',
+  '__proto__',
+  'constructor',
+  'prototype',
 ];
 
 /** Picks the texts with these names. Others, and those over the limit, are left out. */

@@ -9,7 +9,9 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 // A lone surrogate: UTF-8 never decodes to it.
 const undecodable = '\u{D800}';
 const decodable = /^(?:[\x21-\x24\x26-\x7e]|%[\da-f]{2})*$/i;
-const [percentSign, plusSign, space] = [0x25, 0x2b, 0x20];
+const percentSign = 0x25;
+const plusSign = 0x2b;
+const space = 0x20;
 
 /**
  * Decodes a form-encoded query: percent-encoded UTF-8, `+` for a space. A stray `%`, bytes that are

@@ -42,7 +42,8 @@ export function scopeBeyond(granted?: string, configured?: string): readonly str
 
 /** Entra and Google grant URLs for the short names that they were asked for. */
 function isSameScope(one: string, other: string): boolean {
-  const [first, second] = [one.toLowerCase(), other.toLowerCase()];
+  const first = one.toLowerCase();
+  const second = other.toLowerCase();
   const areUrls = isUrl.test(first) && isUrl.test(second);
   return areUrls ? first === second : shortName(first) === shortName(second);
 }

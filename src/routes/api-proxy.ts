@@ -41,7 +41,10 @@ export function proxyApi(
     const headers = apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken);
     const holder = { session: session.id, address: ownAddressOf(ctx.req) };
     await passOn(ctx, {
-      ...{ method, url, headers, refusalOf },
+      method,
+      url,
+      headers,
+      refusalOf,
       call: async (request) =>
         await registration.callApi({ ...request, holder, signal: clientGone(ctx) }, (call) => {
           ctx.state.providerCall = call;

@@ -86,7 +86,10 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
     const call = callOf(ctx, { door, opened, isListening, mayStayAt: (present) => present.hasKeyOf(token) }, context);
     await passOn(ctx, {
-      ...{ method, url, call, refusalOf },
+      method,
+      url,
+      call,
+      refusalOf,
       headers: {
         ...resourceRequestHeaders(ctx.req.headers),
         'x-forwarded-host': place.host,

@@ -16,7 +16,9 @@ function twoPages(path: string, first: readonly object[], second: readonly objec
 }
 
 const address = (email: string, verified: boolean, primary: boolean) => ({
-  ...{ email, verified, primary },
+  email,
+  verified,
+  primary,
 });
 const addresses = [address('second@example.com', true, false), address('first@example.com', true, true)];
 const unverified = [address('ada@example.com', false, true), address('second@example.com', true, false)];
@@ -81,7 +83,8 @@ const identities: Readonly<Record<string, readonly (readonly [Pages, Identity, s
       {
         ...gitLab,
         'GET /oauth/userinfo': json({
-          ...{ email: 'ada@example.com', email_verified: true },
+          email: 'ada@example.com',
+          email_verified: true,
           groups: ['example/staff', 'example'],
         }),
       },
@@ -92,8 +95,10 @@ const identities: Readonly<Record<string, readonly (readonly [Pages, Identity, s
     [
       userInfo({ email: 'ada@example.com', email_verified: true, roles: ['a, b', 'c'] }),
       {
-        ...{ sub: 'subject', preferred_username: 'ada' },
-        ...{ email: 'ada@example.com', groups: ['a, b', 'c'] },
+        sub: 'subject',
+        preferred_username: 'ada',
+        email: 'ada@example.com',
+        groups: ['a, b', 'c'],
       },
       'roles',
     ],
@@ -142,7 +147,10 @@ describe('who a person is', () => {
     const groups = 'GET /v1.0/me/transitiveMemberOf';
     asking().pages = { ...graph, [groups]: json({ value: [{ id: 'group-1' }] }) };
     expect(await asking().identify('entra', { claims: ['groups'] })).to.deep.equal({
-      ...{ sub: 'oid-1', preferred_username: undefined, email: undefined, groups: ['group-1'] },
+      sub: 'oid-1',
+      preferred_username: undefined,
+      email: undefined,
+      groups: ['group-1'],
     });
     expect(await asking().identify('entra', { claims: ['email'] })).to.equal('access_unchecked 502');
   });

@@ -115,8 +115,11 @@ function meetingsOfGitHub(path: string, directory: string): Meeting[] {
       question: emails,
       yes: [withEmails(verified('ada@EXAMPLE.com'))],
       no: [
-        ...['ada@evil-example.com', 'ada@a.example.com', 'ada@example.com.evil.net'],
-        ...['"ada@example.com"@evil.net', 'example.com'],
+        'ada@evil-example.com',
+        'ada@a.example.com',
+        'ada@example.com.evil.net',
+        '"ada@example.com"@evil.net',
+        'example.com',
       ].map((email) => withEmails(verified(email))),
     },
   ];

@@ -7,7 +7,8 @@ import { type Given, readWhole } from '../config/support/read.ts';
 /** The findings on the tokens of a configured provider, as `verdict subject: message → fix`. */
 function findings(flags: Given['flags'], changes: Partial<Provider> = {}): string[] {
   const { config, readings } = readWhole({ flags: { provider: 'gitlab', ...flags } });
-  const [[registration], [frontEnd]] = [config.registrations, config.frontEnds];
+  const [registration] = config.registrations;
+  const [frontEnd] = config.frontEnds;
   if (!('known' in registration.provider)) throw new Error('the provider is not known');
   const provider = { ...registration.provider.known, ...changes };
   const naming = namingOf(readings, registration.name, frontEnd.name);

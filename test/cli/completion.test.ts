@@ -12,7 +12,15 @@ describe('the words that shells are offered', () => {
 
   it('are the commands first, with their help', () => {
     expect(offered('')).to.include.members([
-      ...['check', 'completion', 'config', 'demo', 'help', 'man', 'providers', 'serve', 'version'],
+      'check',
+      'completion',
+      'config',
+      'demo',
+      'help',
+      'man',
+      'providers',
+      'serve',
+      'version',
     ]);
     for (const line of lines('')) expect(line).to.match(/^[a-z-]+\t\S/);
   });

@@ -259,7 +259,8 @@ describe('the client with tokens', () => {
     const address = await start();
     leave();
     client().page.href = address;
-    const [first, second] = [client().open(), client().open()];
+    const first = client().open();
+    const second = client().open();
     await Promise.all([first.ready, second.ready]);
     const codes = client().server.grants.filter((grant) => grant === 'authorization_code');
     expect(codes).to.have.lengthOf(1);

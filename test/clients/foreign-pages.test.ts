@@ -150,7 +150,8 @@ describe('a page of anybody that sends requests from the browser of a visitor', 
 
 describe('somebody who has logged in at an address once', () => {
   it('does not keep the front ends from logging in there, from elsewhere', async () => {
-    const [there, elsewhere] = ['198.51.100.16', '198.51.100.68'];
+    const there = '198.51.100.16';
+    const elsewhere = '198.51.100.68';
     const client_id = `${jsonOf(await clientOf(evil, inThere, there))['client_id']}`;
     relay().provider.mood.rotation = 'keeps';
     const statuses = new Set<number>();

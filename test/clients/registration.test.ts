@@ -204,7 +204,8 @@ describe('a client that registers itself', () => {
   });
 
   it('cannot redeem the code, or use the refresh token, of another client', async () => {
-    const [one, other] = [await clientId(), await clientId()];
+    const one = await clientId();
+    const other = await clientId();
     const question = await ask({ client_id: one });
     const { start } = question;
     const { code } = await agree(question);

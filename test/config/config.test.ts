@@ -180,8 +180,11 @@ describe('the configuration', () => {
     for (const [name, values] of Object.entries({
       NODE_DEBUG: ['http', '*', 'none'],
       NODE_OPTIONS: [
-        ...['--inspect', '--inspect=0.0.0.0:9229', '--max-old-space-size=512 --inspect-brk'],
-        ...['"--inspect_wait"', '--debug-port=0'],
+        '--inspect',
+        '--inspect=0.0.0.0:9229',
+        '--max-old-space-size=512 --inspect-brk',
+        '"--inspect_wait"',
+        '--debug-port=0',
       ],
     })) {
       for (const value of values) {
@@ -227,8 +230,16 @@ describe('the configuration', () => {
 
   it('trusts no proxies that are not addresses', () => {
     for (const TRUSTED_PROXIES of [
-      ...['proxy.example', '10.0.0.0/33', '0.0.0.0/0', '::/0', '10.0.0.0/00', '::1/129'],
-      ...['10.0.0.1,', '/8', 'unix/8', 'UNIX'],
+      'proxy.example',
+      '10.0.0.0/33',
+      '0.0.0.0/0',
+      '::/0',
+      '10.0.0.0/00',
+      '::1/129',
+      '10.0.0.1,',
+      '/8',
+      'unix/8',
+      'UNIX',
     ]) {
       expect(onlyFault({ environment: { ...minimal, TRUSTED_PROXIES } })).to.equal(
         `--trusted-proxies (TRUSTED_PROXIES) "${TRUSTED_PROXIES}" must be IP addresses or networks (10.0.0.0/8), or unix`,

@@ -20,9 +20,25 @@ describe('the fields that front ends get besides their tokens', () => {
   });
 
   for (const name of [
-    ...['access_token', 'refresh_token', 'token_type', 'expires_in', 'scope', 'id_token', 'refresh_token_expires_in'],
-    ...['identity', 'provider', 'renewable', 'error', 'error_description', 'code', 'state', 'iss', 'client_secret'],
-    ...['__proto__', 'constructor', 'prototype'],
+    'access_token',
+    'refresh_token',
+    'token_type',
+    'expires_in',
+    'scope',
+    'id_token',
+    'refresh_token_expires_in',
+    'identity',
+    'provider',
+    'renewable',
+    'error',
+    'error_description',
+    'code',
+    'state',
+    'iss',
+    'client_secret',
+    '__proto__',
+    'constructor',
+    'prototype',
   ]) {
     it(`cannot be ${name}`, () => {
       for (const list of ['token-fields', 'callback-fields']) {

@@ -235,7 +235,8 @@ providers:
 front-ends:
   app: { origin: https://app.example.com }
 `;
-    const [authorizeUrl, tokenUrl] = ['https://id.example.com/a', 'https://id.example.com/t'];
+    const authorizeUrl = 'https://id.example.com/a';
+    const tokenUrl = 'https://id.example.com/t';
     const userUrl = 'https://id.example.com/u';
     const own = `authorize-url: ${authorizeUrl}, token-url: ${tokenUrl}`;
     const file = provider('github', `${own}, user-url: ${userUrl}`);

@@ -15,8 +15,19 @@ const unfilled = [
   ["'Iv1.0123'", 'quotes'],
 ] as const;
 const honest = [
-  ...['pa$$word-0123456789', 'abc$NAME', '$2b$10$N9qo8uLOickgx2ZMRZoMye', "it's-a-secret", 'a<b>c', 'YOURCOMPANY-app'],
-  ...['$client', '$5', '{client}', 'your-client', '<a><b>', '"a', "'"],
+  'pa$$word-0123456789',
+  'abc$NAME',
+  '$2b$10$N9qo8uLOickgx2ZMRZoMye',
+  "it's-a-secret",
+  'a<b>c',
+  'YOURCOMPANY-app',
+  '$client',
+  '$5',
+  '{client}',
+  'your-client',
+  '<a><b>',
+  '"a',
+  "'",
 ];
 const file = (entry: string) => `
 providers: { github: { ${entry} } }

@@ -81,8 +81,10 @@ describe('an origin with a *', () => {
       frontendUrl: undefined,
     });
     for (const other of [
-      ...['https://a.preview.example.com/', 'https://*.example.com/'],
-      ...['https://*.preview.example.com:8443/', `${app}/`],
+      'https://a.preview.example.com/',
+      'https://*.example.com/',
+      'https://*.preview.example.com:8443/',
+      `${app}/`,
     ]) {
       expect(onlyFault({ flags: { ...flags, redirectUri: other } })).to.equal(
         `${name} "${other}" must be inside --origin (FRONTEND_ORIGIN), with its *`,
@@ -210,7 +212,10 @@ describe('the refresh tokens', () => {
     };
     const warnings = warningsOf({ ...flags, stateCheck: 'off' });
     expect(warnings.map((warning) => warning.split(' ')[0])).to.have.members([
-      ...['--refresh-tokens', '--refresh-lifetime', '--redirect-uri', '--revocation-url'],
+      '--refresh-tokens',
+      '--refresh-lifetime',
+      '--redirect-uri',
+      '--revocation-url',
     ]);
     expect(warnings.join()).to.contain('--state-check (STATE_CHECK) off');
     expect(warningsOf(flags)).to.deep.equal([]);

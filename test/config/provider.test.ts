@@ -110,7 +110,12 @@ describe('the provider of the configuration', () => {
   });
 
   const addresses: OptionName[] = [
-    ...(['baseUrl', 'origin', 'authorizeUrl', 'tokenUrl', 'userUrl', 'revocationUrl'] as const),
+    'baseUrl',
+    'origin',
+    'authorizeUrl',
+    'tokenUrl',
+    'userUrl',
+    'revocationUrl',
     'issuer',
   ];
 

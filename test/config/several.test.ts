@@ -233,11 +233,18 @@ front-ends:
 `);
     const places = faults.map((fault) => /^config\.yaml:(\S+ \S+) /.exec(fault)?.[1]);
     expect(places).to.deep.equal([
-      ...['1:1 prot', '2:1 base-url', '3:1 key-file', '4:1 max-connections'],
-      ...['6:13 providers.github.client-idd', '6:28 providers.github.client-secret-file'],
-      ...['6:56 providers.github.state-check', '7:44 providers.staff.issuer'],
-      ...['9:10 front-ends.app.origin', '9:58 front-ends.app.token-delivery'],
-      ...['10:11 front-ends.blog.origin', '10:46 front-ends.blog.providers'],
+      '1:1 prot',
+      '2:1 base-url',
+      '3:1 key-file',
+      '4:1 max-connections',
+      '6:13 providers.github.client-idd',
+      '6:28 providers.github.client-secret-file',
+      '6:56 providers.github.state-check',
+      '7:44 providers.staff.issuer',
+      '9:10 front-ends.app.origin',
+      '9:58 front-ends.app.token-delivery',
+      '10:11 front-ends.blog.origin',
+      '10:46 front-ends.blog.providers',
     ]);
   });
 

@@ -34,10 +34,20 @@ describe('--shared-memory', () => {
   }
 
   for (const address of [
-    ...['redis://:secret@127.0.0.1', 'redis://relay:secret@127.0.0.1', 'redis://relay:@127.0.0.1'],
-    ...['http://127.0.0.1', 'redis://', 'redis://a,b', 'redis://127.0.0.1:99999', 'redis://:80'],
-    ...['redis://%@127.0.0.1', 'redis://127.0.0.1/name', 'redis://127.0.0.1?password=secret'],
-    ...['redis+cluster://a,,b', 'redis+cluster://localhost/2', 'redis+sentinel://localhost'],
+    'redis://:secret@127.0.0.1',
+    'redis://relay:secret@127.0.0.1',
+    'redis://relay:@127.0.0.1',
+    'http://127.0.0.1',
+    'redis://',
+    'redis://a,b',
+    'redis://127.0.0.1:99999',
+    'redis://:80',
+    'redis://%@127.0.0.1',
+    'redis://127.0.0.1/name',
+    'redis://127.0.0.1?password=secret',
+    'redis+cluster://a,,b',
+    'redis+cluster://localhost/2',
+    'redis+sentinel://localhost',
     'unix:socket',
   ]) {
     it(`refuses ${address}, and does not quote it`, () => {

@@ -27,9 +27,21 @@ describe('errors', () => {
 
   describe('404', () => {
     const unknown = [
-      ...['/auth', '/api', '/api/users', '/auth/provider/callback/more', '/auth/github', '/index.html'],
-      ...['/auth%2Fprovider', '/favicon.ico', '/../etc/passwd', '/auth/provider/..%2f..', '/%'],
-      ...['/%ff', '/__proto__', '/constructor', '//evil.example/auth/provider'],
+      '/auth',
+      '/api',
+      '/api/users',
+      '/auth/provider/callback/more',
+      '/auth/github',
+      '/index.html',
+      '/auth%2Fprovider',
+      '/favicon.ico',
+      '/../etc/passwd',
+      '/auth/provider/..%2f..',
+      '/%',
+      '/%ff',
+      '/__proto__',
+      '/constructor',
+      '//evil.example/auth/provider',
       '/<script>alert(1)</script>',
       `/${'x'.repeat(4000)}`,
     ];

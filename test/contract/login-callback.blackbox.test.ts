@@ -9,8 +9,18 @@ const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x2
 
 /** Tokens that do not fit into an Authorization header. The provider decides what a token is. */
 const opaqueTokens = [
-  ...['a b', ' ', '+ +', 'a\nb', 'a\r\nX-Evil: 1', '\0', '\u007f', '\t', '\u{e9}', '\u{1f511}'],
-  ...['"&=#%/?', 'undefined'],
+  'a b',
+  ' ',
+  '+ +',
+  'a\nb',
+  'a\r\nX-Evil: 1',
+  '\0',
+  '\u007f',
+  '\t',
+  '\u{e9}',
+  '\u{1f511}',
+  '"&=#%/?',
+  'undefined',
 ];
 
 describe('login callback', () => {
@@ -105,9 +115,15 @@ describe('login callback', () => {
       const codes = [
         ...Array.from({ length: 128 }, (_, byte) => String.fromCharCode(byte)),
         Array.from({ length: 128 }, (_, byte) => String.fromCharCode(byte)).join(''),
-        ...['\u0080', 'éß', '\ufeffstarts with a byte order mark'],
-        ...['contains \ufffd the replacement character', 'e\u0301 is not normalised'],
-        ...['\u2028\u2029\u00a0', '\uffff\u{10ffff}', '登录 🔑', '%41 is not decoded twice'],
+        '\u0080',
+        'éß',
+        '\ufeffstarts with a byte order mark',
+        'contains \ufffd the replacement character',
+        'e\u0301 is not normalised',
+        '\u2028\u2029\u00a0',
+        '\uffff\u{10ffff}',
+        '登录 🔑',
+        '%41 is not decoded twice',
         'a&client_id=evil#x?y=z',
       ];
       for (const code of codes) {
@@ -163,8 +179,13 @@ describe('login callback', () => {
       const { provider } = underTest();
       const details: string[] = [];
       for (const query of [
-        ...['', '?code=one&code=two', `?code=${'c'.repeat(4097)}`, '?code=%ff'],
-        ...['?error=access_denied', '?error=server_error', '?error=uncommon_error'],
+        '',
+        '?code=one&code=two',
+        `?code=${'c'.repeat(4097)}`,
+        '?code=%ff',
+        '?error=access_denied',
+        '?error=server_error',
+        '?error=uncommon_error',
       ]) {
         details.push(expectError(await callback(query), 400));
       }

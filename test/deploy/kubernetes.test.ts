@@ -70,8 +70,14 @@ describe('the Kubernetes manifests', () => {
       const refused = wrong.replace(/manifest\d+/, 'refused').replace('"maxSurge"', '"maxSurges"');
       await writeFile(file, [...statements, '// @ts-expect-error', refused].join('\n'));
       const check = [
-        ...['node_modules/typescript/bin/tsc', '--ignoreConfig', '--noEmit', '--strict'],
-        ...['--module', 'nodenext', '--types', ''],
+        'node_modules/typescript/bin/tsc',
+        '--ignoreConfig',
+        '--noEmit',
+        '--strict',
+        '--module',
+        'nodenext',
+        '--types',
+        '',
       ];
       const { code, stdout } = run(process.execPath, [...check, file]);
       expect(code, stdout).to.equal(0);

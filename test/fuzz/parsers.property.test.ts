@@ -49,9 +49,19 @@ const fieldValue = fc.oneof(
 );
 const fields = fc.dictionary(
   fc.constantFrom(
-    ...['access_token', 'error', 'login', 'ok', '__proto__', 'code_challenge_methods_supported'],
-    ...['refresh_token', 'refresh_token_expires_in', 'expires_in', 'scope', 'revocation_endpoint'],
-    ...['token_endpoint_auth_methods_supported', 'authorization_response_iss_parameter_supported'],
+    'access_token',
+    'error',
+    'login',
+    'ok',
+    '__proto__',
+    'code_challenge_methods_supported',
+    'refresh_token',
+    'refresh_token_expires_in',
+    'expires_in',
+    'scope',
+    'revocation_endpoint',
+    'token_endpoint_auth_methods_supported',
+    'authorization_response_iss_parameter_supported',
     ...Object.keys(metadata),
   ),
   fieldValue,

@@ -29,7 +29,8 @@ describe('two relays with a shared memory, while nobody says who may log in', ()
 
   beforeEach('start the server and the relays', async () => {
     server = await MemoryServerHere.start();
-    [used, ahead] = [[], 0];
+    used = [];
+    ahead = 0;
     const now = () => Date.now() + ahead;
     const fail = (why: string) => expect.fail(why);
     const start = () => sharedHome(server.address, keys, { now, fail });

@@ -10,7 +10,8 @@ const url = 'https://login.example.com/auth/provider/token';
 const method = 'POST';
 const seconds = 1_800_000_000;
 const slot = 300;
-const [current, previous] = [randomBytes(32), randomBytes(32)];
+const current = randomBytes(32);
+const previous = randomBytes(32);
 
 const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
 

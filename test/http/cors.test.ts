@@ -17,8 +17,13 @@ const allowed = [
   'http://localhost:5173',
 ];
 const foreign = [
-  ...['https://blog.example', 'https://preview.example.com', 'https://a.b.preview.example.com'],
-  ...['https://*.preview.example.com', 'http://localhost:*', 'http://127.0.0.1:5173', 'null'],
+  'https://blog.example',
+  'https://preview.example.com',
+  'https://a.b.preview.example.com',
+  'https://*.preview.example.com',
+  'http://localhost:*',
+  'http://127.0.0.1:5173',
+  'null',
   'https://app.example, https://blog.example:8443',
 ];
 

@@ -24,7 +24,8 @@ describe('readiness', () => {
   });
 
   it('waits for all providers if the policy is all, and names those that are missing', () => {
-    const [github, staff] = [providerOf('github'), providerOf('staff')];
+    const github = providerOf('github');
+    const staff = providerOf('staff');
     const readiness = createReadiness([github, staff], 'all');
     staff.reason = 'provider_undiscovered';
     expect(readiness.reasons()).to.deep.equal(['provider_undiscovered (staff)']);
@@ -34,7 +35,8 @@ describe('readiness', () => {
   });
 
   it('needs only one provider by default, and still names those that are missing', () => {
-    const [github, staff] = [providerOf('github'), providerOf('staff')];
+    const github = providerOf('github');
+    const staff = providerOf('staff');
     const readiness = createReadiness([github, staff]);
     staff.reason = 'provider_undiscovered';
     expect(readiness.reasons()).to.deep.equal([]);

@@ -20,7 +20,8 @@ const line = 'a line of a key file with 32 characters';
 
 describe('the keys of a relay', () => {
   it('contain those of the previous line during a rotation, after the current ones', () => {
-    const [now, before] = [fromFile('the next key, of 32 or more characters'), fromFile(line)];
+    const now = fromFile('the next key, of 32 or more characters');
+    const before = fromFile(line);
     const both = fromFile('the next key, of 32 or more characters', line);
     for (const purpose of purposes) {
       expect(both[purpose]).to.deep.equal([...now[purpose], ...before[purpose]]);

@@ -10,7 +10,8 @@ describe('PKCE', () => {
   });
 
   it('derives an id of 16 bytes, a verifier of 43 characters and a nonce of 22 from the secret of the browser alone', () => {
-    const [one, other] = [randomBytes(32), randomBytes(32)];
+    const one = randomBytes(32);
+    const other = randomBytes(32);
     const { id, codeVerifier, nonce } = partsOfLogin(one);
     expect(id).to.have.lengthOf(16);
     expect(codeVerifier).to.match(/^[\w-]{43}$/);

@@ -108,7 +108,8 @@ describe('lookups with made-up tokens', () => {
   });
 
   it('do not affect other addresses, callbacks, or tokens that were good', async () => {
-    const [issued, accepted] = [new FakeBrowser(underTest), canary('token')];
+    const issued = new FakeBrowser(underTest);
+    const accepted = canary('token');
     const login = await issued.start();
     const page = expectLogin(underTest(), await issued.finish(login), login);
     expectUser(await lookUp(accepted));

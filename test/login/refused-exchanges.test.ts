@@ -67,8 +67,14 @@ describe('the limit of refused exchanges', () => {
   }
 
   for (const failure of [
-    ...['client_refused', 'redirect_uri_refused', 'token_endpoint_failed', 'provider_timeout'],
-    ...['provider_unreachable', 'overloaded', 'lookup_failed', 'lookup_forbidden'],
+    'client_refused',
+    'redirect_uri_refused',
+    'token_endpoint_failed',
+    'provider_timeout',
+    'provider_unreachable',
+    'overloaded',
+    'lookup_failed',
+    'lookup_forbidden',
   ] as const) {
     it(`is not reached by ${failure}, which is not the client's fault`, async () => {
       await use('192.0.2.1', failure, 2 * most);

@@ -29,7 +29,9 @@ const resource = { audience: ['registration', 'https://api.example/'] };
 const clients = createClientIds(keys.client, 'tools', 'issuer', now);
 const sessions = createSessions(
   {
-    ...{ secure: true, lifetime: 400 * day, idle: 400 * day },
+    secure: true,
+    lifetime: 400 * day,
+    idle: 400 * day,
     frontEnds: new Map([['app', { audience: 'app', registrations: new Set(['github']) }]]),
   },
   keys.session,
@@ -57,8 +59,14 @@ const kindsOfTexts: Readonly<Record<string, readonly [longest: number, opens: (t
     400 * day,
     ({ from, until }) => {
       const held: SessionContent = {
-        ...{ id: 'a', registration: 'github', audience: 'a', frontEnd: 'app', accessToken: 'a' },
-        ...{ loggedInAt: from, endsAt: until, idleEndsAt: until },
+        id: 'a',
+        registration: 'github',
+        audience: 'a',
+        frontEnd: 'app',
+        accessToken: 'a',
+        loggedInAt: from,
+        endsAt: until,
+        idleEndsAt: until,
       };
       const cookie = `__Host-Http-lr_session_app=${createSessionSeal(keys.session).seal(held, 'app')}`;
       return sessions.open(koaContext({ cookie }), 'app') !== undefined;

@@ -20,8 +20,12 @@ const refresh: FrontEndRefresh = {
   scope: undefined,
 };
 const response = {
-  ...{ accessToken: 'access', tokenType: undefined, expiresIn: 3600, scope: undefined },
-  ...{ refreshToken: 'second', refreshExpiresIn: undefined },
+  accessToken: 'access',
+  tokenType: undefined,
+  expiresIn: 3600,
+  scope: undefined,
+  refreshToken: 'second',
+  refreshExpiresIn: undefined,
 };
 const minute = 60_000;
 
@@ -42,7 +46,8 @@ describe('a relay that shares a memory', () => {
   });
 
   it('gives the result of another one, if the server goes away before it says how old that is', async () => {
-    const [first, second] = [await start(server.address), await start(server.address)];
+    const first = await start(server.address);
+    const second = await start(server.address);
     await createRefreshes(first).join(refresh, async () => response);
     server.instead = ([name]) => (name === 'PTTL' ? new Error('LOADING a dump') : undefined);
     const again = await createRefreshes(second).join(refresh, () => expect.fail('spent'));

@@ -41,10 +41,7 @@ describe('the authorization response', () => {
   });
 
   it('is refused if a parameter is repeated, even with the same value', () => {
-    for (const query of [
-      ...['code=a&code=a', 'code=a&code=', 'error=a&error=b'],
-      ...['code=a&iss=b&iss=b', 'code=a&c%6Fde=b'],
-    ]) {
+    for (const query of ['code=a&code=a', 'code=a&code=', 'error=a&error=b', 'code=a&iss=b&iss=b', 'code=a&c%6Fde=b']) {
       expect(failureOf(query).code, query).to.equal('parameter_repeated');
     }
   });
@@ -62,7 +59,10 @@ describe('the authorization response', () => {
 
   it('is a cancelled login for each error code with that meaning', () => {
     for (const providerError of [
-      ...['access_denied', 'consent_required', 'user_cancelled_login', 'user_cancelled_authorize'],
+      'access_denied',
+      'consent_required',
+      'user_cancelled_login',
+      'user_cancelled_authorize',
     ]) {
       const failure = failureOf(`error=${providerError}`);
       expect(failure).to.include({ code: 'access_denied', providerError });

@@ -68,8 +68,13 @@ describe('the provider that metadata describe', () => {
     const endpoint = `${issuer}/revoke`;
     expect(revocationOf(endpoint)).to.equal(endpoint);
     for (const unusable of [
-      ...[undefined, null, 7, '/revoke', 'http://provider.example/revoke'],
-      ...['https://169.254.169.254/revoke', `${endpoint}?token=a`],
+      undefined,
+      null,
+      7,
+      '/revoke',
+      'http://provider.example/revoke',
+      'https://169.254.169.254/revoke',
+      `${endpoint}?token=a`,
     ]) {
       expect(revocationOf(unusable), `${unusable}`).to.equal(undefined);
     }
@@ -203,8 +208,17 @@ describe('metadata cannot be used', () => {
 
     it(`with a ${field} on this machine, if the issuer is elsewhere`, () => {
       for (const host of [
-        ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', '127.0.0.1', '127.255.255.254'],
-        ...['0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]'],
+        'localhost',
+        'LOCALHOST',
+        'localhost.',
+        'a.localhost',
+        '127.0.0.1',
+        '127.255.255.254',
+        '0.0.0.0',
+        '[::1]',
+        '[::]',
+        '[::ffff:127.0.0.1]',
+        '[0:0:0:0:0:ffff:7f00:1]',
       ]) {
         const { reason } = failureOf({ [field]: `https://${host}:8080/` });
         expect(reason, host).to.equal('endpoint_on_this_machine');

@@ -42,15 +42,36 @@ describe('return_to', () => {
   }
 
   for (const given of [
-    ...['//evil.example', '\\\\evil.example', '/\\evil.example', '/\t/evil.example'],
-    ...['/\n\\evil.example', '///evil.example', 'https://evil.example/'],
-    ...['https://app.example.evil.example/', 'https://app.example@evil.example/'],
-    ...['https://user@app.example/', 'https://user:password@app.example/'],
-    ...['https://:@app.example@evil.example/', 'http://app.example/', 'https://app.example:8443/'],
-    ...['https://app.example./', 'https://sub.app.example/'],
-    ...[`blob:${origin}/0c7a`, `filesystem:${origin}/temporary/a`, `view-source:${origin}/`],
-    ...['javascript:alert(1)//https://app.example/', 'java\nscript:alert(1)', 'data:text/html,a'],
-    ...['about:blank', 'profile', './profile', '?a', '#a', 'app.example/profile', ' ', 'null'],
+    '//evil.example',
+    '\\\\evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    '/\n\\evil.example',
+    '///evil.example',
+    'https://evil.example/',
+    'https://app.example.evil.example/',
+    'https://app.example@evil.example/',
+    'https://user@app.example/',
+    'https://user:password@app.example/',
+    'https://:@app.example@evil.example/',
+    'http://app.example/',
+    'https://app.example:8443/',
+    'https://app.example./',
+    'https://sub.app.example/',
+    `blob:${origin}/0c7a`,
+    `filesystem:${origin}/temporary/a`,
+    `view-source:${origin}/`,
+    'javascript:alert(1)//https://app.example/',
+    'java\nscript:alert(1)',
+    'data:text/html,a',
+    'about:blank',
+    'profile',
+    './profile',
+    '?a',
+    '#a',
+    'app.example/profile',
+    ' ',
+    'null',
     `/${'x'.repeat(2048)}`,
     `/${'ä'.repeat(700)}`,
   ]) {
@@ -75,8 +96,12 @@ describe('return_to', () => {
   it(`leads to no other origin with ${redirectPayloads.length} payloads of open redirects`, () => {
     for (const payload of redirectPayloads) {
       for (const value of [
-        ...[payload, `/${payload}`, `${origin}${payload}`, `${origin}/${payload}`],
-        ...[`https://${payload}app.example/`, `https://app.example${payload}/`],
+        payload,
+        `/${payload}`,
+        `${origin}${payload}`,
+        `${origin}/${payload}`,
+        `https://${payload}app.example/`,
+        `https://app.example${payload}/`,
       ]) {
         const page = returnTo(value.toWellFormed());
         if (page === 'refused' || page === undefined) continue;

@@ -16,8 +16,12 @@ const [github, slack, twitch, linkedin] = ['github', 'slack', 'twitch', 'linkedi
 describe('a token response', () => {
   const token = { access_token: 'token' };
   const minimal = {
-    ...{ accessToken: 'token', tokenType: undefined, expiresIn: undefined, scope: undefined },
-    ...{ refreshToken: undefined, refreshExpiresIn: undefined },
+    accessToken: 'token',
+    tokenType: undefined,
+    expiresIn: undefined,
+    scope: undefined,
+    refreshToken: undefined,
+    refreshExpiresIn: undefined,
   };
 
   it('is read as RFC 6749 defines it', () => {

@@ -17,7 +17,10 @@ const requestFields = [
   'status',
   'durationMs',
   'outcome',
-  ...['provider', 'providerError', 'excused', 'asked'],
+  'provider',
+  'providerError',
+  'excused',
+  'asked',
 ];
 const providerFields = ['endpoint', 'outcome', 'status', 'error', 'durationMs'];
 
@@ -91,8 +94,13 @@ describe('the log', () => {
       'a login that succeeds': [
         () => underTest().logIn(),
         {
-          ...{ level: 'info', method: 'GET', route: callbackPath, status: 307, outcome: 'ok' },
-          ...{ excused: true, provider: { endpoint: 'token', ...answered } },
+          level: 'info',
+          method: 'GET',
+          route: callbackPath,
+          status: 307,
+          outcome: 'ok',
+          excused: true,
+          provider: { endpoint: 'token', ...answered },
         },
       ],
       'a record': [
@@ -107,7 +115,8 @@ describe('the log', () => {
       'a redirect URI that is not known': [
         () => start(`https://u:${canary('code')}@other.example/back?${canary('code')}`),
         {
-          ...{ outcome: 'redirect_uri_unknown', status: 400 },
+          outcome: 'redirect_uri_unknown',
+          status: 400,
           asked: 'https://…@other.example/back…',
         },
       ],

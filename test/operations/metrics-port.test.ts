@@ -20,9 +20,18 @@ const hosts = {
   // A pod, or a container with a published port.
   '0.0.0.0': {
     answered: [
-      ...['127.0.0.1:9464', '10.0.0.7:9464', '[2001:db8::7]:9464', 'localhost', 'Relay1.Example.com'],
-      ...['login-relay:9464', 'login_relay:9464', 'host.docker.internal:9464', 'relay.monitoring.svc'],
-      ...['relay.monitoring.svc.cluster.local:9464', 'relay.monitoring.svc.cluster.local.', 'relay.localhost'],
+      '127.0.0.1:9464',
+      '10.0.0.7:9464',
+      '[2001:db8::7]:9464',
+      'localhost',
+      'Relay1.Example.com',
+      'login-relay:9464',
+      'login_relay:9464',
+      'host.docker.internal:9464',
+      'relay.monitoring.svc',
+      'relay.monitoring.svc.cluster.local:9464',
+      'relay.monitoring.svc.cluster.local.',
+      'relay.localhost',
     ],
     refused: ['10.0.0.7.nip.io', 'ai.', 'relay.internal.evil.example', 'relayinternal.example', 'relay2.example.com'],
   },

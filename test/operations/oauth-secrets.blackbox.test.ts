@@ -26,7 +26,8 @@ describe('the secrets of an OAuth login', () => {
   });
   const { underTest } = useRefreshingRelay(async () => ({
     'key-file': await keyFile(),
-    ...{ 'metrics-port': '0', 'log-level': 'debug' },
+    'metrics-port': '0',
+    'log-level': 'debug',
   }));
   let provider: RefreshingProvider;
   let relay: Relay;

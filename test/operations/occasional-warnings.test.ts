@@ -74,19 +74,29 @@ describe('the log of foreign origins', () => {
 
   it('does not repeat a text that is not an origin, and counts all such texts as one', async () => {
     const lines = await reported(
-      ...['', 'app.example', 'https://', 'https://user:secret@app.example'],
-      ...['https://app.example/?code=secret', 'https://app.example#secret'],
-      ...['https://a\u001b[31m.example', 'https://app.example, https://other.example'],
-      ...[`https://${'a'.repeat(256)}`, `${'a'.repeat(64)}://app.example`],
-      ...['javascript:alert(1)', 'https://äpp.example'],
+      '',
+      'app.example',
+      'https://',
+      'https://user:secret@app.example',
+      'https://app.example/?code=secret',
+      'https://app.example#secret',
+      'https://a\u001b[31m.example',
+      'https://app.example, https://other.example',
+      `https://${'a'.repeat(256)}`,
+      `${'a'.repeat(64)}://app.example`,
+      'javascript:alert(1)',
+      'https://äpp.example',
     );
     expect(lines).to.deep.equal([{ origin: '(not an origin)', configuredOrigin }]);
   });
 
   it('names origins of every kind that browsers send', async () => {
     const origins = [
-      ...['http://localhost:3000', 'https://[2001:db8::1]:8443', 'https://xn--pp-xia.example'],
-      ...['chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb', 'null'],
+      'http://localhost:3000',
+      'https://[2001:db8::1]:8443',
+      'https://xn--pp-xia.example',
+      'chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb',
+      'null',
     ];
     expect(await reported(...origins)).to.deep.equal(origins.map((origin) => ({ origin, configuredOrigin })));
   });
@@ -150,9 +160,19 @@ describe('the log of logins that start under another host name', () => {
 
   it('names no host that is malformed', async () => {
     for (const host of [
-      ...['', 'a b', "a'b;c", 'user@evil.example', 'evil.example/path', 'evil.example?code=1'],
-      ...['evil.example#', '<b>.example', 'a'.repeat(254), 'evil\nexample', '%0d%0aexample'],
-      ...['[::1', 'example:99999'],
+      '',
+      'a b',
+      "a'b;c",
+      'user@evil.example',
+      'evil.example/path',
+      'evil.example?code=1',
+      'evil.example#',
+      '<b>.example',
+      'a'.repeat(254),
+      'evil\nexample',
+      '%0d%0aexample',
+      '[::1',
+      'example:99999',
     ]) {
       for (const named of await reported('https://login.example.com', host)) {
         expect(named).to.match(/^[a-z0-9._-]{1,253}$/);

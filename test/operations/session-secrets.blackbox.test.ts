@@ -23,7 +23,8 @@ describe('the secrets of a session', () => {
   });
   const { underTest } = useRefreshingRelay(async () => ({
     ...(await sessionFlags()),
-    ...{ 'metrics-port': '0', 'log-level': 'debug' },
+    'metrics-port': '0',
+    'log-level': 'debug',
   }));
   let provider: RefreshingProvider;
   let page: SessionPage;

@@ -33,7 +33,7 @@ describe('a redirect URI', () => {
   it('is registered with the * of its origin', () => {
     expect(registered).to.deep.equal(texts);
     expect(find(`https://app.example${page}`)).to.equal(texts[0]);
-    for (const place of [...['https://pull-7.preview.app.example', 'http://localhost:5173', 'http://localhost']]) {
+    for (const place of ['https://pull-7.preview.app.example', 'http://localhost:5173', 'http://localhost']) {
       expect(find(place + page)).to.equal(place + page);
     }
   });
@@ -42,12 +42,17 @@ describe('a redirect URI', () => {
     for (const given of [
       ...texts.slice(1),
       `https://preview.app.example${page}`,
-      ...[`https://a.b.preview.app.example${page}`, `https://a_b.preview.app.example${page}`],
-      ...[`https://a.preview.app.example:8443${page}`, `https://a.preview.app.example${page}#`],
-      ...['https://a.preview.app.example/', 'https://a.preview.app.example/signed-in'],
+      `https://a.b.preview.app.example${page}`,
+      `https://a_b.preview.app.example${page}`,
+      `https://a.preview.app.example:8443${page}`,
+      `https://a.preview.app.example${page}#`,
+      'https://a.preview.app.example/',
+      'https://a.preview.app.example/signed-in',
       'https://a.preview.app.example/Signed-in?theme=dark',
-      ...[`https://a:b@a.preview.app.example${page}`, `blob:https://a.preview.app.example${page}`],
-      ...[`http://a.preview.app.example${page}`, `https://localhost:5173${page}`],
+      `https://a:b@a.preview.app.example${page}`,
+      `blob:https://a.preview.app.example${page}`,
+      `http://a.preview.app.example${page}`,
+      `https://localhost:5173${page}`,
       `http://127.0.0.1:5173${page}`,
     ]) {
       expect(find(given), given).to.equal(undefined);

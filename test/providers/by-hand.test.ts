@@ -108,8 +108,21 @@ describe('a provider by hand', () => {
   });
 
   const ownHeaders = [
-    ...['Authorization', 'Host', 'Cookie', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Content-Type', 'TE'],
-    ...['Proxy-Authorization', 'Keep-Alive', 'Upgrade', 'Trailer', 'Expect', 'Accept-Encoding', 'content_length'],
+    'Authorization',
+    'Host',
+    'Cookie',
+    'Content-Length',
+    'Transfer-Encoding',
+    'Connection',
+    'Content-Type',
+    'TE',
+    'Proxy-Authorization',
+    'Keep-Alive',
+    'Upgrade',
+    'Trailer',
+    'Expect',
+    'Accept-Encoding',
+    'content_length',
   ];
   for (const name of ownHeaders) {
     it(`cannot set ${name}, which would change who asks, or what is sent`, () => {

@@ -23,14 +23,33 @@ const settings = (path: string, api = 'http://127.0.0.1:1/'): Settings => ({
 
 /** Every address of the relay, and one that it does not have. */
 const addresses = [
-  ...['/', '/healthz', '/readyz', '/client.js', '/client.d.ts', '/client.tgz'],
-  ...[`/login-relay-client-${version}.tgz`, '/api/user', '/api/things/1'],
-  ...['/auth/provider', '/auth/provider/app', '/auth/provider/page', '/auth/provider/callback'],
-  ...['/auth/provider/token', '/auth/provider/revoke', '/auth/provider/introspect'],
-  ...['/auth/provider/register', '/auth/provider/consent'],
-  ...['/auth/session', '/auth/session/refresh', '/auth/logout', '/auth/check/notes'],
-  ...['/.well-known/oauth-authorization-server/auth/provider', '/.well-known/oauth-protected-resource/mcp'],
-  ...['/auth/gone/callback', '/auth/other', '/unknown'],
+  '/',
+  '/healthz',
+  '/readyz',
+  '/client.js',
+  '/client.d.ts',
+  '/client.tgz',
+  `/login-relay-client-${version}.tgz`,
+  '/api/user',
+  '/api/things/1',
+  '/auth/provider',
+  '/auth/provider/app',
+  '/auth/provider/page',
+  '/auth/provider/callback',
+  '/auth/provider/token',
+  '/auth/provider/revoke',
+  '/auth/provider/introspect',
+  '/auth/provider/register',
+  '/auth/provider/consent',
+  '/auth/session',
+  '/auth/session/refresh',
+  '/auth/logout',
+  '/auth/check/notes',
+  '/.well-known/oauth-authorization-server/auth/provider',
+  '/.well-known/oauth-protected-resource/mcp',
+  '/auth/gone/callback',
+  '/auth/other',
+  '/unknown',
 ];
 
 /** What an answer says, without what differs from one to the next. */
@@ -70,7 +89,8 @@ describe('a relay below a path', () => {
             ['Accept', 'text/html'],
           ];
           const ask = (path: string) => relay().send({ method, path: path + query, headers });
-          const [without, beneath] = [await ask(address), await ask(`/sso${address}`)];
+          const without = await ask(address);
+          const beneath = await ask(`/sso${address}`);
           expect(essence(beneath), method + query).to.deep.equal(essence(without));
           const exists = !/gone|other|unknown/.test(address);
           if (method === 'GET' && exists) expect(without.status).to.not.equal(404);
@@ -148,12 +168,17 @@ describe('a relay below a path', () => {
         const start = oauthStart({ client_id: 'app', redirect_uri: 'https://app.example/' });
         const back = await relay().visit(`${relay().address}/auth/provider?${encoded(start.parameters)}`);
         const form = encoded({
-          ...{ grant_type: 'authorization_code', client_id: 'app', redirect_uri: 'https://app.example/' },
-          ...{ code: back.searchParams.get('code') ?? '', code_verifier: start.codeVerifier },
+          grant_type: 'authorization_code',
+          client_id: 'app',
+          redirect_uri: 'https://app.example/',
+          code: back.searchParams.get('code') ?? '',
+          code_verifier: start.codeVerifier,
         });
         const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
         const answered = await relay().send({
-          ...{ method: 'POST', path: '/sso/auth/provider/token', body: form },
+          method: 'POST',
+          path: '/sso/auth/provider/token',
+          body: form,
           headers: [type, ['Content-Length', `${form.length}`]],
         });
         const authorization: [string, string] = ['Authorization', `Bearer ${jsonOf(answered)['access_token']}`];
@@ -164,7 +189,9 @@ describe('a relay below a path', () => {
       it('asks a person about a client that nobody registered', async () => {
         const body = JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] });
         const registered = await relay().send({
-          ...{ method: 'POST', path: '/sso/auth/provider/register', body },
+          method: 'POST',
+          path: '/sso/auth/provider/register',
+          body,
           headers: [
             ['Content-Type', 'application/json'],
             ['Content-Length', `${body.length}`],

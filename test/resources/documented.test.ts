@@ -59,7 +59,12 @@ describe('docs/resources.md', () => {
   it('has only code that tests run', () => {
     // test/slow runs the others.
     expect([...documentedSnippets('resources').keys()]).to.deep.equal([
-      ...['page.html', 'api.py', 'person.js', 'worker.js', 'express.js', 'mcp.js'],
+      'page.html',
+      'api.py',
+      'person.js',
+      'worker.js',
+      'express.js',
+      'mcp.js',
     ]);
   });
 });

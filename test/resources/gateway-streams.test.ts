@@ -18,7 +18,9 @@ import { gatewayRelay, urls } from './support/gateway-relay.ts';
 import { ada } from './support/resources-relay.ts';
 
 const metrics = createMetrics(() => ({
-  ...{ callsInFlight: 0, ready: true, providers: [] },
+  callsInFlight: 0,
+  ready: true,
+  providers: [],
   streams: new Map([['notes', 3]]),
   streamHolders: { people: 2, most: 2 },
 }));
@@ -72,7 +74,9 @@ describe('a stream through the gateway', () => {
 
   it('arrives event by event, and ends with its server or its client', async () => {
     const { access_token } = await relay().tokens();
-    const [first, second, third] = [await begin(access_token), await begin(access_token), await begin(access_token)];
+    const first = await begin(access_token);
+    const second = await begin(access_token);
+    const third = await begin(access_token);
     open[0]?.end();
     expect(await first.end).to.equal('complete');
     open[1]?.socket?.destroy();
@@ -109,7 +113,8 @@ describe('a stream through the gateway', () => {
   });
 
   it('ends with its login, and breaks off if its end would look like that of a body', async () => {
-    const [ended, other] = [await relay().tokens(), await relay().tokens()];
+    const ended = await relay().tokens();
+    const other = await relay().tokens();
     const listening = await begin(ended.access_token);
     type = 'application/json';
     const body = await begin(ended.access_token, 'POST');
@@ -154,7 +159,8 @@ describe('a stream through the gateway', () => {
   it('ends with the key that opened its token, also an answer, and goes on while the file has the key', async () => {
     const newer = 'a new line of the key file, with 32 characters';
     const { access_token } = await relay().tokens();
-    const [listening, answer] = [await begin(access_token), await begin(access_token, 'POST')];
+    const listening = await begin(access_token);
+    const answer = await begin(access_token, 'POST');
     await relay().reload({ ...relay().settings(), files: { './key': `${newer}\n${keyLine}` } });
     await expectToGoOn(listening, open.length - 2);
     const renewed = await begin((await relay().tokens()).access_token);
@@ -243,7 +249,8 @@ describe('a stream through the gateway', () => {
   }
 
   it('is one of 32 of its login; what is beyond gets 503, nobody else is ended, and the log says who has most', async () => {
-    const [mine, other] = [await relay().tokens(), await relay().tokens()];
+    const mine = await relay().tokens();
+    const other = await relay().tokens();
     const streams = await Promise.all(Array.from({ length: limits.streamsOfLogin }, () => begin(mine.access_token)));
     const refused = await relay().use('notes', mine.access_token);
     expect(refused.status).to.equal(503);
@@ -321,7 +328,8 @@ describe('the time of the gateway', () => {
   }
 
   it('is ten minutes until the head of an answer, and unlimited from then on', () => {
-    const [silent, answered] = [wait(undefined), wait(undefined)];
+    const silent = wait(undefined);
+    const answered = wait(undefined);
     mock.timers.tick(limits.streamHeadTime - 1);
     answered.answered();
     answered.renew();
@@ -332,7 +340,10 @@ describe('the time of the gateway', () => {
   });
 
   it('is about a minute for an upload of less than 64 KiB a minute, until the head of the answer', () => {
-    const [nothing, drip, slow, answered] = [wait('send'), wait('send'), wait('send'), wait('send')];
+    const nothing = wait('send');
+    const drip = wait('send');
+    const slow = wait('send');
+    const answered = wait('send');
     answered.answered();
     for (let minute = 0; minute < 2; minute += 1) {
       for (let turn = 0; turn < 6; turn += 1) {
@@ -348,7 +359,9 @@ describe('the time of the gateway', () => {
   });
 
   it('is about a minute for a client that reads an answer as slowly, also byte by byte', () => {
-    const [drip, slow, waiting] = [wait('read'), wait('read'), wait(undefined)];
+    const drip = wait('read');
+    const slow = wait('read');
+    const waiting = wait(undefined);
     for (const { answered } of [drip, slow, waiting]) answered();
     pass(slow, 2 * limits.apiPace, 120);
     expect(slow.given).to.be.empty;
@@ -374,7 +387,10 @@ describe('the time of the gateway', () => {
       await streams.pass(
         {
           door: { ...door, resource: { name } as never },
-          ...{ opened, isListening, mayStayAt: () => true, end: (why) => ended.push(`${name} ${why}`) },
+          opened,
+          isListening,
+          mayStayAt: () => true,
+          end: (why) => ended.push(`${name} ${why}`),
         },
         { method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers: {}, address: undefined, hasOthers: false },
         () => {},

@@ -24,7 +24,8 @@ describe('a relay with streams through its gateway', () => {
     (one) => one.close(),
   );
   const { underTest } = useRefreshingRelay(async () => ({
-    ...{ origin: undefined, 'key-file': await keyFile() },
+    origin: undefined,
+    'key-file': await keyFile(),
     config: await secretFile(`resources:
   notes: { url: ${new URL(baseUrl).origin}/notes, upstream: http://127.0.0.1:${upstream().port}/mcp }
 front-ends:

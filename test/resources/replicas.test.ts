@@ -65,7 +65,9 @@ describe('the doors of three relays that remember together', () => {
   }
 
   it('answer from what each of them knows while the memory is away, and tell it when it is back', async () => {
-    const [ended, ending, going] = [await start(), await start(), await start()];
+    const ended = await start();
+    const ending = await start();
+    const going = await start();
     await logOut(0, ended.access_token);
     expect(await opened(ended)).to.deep.equal([false, false, false]);
     await memory.stop();

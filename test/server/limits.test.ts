@@ -70,7 +70,8 @@ describe('a server within limits', () => {
   describe('of time', () => {
     it('answers 408 to headers that do not end, even if they arrive steadily', async () => {
       const { open } = await start(answer, { headersTime: short });
-      const [stalled, dripping] = [await open(), await open()];
+      const stalled = await open();
+      const dripping = await open();
       stalled.say('GET / HTTP/1.1\r\nHost:');
       dripping.say('GET / HTTP/1.1\r\nX: ');
       const drip = setInterval(() => dripping.say('x'), 5);
@@ -208,7 +209,8 @@ describe('a server within limits', () => {
 
     it('closes an idle one before an upload that goes on, but not before one that drips', async () => {
       const { open } = await start(readBody, { connections: 3 });
-      const [steady, dripping] = [await open(), await open()];
+      const steady = await open();
+      const dripping = await open();
       steady.say(upload(100_000));
       dripping.say(upload(100_000));
       await until(() => arrived === 2);
@@ -242,7 +244,9 @@ describe('a server within limits', () => {
         (_request, response) => Readable.from(Array.from({ length: 2000 }, () => part)).pipe(response),
         { connections: 3 },
       );
-      const [slow, slower, steady] = [await open(), await open(), await open()];
+      const slow = await open();
+      const slower = await open();
+      const steady = await open();
       for (const { socket } of [slow, slower, steady]) socket.pause();
       for (const connection of [steady, slower, slow]) {
         const read = connection.socket.bytesRead;

@@ -216,7 +216,8 @@ describe('a front end with sessions', () => {
     let attacker: SessionPage;
     let victim: SessionPage;
     beforeEach('both log in', async () => {
-      [attacker, victim] = [page, new SessionPage(() => relay, provider)];
+      attacker = page;
+      victim = new SessionPage(() => relay, provider);
       await attacker.logIn();
       await victim.logIn();
       provider.calls.length = 0;

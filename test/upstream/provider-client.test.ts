@@ -69,14 +69,13 @@ describe('the provider client', () => {
     ['is retried on a new connection if it was closed', breakOff, answerA, '200 a', 3],
     ['is retried if it was ended with 408', refuse408, answerA, '200 a', 3],
     ['is retried only once', breakOff, breakOff, 'provider_unreachable', 3],
-    [
-      'is not retried if the client itself has closed it',
-      ...[() => client.close(), answerA, 'provider_unreachable', 2],
-    ],
+    ['is not retried if the client itself has closed it', () => client.close(), answerA, 'provider_unreachable', 2],
     [
       'is not retried after the first byte of a response',
       ({ socket }) => socket.write('H', () => socket.destroy()),
-      ...[answerA, 'provider_unreachable', 2],
+      answerA,
+      'provider_unreachable',
+      2,
     ],
   ] as [string, RequestListener, RequestListener, string, number][]) {
     it(`a call on a keep-alive connection ${what}`, async () => {

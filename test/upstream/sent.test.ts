@@ -52,13 +52,15 @@ describe('a call', () => {
     [
       'is sent if the provider closes the connection without an answer',
       ({ socket }) => socket.destroy(),
-      ...[10_000, ['provider_unreachable', true]],
+      10_000,
+      ['provider_unreachable', true],
     ],
     [
       'is sent if the provider does not answer in time',
       () => {},
       // Long enough to connect on a busy machine.
-      ...[2000, ['provider_timeout', true]],
+      2000,
+      ['provider_timeout', true],
     ],
   ] as [string, Listener, number, [string, boolean]][]) {
     it(what, async () => {

@@ -38,7 +38,8 @@ const answerSchema = v.pipe(
  * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const [faults, warnings] = [placedTexts(), placedTexts()];
+  const faults = placedTexts();
+  const warnings = placedTexts();
   const file = readConfigFile(sources, readTextFile, faults, warnings);
   const shared = { ...sources, readFile: readTextFile, faults, warnings };
   // Only the settings that this command uses are checked, so that faults of others do not make it fail.

@@ -41,7 +41,8 @@ export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
   const { origin, kind = 'page' } = reading.values;
-  const [isCms, hasSessions] = [tokenDelivery === 'cms', tokenDelivery === 'session'];
+  const isCms = tokenDelivery === 'cms';
+  const hasSessions = tokenDelivery === 'session';
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
   const isPageRedirectUri = origin !== undefined && !whyNoRedirectUri(values.frontendUrl);
   const redirectUris = values.redirectUri ?? (isPageRedirectUri ? [page] : []);

@@ -102,7 +102,8 @@ function readList(level: Level, { value, position }: Pair, path: string, source:
   if (empty !== undefined && value.items.length === 0) return fault(empty);
   if (value.items.length > most) return fault(`has more than ${most} entries`);
   return value.items.flatMap((item) => {
-    const [map, at] = [yaml.resolved(item), yaml.positionOf(item)];
+    const map = yaml.resolved(item);
+    const at = yaml.positionOf(item);
     if (!isMap(map)) return fault('has an entry that is not a map', at);
     return [readSettings(yaml.pairsOf(map), { level, prefix: `${path}.`, position: at }, source)];
   });

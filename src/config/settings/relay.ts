@@ -4,7 +4,8 @@ import { group, rowsOf } from './setting.ts';
 
 const relay = rowsOf('relay');
 const { filePath, hostNames, listenHost, oneOf, sharedMemory, trustedProxies, wholeNumber } = schemas;
-const [counts, countsOrNone] = [wholeNumber(1, 1_000_000), wholeNumber(0, 1_000_000)];
+const counts = wholeNumber(1, 1_000_000);
+const countsOrNone = wholeNumber(0, 1_000_000);
 const levels = oneOf(['debug', 'info', 'warn', 'error', 'silent']);
 const addresses = oneOf(['off', 'whole', 'cut']);
 

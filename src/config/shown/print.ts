@@ -35,7 +35,8 @@ export function printFile(
     writeCommented(map, setting, found ?? (setting.name === 'baseUrl' ? baseUrl : undefined));
   // `index` is that of an entry among those of its level.
   const file = fileOf(readings, write, (map, index) => {
-    const [registration, frontEnd] = [config?.registrations[index], config?.frontEnds[index]];
+    const registration = config?.registrations[index];
+    const frontEnd = config?.frontEnds[index];
     if (map.level === 'front-ends') return frontEnd ? ofFrontEnd(map, frontEnd) : [];
     if (map.level === 'resources') return [];
     return registration ? ofRegistration(map, registration, described) : [];

@@ -68,7 +68,11 @@ class RelayedApi {
     const { cookie } = this.page;
     const own = { Host: new URL(baseUrl).host, Origin: sessionOrigin, Cookie: cookie };
     return httpRequest({
-      ...{ host: '127.0.0.1', port: this.relay.port, path: apiPath + rest, method, agent: false },
+      host: '127.0.0.1',
+      port: this.relay.port,
+      path: apiPath + rest,
+      method,
+      agent: false,
       headers: { ...own, 'X-Login-Relay': '1', ...headers },
     });
   }

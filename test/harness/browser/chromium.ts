@@ -57,8 +57,13 @@ export async function launch({ args = [], ...others }: Launch = {}): Promise<Bro
     executablePath,
     ...others,
     args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-      ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
       ...args,
     ],
   });

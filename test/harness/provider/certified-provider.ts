@@ -79,8 +79,12 @@ export async function startCertifiedProvider({
     features: { revocation: { enabled: refreshes } },
     rotateRefreshToken: refreshes,
     ttl: {
-      ...{ AccessToken: 600, AuthorizationCode: 60, Grant: 600 },
-      ...{ Interaction: 600, RefreshToken: 600, Session: 600 },
+      AccessToken: 600,
+      AuthorizationCode: 60,
+      Grant: 600,
+      Interaction: 600,
+      RefreshToken: 600,
+      Session: 600,
     },
     findAccount: (_ctx, id) => ({
       accountId: id,

@@ -25,7 +25,9 @@ export interface FailedCallback {
 }
 
 const proved = (failure: FailureCode, prepare: Prepare, detail?: string): FailedCallback => ({
-  ...{ failure, proved: true, prepare },
+  failure,
+  proved: true,
+  prepare,
   ...(detail && { detail }),
 });
 const unproved = (failure: FailureCode, prepare: Prepare, detail?: string): FailedCallback => ({
@@ -33,7 +35,9 @@ const unproved = (failure: FailureCode, prepare: Prepare, detail?: string): Fail
   proved: false,
 });
 const exchange = (failure: FailureCode, onToken: Behaviour): FailedCallback => ({
-  ...{ failure, proved: true, onToken },
+  failure,
+  proved: true,
+  onToken,
 });
 
 /** Failures of the callback, by what happens. */

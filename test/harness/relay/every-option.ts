@@ -16,9 +16,12 @@ export async function withEveryOption(given: Flags): Promise<{ flags: Flags; end
   certificate ??= certificateFiles('relay.example');
   const { cert, key } = await certificate;
   const all = {
-    ...{ 'shared-memory': server.address, 'key-file': await keyFile() },
-    ...{ 'tls-cert': cert, 'tls-key': key },
-    ...{ 'metrics-port': '0', 'log-format': 'json' },
+    'shared-memory': server.address,
+    'key-file': await keyFile(),
+    'tls-cert': cert,
+    'tls-key': key,
+    'metrics-port': '0',
+    'log-format': 'json',
   };
   const text = given['config'] === undefined ? '' : await readFile(given['config'], 'utf8');
   const added = Object.entries(all).filter(([name]) => !new RegExp(`^${name}:`, 'm').test(text));

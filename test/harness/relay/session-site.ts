@@ -106,10 +106,16 @@ export class SessionSite {
     const { flags } = provider;
     const { listener, close } = await createRelayHere(
       {
-        ...{ port: new URL(relay).port, baseUrl: relay, origin: frontEnd },
-        ...{ clientId, clientSecret, tokenRequest: flags['token-request'] },
-        ...{ authorizeUrl: flags['authorize-url'], tokenUrl: flags['token-url'] },
-        ...{ userUrl: flags['user-url'], revocationUrl: flags['revocation-url'] },
+        port: new URL(relay).port,
+        baseUrl: relay,
+        origin: frontEnd,
+        clientId,
+        clientSecret,
+        tokenRequest: flags['token-request'],
+        authorizeUrl: flags['authorize-url'],
+        tokenUrl: flags['token-url'],
+        userUrl: flags['user-url'],
+        revocationUrl: flags['revocation-url'],
         tokenDelivery: 'session',
         keyFile: await secretFile('the-key-of-these-tests-and-no-others'),
       },

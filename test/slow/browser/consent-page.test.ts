@@ -69,7 +69,8 @@ describe('the consent page in Chromium', () => {
       `),
     ]);
     const box = await button(page).boundingBox();
-    const [x, y] = [(box?.x ?? 0) + 5, (box?.y ?? 0) + 5];
+    const x = (box?.x ?? 0) + 5;
+    const y = (box?.y ?? 0) + 5;
     await page.waitForTimeout(1100);
     await Promise.all([above.waitForEvent('close'), above.mouse.click(x, y).catch(() => {})]);
     await page.mouse.click(x, y);

@@ -15,7 +15,8 @@ const unread = (page: Page) => page.getByText('This was not yet in view.');
 async function pressUnhurried(page: Page): Promise<void> {
   const box = await button(page).boundingBox();
   if (box === null) throw new Error('there is no button');
-  const [x, y] = [box.x + box.width / 2, box.y + 10];
+  const x = box.x + box.width / 2;
+  const y = box.y + 10;
   for (const step of [8, 4, 0]) await page.mouse.move(x + step, y);
   await page.waitForTimeout(1100);
   await page.mouse.click(x, y);

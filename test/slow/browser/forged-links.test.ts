@@ -12,9 +12,13 @@ const pages: Record<string, LoginSiteOptions> = {
 
 /** What an attacker adds to the address of the page. `TOKEN` is a token of the attacker. */
 const forgeries = [
-  ...['access_token=TOKEN', 'access_token=TOKEN&state=', 'access_token=TOKEN&state=forged'],
-  ...['access_token=TOKEN&state=undefined', 'access_token=&access_token=TOKEN&state=a&state=b'],
-  ...['access_token=TOKEN&error=access_denied', 'error=access_denied'],
+  'access_token=TOKEN',
+  'access_token=TOKEN&state=',
+  'access_token=TOKEN&state=forged',
+  'access_token=TOKEN&state=undefined',
+  'access_token=&access_token=TOKEN&state=a&state=b',
+  'access_token=TOKEN&error=access_denied',
+  'error=access_denied',
   'error=<img/src=x/onerror=alert(1)>&error_description=<b>bold</b>&state=forged',
 ];
 

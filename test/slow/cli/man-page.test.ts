@@ -34,8 +34,17 @@ describe('the manual page', () => {
 
   it('has every section, in the order of man-pages(7)', () => {
     expect(page.match(/^[A-Z][A-Z ]+$/gm)).to.deep.equal([
-      ...['NAME', 'SYNOPSIS', 'DESCRIPTION', 'COMMANDS', 'OPTIONS', 'ENVIRONMENT', 'FILES'],
-      ...['EXIT STATUS', 'EXAMPLES', 'SECURITY', 'SEE ALSO'],
+      'NAME',
+      'SYNOPSIS',
+      'DESCRIPTION',
+      'COMMANDS',
+      'OPTIONS',
+      'ENVIRONMENT',
+      'FILES',
+      'EXIT STATUS',
+      'EXAMPLES',
+      'SECURITY',
+      'SEE ALSO',
     ]);
   });
 

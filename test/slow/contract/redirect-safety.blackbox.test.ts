@@ -98,7 +98,11 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
         const { authorizeUrl } = underTest().provider;
         if (location.startsWith(`${authorizeUrl}?`)) {
           expect([...url.searchParams.keys()]).to.deep.equal([
-            ...['response_type', 'client_id', 'redirect_uri', 'state', 'code_challenge'],
+            'response_type',
+            'client_id',
+            'redirect_uri',
+            'state',
+            'code_challenge',
             'code_challenge_method',
           ]);
           expect(url.searchParams.get('redirect_uri')).to.equal(redirectUri);

@@ -84,7 +84,8 @@ front-ends:
     }
 
     it('end the streams of a login that ends at another relay, within a minute, and no others', async () => {
-      const [ending, staying] = [await logIn(), await logIn()];
+      const ending = await logIn();
+      const staying = await logIn();
       const [first, second] = relays;
       if (first === undefined || second === undefined) throw new Error('there are no relays');
       const stream = await ask(first.port, 'GET', ending);

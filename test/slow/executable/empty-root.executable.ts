@@ -94,7 +94,8 @@ describe('the executable with only its linked libraries', () => {
   it('runs the demo, up to a user record', async () => {
     const demo = new RelayProcess(inside({ words: ['demo'], flags: { port: '0' } }));
     const url = (of: string) => demo.output((text) => new RegExp(`^ *${of} +(http:\\S+)$`, 'm').exec(text)?.[1]);
-    const [frontEnd, relay] = [await url('front end'), await url('relay')];
+    const frontEnd = await url('front end');
+    const relay = await url('relay');
     expect((await fetch(frontEnd)).status).to.equal(200);
     const browser = new FakeBrowser();
     const loginPage = await browser.visit(`${relay}/auth/provider`);

@@ -12,8 +12,10 @@ export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** Starts all of it. */
 export async function createWorld(rig: Rig, clientSecret: string, { codeSeconds = 60 } = {}) {
-  const [port, frontEndPort] = [await freePort(), await freePort()];
-  const [baseUrl, frontEnd] = [`http://localhost:${port}`, `http://localhost:${frontEndPort}`];
+  const port = await freePort();
+  const frontEndPort = await freePort();
+  const baseUrl = `http://localhost:${port}`;
+  const frontEnd = `http://localhost:${frontEndPort}`;
   const callbackUrl = `${baseUrl}/auth/provider/callback`;
   const clientId = 'the-relay';
   const registration = { clientId, clientSecret, redirectUri: callbackUrl };

@@ -47,8 +47,11 @@ describe('the Debian package', () => {
     const { stdout } = run('dpkg-deb', ['--contents', built.file()]);
     const examples = [...stdout.matchAll(/doc\/login-relay\/examples\/(.*[^/])$/gm)];
     expect(examples.map(([, path]) => path)).to.include.members([
-      ...['haproxy/haproxy.cfg', 'nginx/login-relay.conf', 'caddy/Caddyfile'],
-      ...['prometheus/login-relay.rules.yaml', 'grafana/login-relay.json'],
+      'haproxy/haproxy.cfg',
+      'nginx/login-relay.conf',
+      'caddy/Caddyfile',
+      'prometheus/login-relay.rules.yaml',
+      'grafana/login-relay.json',
       'kubernetes/deployment.yaml',
     ]);
   });
@@ -129,8 +132,10 @@ describe('the Debian package', () => {
           'ls /etc/systemd/system/*.target.wants/login-relay.*',
         ],
         [
-          ...['--system daemon-reload', 'try-restart login-relay.service'],
-          ...['secret', 'base-url: https://mine.example'],
+          '--system daemon-reload',
+          'try-restart login-relay.service',
+          'secret',
+          'base-url: https://mine.example',
           '/etc/systemd/system/multi-user.target.wants/login-relay.service',
           '/etc/systemd/system/sockets.target.wants/login-relay.socket',
         ],
@@ -147,7 +152,8 @@ describe('the Debian package', () => {
         [
           'stop login-relay.socket login-relay.service',
           'stop login-relay@*.service',
-          ...['secret', 'base-url: https://mine.example'],
+          'secret',
+          'base-url: https://mine.example',
         ],
       ],
       'removes everything when it is purged, including the secret': [

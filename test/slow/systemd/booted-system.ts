@@ -40,7 +40,14 @@ export class BootedSystem {
     const entering = [
       '--target',
       this.#firstProcess(),
-      ...['--mount', '--pid', '--ipc', '--uts', '--cgroup', '--net', '--root', '--wd'],
+      '--mount',
+      '--pid',
+      '--ipc',
+      '--uts',
+      '--cgroup',
+      '--net',
+      '--root',
+      '--wd',
     ];
     return execFileSync('nsenter', [...entering, 'sh', '-euc', script], {
       encoding: 'utf8',

@@ -183,9 +183,17 @@ function confusingManners(issueToken: Behaviour) {
   const manners: readonly Behaviour[] = [
     ...Array<Behaviour>(20).fill(honestly),
     ...Array<Behaviour>(8).fill(inReverse),
-    ...[lateBody, lateBody, lateHead, lateHead, lateEnd, chunked, hintsFirst],
+    lateBody,
+    lateBody,
+    lateHead,
+    lateHead,
+    lateEnd,
+    chunked,
+    hintsFirst,
     ...[foreignAnswer, foreignAnswer.slice(0, 60), foreignBody].map(followedBy),
-    ...[reset, hangUp, cut],
+    reset,
+    hangUp,
+    cut,
   ];
   const next: Behaviour = (...call) => {
     arrived += 1;

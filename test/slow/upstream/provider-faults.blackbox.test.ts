@@ -24,7 +24,8 @@ function encoded(body: string | Buffer, encoding: string): Behaviour {
 
 /** Valid JSON for both endpoints, with exactly this many bytes. */
 function ofSize(bytes: number): Buffer {
-  const [head, tail] = ['{"access_token":"t","padding":"', '"}'];
+  const head = '{"access_token":"t","padding":"';
+  const tail = '"}';
   return Buffer.from(`${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`);
 }
 

@@ -222,8 +222,17 @@ export async function openInspector(given: Given): Promise<McpClient> {
       process.execPath,
       [
         programOf('@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
-        ...['--cli', given.url, '--callback-url', callbackUrl, '--format', 'json'],
-        ...['--method', 'tools/call', '--tool-name', 'whoami', ...words],
+        '--cli',
+        given.url,
+        '--callback-url',
+        callbackUrl,
+        '--format',
+        'json',
+        '--method',
+        'tools/call',
+        '--tool-name',
+        'whoami',
+        ...words,
       ],
       {
         env: {

@@ -35,7 +35,8 @@ export class ResourcesRig {
 
   static async start(): Promise<ResourcesRig> {
     const relay = await ClientsRelay.listen();
-    const [guarded, introspecting] = [await freePort(), await freePort()];
+    const guarded = await freePort();
+    const introspecting = await freePort();
     const { caddy } = guards(() => guarded);
     if (caddy === undefined) throw new Error('deploy has nothing for Caddy');
     const started = {

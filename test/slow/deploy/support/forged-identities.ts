@@ -9,7 +9,12 @@ const names = [
   ...new Set([
     ...identity.map(([name]) => name),
     ...Object.values(claimedIdentities).flat(),
-    ...['X-Auth', 'X-Authuser', 'OIDC-CLAIM-sub', 'X-SSL-Client-CN', 'SSL-CLIENT-S-DN', 'X-MS-CLIENT-PRINCIPAL'],
+    'X-Auth',
+    'X-Authuser',
+    'OIDC-CLAIM-sub',
+    'X-SSL-Client-CN',
+    'SSL-CLIENT-S-DN',
+    'X-MS-CLIENT-PRINCIPAL',
   ]),
 ];
 /** Names that only a pattern matches. */
@@ -18,9 +23,14 @@ const madeUp = Object.keys(claimedIdentities).flatMap((pattern) =>
 );
 
 const spellings = (name: string) => [
-  ...[name, name.toLowerCase(), name.toUpperCase(), name.replace('-', '_')],
-  ...[name.replaceAll('-', '_'), name.replaceAll('-', '_').toUpperCase()],
-  ...[name.replaceAll('-', '.'), name.replaceAll('-', '|')],
+  name,
+  name.toLowerCase(),
+  name.toUpperCase(),
+  name.replace('-', '_'),
+  name.replaceAll('-', '_'),
+  name.replaceAll('-', '_').toUpperCase(),
+  name.replaceAll('-', '.'),
+  name.replaceAll('-', '|'),
 ];
 
 const forgeriesOf = (name: string): Header[][] => [

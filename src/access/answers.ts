@@ -127,11 +127,11 @@ type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
 const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, textOf(item, fields), ignoresCase);
 
 /** What an entry of `users` means: the id of a person, or the login name, with the fields to compare it with. */
-function readUser(entry: string, { fields, name, ignoresCase }: PersonValues) {
+function readUser(entry: string, { fields, name, isNameExact, ignoresCase }: PersonValues) {
   const [, id] = /^id:(\S.*)$/s.exec(entry) ?? [];
   // Digits are always an id: a person may choose the id of another one as a name.
   const isId = name === undefined || id !== undefined || /^\d+$/.test(entry);
-  return isId ? { fields, text: id ?? entry, ignoresCase } : { fields: [name], text: entry, ignoresCase: true };
+  return isId ? { fields, text: id ?? entry, ignoresCase } : { fields: [name], text: entry, ignoresCase: !isNameExact };
 }
 
 /** Whether an entry is this person's login name or id. */

@@ -55,7 +55,8 @@ function inIdToken(access: AccessAnswers): AccessAnswers {
 /** Where the id and the login name are. With a new id, the preset's login name says nothing. */
 function usersBy({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userId, userName } = values;
-  const name = userName === undefined ? {} : { name: userName };
+  // At many servers, such as those made with Django, `Ada` may register beside `ada`.
+  const name = userName === undefined ? {} : ({ name: userName, isNameExact: true } as const);
   if (userId !== undefined) return { kind: 'values', fields: [userId], ...name };
   const users = access.users ?? openidAccess.users;
   if (users.kind === 'cannot') fault('userFrom', `needs ${describe('userId')}: the id ${users.why}`);

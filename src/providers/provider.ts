@@ -76,6 +76,8 @@ export interface PersonValues extends AccessSource {
   readonly primary?: string;
   /** The field of a user's name, if `fields` has a number. A rule of digits alone never means a name. */
   readonly name?: string;
+  /** Whether names that differ in case may be those of two people. */
+  readonly isNameExact?: true;
   readonly ignoresCase?: true;
   /** A value is a domain. By default, the rule for domains reads addresses. */
   readonly isDomain?: true;

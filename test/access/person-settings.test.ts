@@ -40,7 +40,14 @@ describe('a provider by hand', () => {
       true,
       { sub: '2244994945', preferred_username: 'ada_x' },
     ],
-    ['by a nested name, in any case', [...atNested, users('ADA_X')], nested, true, undefined],
+    ['by a nested name', [...atNested, users('ada_x')], nested, true, undefined],
+    [
+      'not by a name in another case, which may be somebody else’s',
+      [...atNested, users('ADA_X')],
+      nested,
+      false,
+      undefined,
+    ],
     ['not by another id', [...atNested, users("'2244994946'")], nested, false, undefined],
     [
       'not by an id that is somebody else’s name',

@@ -25,7 +25,7 @@ export const personRows = {
     otherwise: "the preset's; sub without a preset",
   }),
   userName: row('user-name', path, {
-    help: 'where the user record has the login name; an entry of users that is no number then means it, and id:ada means an id',
+    help: 'where the user record has the login name; an entry of users that is no number then means it, in the same case, and id:ada means an id',
     otherwise: "the preset's; without it, every entry of users is an id",
   }),
   userEmail: row('user-email', path, {

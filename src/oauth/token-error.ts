@@ -3,10 +3,11 @@ import {
   failureMeantBy,
   messageMeanings,
   type ProviderErrorCode,
+  passingWords,
   refusalStatuses,
   wrongGrants,
 } from '../providers/refusals.ts';
-import type { JsonObject } from './json.ts';
+import { isObject, type JsonObject } from './json.ts';
 import { errorCodeIn, isSuccess, parseTokenAnswer } from './token-answer.ts';
 
 /** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
@@ -74,6 +75,21 @@ function meaningOf(
 /** The fields in which providers say why a status of success has no token. */
 const reasonFields = ['error', 'errors', 'message', 'msg', 'errmsg'];
 
+/** The fields in which providers say in words why there is no token. */
+const wordFields = ['error', 'error_description', 'message', 'msg', 'errmsg', 'errorType', 'code', 'type', '__type'];
+
+/** Whether an error without a known code says that a later attempt may succeed. */
+function isPassing(answer: JsonObject): boolean {
+  const { error, errors } = answer;
+  const holders = [answer, error, Array.isArray(errors) ? errors[0] : undefined].filter(isObject);
+  return holders.some((holder) =>
+    wordFields.some((field) => {
+      const value = Object.hasOwn(holder, field) ? holder[field] : undefined;
+      return typeof value === 'string' && passingWords.test(value);
+    }),
+  );
+}
+
 /** What a failed refresh means for its login, which only a refusal ends. */
 function meaningOfRefresh(
   status: number,
@@ -83,13 +99,14 @@ function meaningOfRefresh(
 ): FailureCode {
   if (meaning === 'client_refused' || meaning === 'token_endpoint_failed') return meaning;
   if (code === 'invalid_scope') return 'scope_refused';
+  const isNamed = code !== undefined && code !== 'other';
+  if (!isNamed && answer !== undefined && isPassing(answer)) return 'token_endpoint_failed';
   if (isSuccess(status)) {
     const saysWhy = code !== undefined || reasonFields.some((field) => (answer?.[field] ?? undefined) !== undefined);
     return saysWhy ? 'refresh_refused' : 'token_missing';
   }
   // Neither a firewall nor a rate limit may end the login. GitHub's rate limit answers 403 with a message.
-  const isKnown = code !== undefined && code !== 'other';
-  const isRefusal = refusalStatuses.has(status) ? answer !== undefined : isKnown;
+  const isRefusal = refusalStatuses.has(status) ? answer !== undefined : isNamed;
   return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
 }
 

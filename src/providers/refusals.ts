@@ -92,6 +92,13 @@ export const wrongGrants: ReadonlySet<string> = new Set([
   'token was already used',
 ]);
 
+/**
+ * Words of an answer that says to try again, for example at a rate limit. Withings, WeChat, Salesforce, gateways and AWS
+ * say so in the shape of a refusal, with status 200, 400 or 401.
+ */
+export const passingWords =
+  /too[ _-]?many[ _-]?requests|rate[ _-]?(?:limit|exceed)|throttl|slow[ _-]?down|temporar|unavailable|overload|(?:internal|system|server)[ _-]?(?:server[ _-]?)?error|system busy|^(?:(?:connection|gateway|request|upstream) ){0,2}time[ _-]?out\b|(?:try|retry)(?: it| your request)? (?:again )?(?:later|in a)|retry your request/i;
+
 /** The statuses with which a refresh token is refused, whatever the answer calls the reason. @see RFC 6749 §5.2 */
 export const refusalStatuses: ReadonlySet<number> = new Set([400, 401]);
 

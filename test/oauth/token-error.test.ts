@@ -92,3 +92,50 @@ describe('a token response without a token', () => {
     }
   });
 });
+
+describe('a refresh without a token', () => {
+  const refreshError = (status: number, body: unknown) =>
+    tokenError({ status, body: Buffer.from(JSON.stringify(body)) }, 'refresh_token').code;
+
+  for (const [status, body] of [
+    // Withings, with status 200 whatever happens
+    [200, { status: 601, body: {}, error: 'Too Many Requests' }],
+    [200, { status: 522, body: {}, error: 'Timeout' }],
+    // WeChat, if it is busy; Lark
+    [200, { errcode: -1, errmsg: 'system error, hints: [ req_id: x ]' }],
+    [200, { code: 20050, msg: 'internal error, please try again later' }],
+    // Salesforce
+    [400, { error: 'unknown_error', error_description: 'retry your request' }],
+    // AWS
+    [400, { __type: 'TooManyRequestsException', message: 'Rate exceeded' }],
+    [400, { __type: 'ThrottlingException' }],
+    [400, { error: 'slow_down' }],
+    // Gateways
+    [400, { error: 'timeout' }],
+    [400, { error: { message: 'upstream request timeout' } }],
+    [401, { message: 'API rate limit exceeded' }],
+    [400, { errors: [{ errorType: 'system', message: 'Service is temporarily unavailable' }] }],
+    [400, { error: { message: 'Service temporarily unavailable', type: 'OAuthException', code: 2 } }],
+  ] as const) {
+    it(`keeps its login: ${status} ${JSON.stringify(body)}`, () => {
+      expect(refreshError(status, body)).to.equal('token_endpoint_failed');
+    });
+  }
+
+  for (const [status, body] of [
+    [400, { error: 'invalid_grant', error_description: 'The token has timed out. Please try again later.' }],
+    [400, { error: 'invalid_grant', error_description: 'Token is temporarily blocked' }],
+    [401, { error: 'other', error_description: 'Session timed out long ago, please log in' }],
+    [200, { error: 'Invalid refresh token' }],
+    [200, { errcode: 40030, errmsg: 'invalid refresh_token, hints: [ req_id: x ]' }],
+    [200, { code: 20026, msg: 'refresh token expired' }],
+    [400, { status: 'BAD_REFRESH_TOKEN', message: 'missing or invalid refresh token' }],
+    [400, { errorCode: 'E0000011', errorSummary: 'Invalid token provided' }],
+    [401, { message: 'Unauthorized' }],
+    [400, {}],
+  ] as const) {
+    it(`ends its login: ${status} ${JSON.stringify(body)}`, () => {
+      expect(refreshError(status, body)).to.equal('refresh_refused');
+    });
+  }
+});

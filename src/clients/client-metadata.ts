@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { mayBeOfStranger } from '../origins/app-schemes.ts';
 import { nativeRedirectUri } from '../origins/schemas.ts';
 
 /** A client that has no entry in the configuration. */
@@ -28,6 +29,29 @@ export function redirectUrisOf(given: unknown): readonly string[] | undefined {
 }
 
 const redirectUris = v.pipe(v.array(nativeRedirectUri), v.minLength(1), v.maxLength(mostRedirectUris));
+const texts = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostRedirectUris));
+
+/**
+ * Reads the redirect URIs of a client that registers itself. A client lists the ones of all its versions, so those that
+ * it cannot have are left out.
+ *
+ * @param ownSchemes schemes of apps that such clients may have, besides those with a dot and known ones
+ * @returns undefined if they are not 1 to 20 texts
+ */
+export function registrableUris(given: unknown, ownSchemes: readonly string[]) {
+  const listed = v.safeParse(texts, given);
+  if (!listed.success) return undefined;
+  const read = listed.output.map((text) => {
+    const [uri] = redirectUrisOf([text]) ?? [];
+    return { text, uri: uri !== undefined && mayBeOfStranger(uri, ownSchemes) ? uri : undefined };
+  });
+  return {
+    redirectUris: read.flatMap(({ uri }) => uri ?? []),
+    /** The same, as the client has them. */
+    asGiven: read.flatMap(({ text, uri }) => (uri === undefined ? [] : [text])),
+    leftOut: read.flatMap(({ text, uri }) => (uri === undefined ? [text] : [])),
+  };
+}
 
 /** Reads the name of a client, as one short line for people. */
 export function clientNameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {

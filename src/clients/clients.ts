@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { AddressLimits } from '../login/address-limits.ts';
+import { mayBeOfStranger } from '../origins/app-schemes.ts';
 import { type KeyRing, keysFromFile } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 import { documentUrl } from '../urls.ts';
@@ -23,6 +24,8 @@ export interface ClientRules {
     | {
         readonly documents: DocumentRule | undefined;
         readonly registration: boolean;
+        /** Schemes of apps that they may have, besides those with a dot and known ones. */
+        readonly schemes?: readonly string[] | undefined;
         readonly days: number;
       }
     | undefined;
@@ -51,6 +54,7 @@ export function createClients(
 ) {
   // At most one front end lets in open clients: config/checks/access.ts.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
+  const schemes = openFrontEnd?.clients?.schemes ?? [];
   // This relay issues them to clients that register themselves.
   const ownIds = openFrontEnd?.clients?.registration
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
@@ -69,11 +73,19 @@ export function createClients(
   function heldBy(id: string, evenIfExpired = false): FoundClient | undefined {
     for (const ids of ownIds === undefined ? offlineIds : [...offlineIds, ownIds]) {
       const client = ids.clientIn(id, evenIfExpired);
-      const vouchedBy = ids === ownIds ? 'itself' : 'operator';
-      if (client) return { frontEnd: ids.frontEnd, client: { id, vouchedBy, ...client } };
+      if (client === undefined) continue;
+      const { frontEnd: name } = ids;
+      if (ids !== ownIds) return { frontEnd: name, client: { id, vouchedBy: 'operator', ...client } };
+      return { frontEnd: name, client: { id, vouchedBy: 'itself', ...withSchemes(client) } };
     }
     return undefined;
   }
+
+  /** A client without the redirect URIs whose schemes such clients may not have, or not any more. */
+  const withSchemes = <Of extends ClientMetadata>(client: Of): Of => ({
+    ...client,
+    redirectUris: client.redirectUris.filter((uri) => mayBeOfStranger(uri, schemes)),
+  });
 
   /** The URL of a client's document, if an identifier is one, and if the rules accept it. */
   function documentAt(id: string): URL | undefined {
@@ -89,6 +101,8 @@ export function createClients(
     areAnywhere: openFrontEnd !== undefined || offlineIds.length > 0,
     takesDocuments: openFrontEnd?.clients?.documents !== undefined,
     takesNewClients: ownIds !== undefined,
+    /** Schemes of apps that they may have, besides those with a dot and known ones. */
+    schemes,
     heldBy,
     /** The front end that lets in the client of a document, if an identifier is its URL, and if the rules accept it. */
     frontEndOfDocument: (id: string): string | undefined => (documentAt(id) ? openFrontEnd?.name : undefined),
@@ -106,7 +120,9 @@ export function createClients(
       if (openFrontEnd === undefined || url === undefined) return held;
       expectQuestion();
       const client = await documents.clientAt(url, fetchCountKeyOf(request), countFetch);
-      return { frontEnd: openFrontEnd.name, client };
+      const usable = withSchemes(client);
+      if (usable.redirectUris.length === 0) throw new RelayError('client_document_invalid');
+      return { frontEnd: openFrontEnd.name, client: usable };
     },
     /**
      * Registers a client: what it says is in the identifier that it gets, and nothing is stored.

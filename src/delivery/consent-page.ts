@@ -292,8 +292,13 @@ function destinationOf({ text }: Pages, redirectUri: string): Content {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === 'https:') return hostOf(host);
   if (protocol === 'http:') return text('consent_this_device', { host: hostname });
-  return text('consent_this_app', { scheme: protocol.slice(0, -1) });
+  const scheme = protocol.slice(0, -1);
+  // The host is that of an extension in an editor: vscode://publisher.extension
+  const shown = host.length > longestHost ? `${host.slice(0, longestHost)}…` : host;
+  return text('consent_this_app', { scheme: shown === '' ? scheme : `${scheme}://${shown}` });
 }
+
+const longestHost = 60;
 
 /** A host whose owner stands out: `accounts.google.com.evil.example` is somebody's at evil.example. */
 function hostOf(host: string): Content {

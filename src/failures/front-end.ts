@@ -51,7 +51,7 @@ export const frontEndFailures = {
   }),
   ...each('invalid_redirect_uri', {
     redirect_uris_invalid:
-      'The redirect_uris must be a list of 1 to 20 addresses: https, http on 127.0.0.1, [::1] or localhost, or a scheme with a dot such as com.example.app:/callback.',
+      'The redirect_uris must be a list of 1 to 20 addresses, and one of them must be https, http on 127.0.0.1, [::1] or localhost, or of an app: a scheme with a dot such as com.example.app:/callback, that of a known editor, or one of clients.schemes.',
   }),
   ...each('invalid_target', {
     resource_refused: 'The resource must be a URL without a fragment, given once: the one of the login.',

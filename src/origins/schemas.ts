@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { httpUrl, whyTaken } from '../urls.ts';
+import { appSchemeOf } from './app-schemes.ts';
 import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
 import { examplePage, isOnThisMachine, originOf, type RedirectUri, withAnyPort } from './redirect-uri.ts';
@@ -34,20 +35,19 @@ const pageUri = v.pipe(
   }),
 );
 
-/** A scheme with a dot: the name of a domain, in reverse. @see RFC 8252 §7.1 */
-const ofApp = /^[a-z][a-z0-9+-]*\.[a-z0-9+.-]*:\//i;
-
-/** An address that opens an app: `com.example.app:/callback`. Its characters are those of URIs. @see RFC 3986 §2 */
+/** An address that opens an app: `com.example.app:/callback`, `vscode://publisher.extension/callback`. Its characters are those of URIs. @see RFC 3986 §2 */
 const appUri = v.pipe(
   v.string(),
   v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be ASCII, without spaces'),
   v.transform((text) => URL.parse(text)),
   v.check(
-    (url) => url !== null && ofApp.test(url.href) && url.username === '' && !url.href.includes('#'),
+    (url) => url !== null && appSchemeOf(url.href) !== undefined && !hasUserOrFragment(url),
     'must be a URL without user name and fragment',
   ),
   v.transform((url): RedirectUri => url?.href ?? ''),
 );
+
+const hasUserOrFragment = ({ username, password, href }: URL) => username + password !== '' || href.includes('#');
 
 export const maxRedirectUriLength = 512;
 
@@ -56,10 +56,10 @@ export const redirectUri = v.pipe(
   v.string(),
   v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
   v.check(
-    (text) => /^https?:/i.test(text) || ofApp.test(text),
-    'must start with https:// (or http://), or with a scheme of an app that has a dot (com.example.app:/callback)',
+    (text) => /^https?:/i.test(text) || appSchemeOf(text) !== undefined,
+    'must start with https:// (or http://), or with a scheme of an app and a slash (com.example.app:/callback), which no browser or system acts on itself',
   ),
-  v.lazy((text) => (ofApp.test(`${text}`) ? appUri : pageUri)),
+  v.lazy((text) => (/^https?:/i.test(`${text}`) ? pageUri : appUri)),
 );
 
 /** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */

@@ -1,6 +1,6 @@
-import { clientNameOf, redirectUrisOf } from '../clients/client-metadata.ts';
+import { clientNameOf, registrableUris } from '../clients/client-metadata.ts';
 import type { Clients } from '../clients/clients.ts';
-import { RelayError } from '../failures/relay-error.ts';
+import { beginningOf, RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
@@ -9,14 +9,23 @@ import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 
+/** Redirect URIs in one line of the log. */
+const mostLogged = 5;
+
 /** `POST /auth/<registration>/register`: registers a client, and stores nothing. @see RFC 7591 §3 */
 export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { grantTypes } }: Served): Handler {
   return async (ctx: Context) => {
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
     const metadata = parseJsonObject(await readBody(ctx));
     if (metadata === undefined) throw new RelayError('client_metadata_invalid');
-    const redirectUris = redirectUrisOf(metadata['redirect_uris']);
-    if (redirectUris === undefined) throw new RelayError('redirect_uris_invalid');
+    const {
+      redirectUris = [],
+      asGiven,
+      leftOut = [],
+    } = registrableUris(metadata['redirect_uris'], clients.schemes) ?? {};
+    const asked = leftOut.length === 0 ? undefined : leftOut.slice(0, mostLogged).map(beginningOf).join(' ');
+    if (redirectUris.length === 0) throw new RelayError('redirect_uris_invalid', { asked });
+    ctx.state.asked = asked;
     const { origin } = ctx.req.headers;
     const isOwn = matchesAny(originsOf({ origin: undefined, redirectUris }));
     if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
@@ -24,7 +33,7 @@ export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { gran
     ctx.body = {
       client_id: await clients.register(client, ctx.req),
       client_name: client.name,
-      redirect_uris: metadata['redirect_uris'],
+      redirect_uris: asGiven,
       token_endpoint_auth_method: 'none',
       grant_types: grantTypes,
       response_types: ['code'],

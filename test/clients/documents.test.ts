@@ -177,7 +177,7 @@ describe('a client that publishes a metadata document', () => {
     'an empty list of redirect URIs': { redirect_uris: [] },
     'redirect URIs that are no list': { redirect_uris: loopback },
     'no redirect URI that a native client may have': {
-      redirect_uris: ['javascript:alert(1)', 'http://example.com/', 'cursor://x', 1],
+      redirect_uris: ['javascript:alert(1)', 'http://example.com/', 'unheardof://x', 1],
     },
     'more than 5 KiB': { more: 'x'.repeat(5 * 1024) },
   })) {
@@ -188,11 +188,11 @@ describe('a client that publishes a metadata document', () => {
   }
 
   it('may list redirect URIs that the relay does not accept beside others', async () => {
-    respond = documentWith({ redirect_uris: ['javascript:alert(1)', 'cursor://x/', loopback] });
+    respond = documentWith({ redirect_uris: ['javascript:alert(1)', 'unheardof://x/', loopback] });
     const id = newId();
     await expectAsked(id);
     await expectRefused(id, 400, { redirect_uri: 'javascript:alert(1)' });
-    await expectRefused(id, 400, { redirect_uri: 'cursor://x/' });
+    await expectRefused(id, 400, { redirect_uri: 'unheardof://x/' });
     await expectRefused(id, 400, { redirect_uri: 'http://127.0.0.1:4000/other' });
   });
 

@@ -101,32 +101,76 @@ describe('a client that registers itself', () => {
     expect(metadata).not.to.have.property('client_id_metadata_document_supported');
   });
 
-  for (const uri of [
-    'http://example.com/callback',
-    'https://user@example.com/',
-    'https://example.com/#fragment',
-    'https://*.example.com/',
-    'https://example.com/?code=1',
-    'javascript:alert(1)',
-    '\u0001javascript:alert(1)',
-    'java\tscript:alert(1)',
-    'data:text/html,x',
-    'file:///x',
-    'blob:https://example.com/x',
-    'about:blank',
-    'vbscript:x',
-    'myapp:/x',
-    `https://example.com/${'x'.repeat(512)}`,
-    '',
-    1,
-    null,
+  it('can have the redirect URIs of editors, and logs in at each', async () => {
+    const redirect_uris = [
+      'cursor://anysphere.cursor-mcp/oauth/callback',
+      'https://www.cursor.com/agents/mcp/oauth/callback',
+      'http://localhost:8787/callback',
+      'vscode://publisher.ext/auth/callback',
+      'vscode-insiders://publisher.ext/auth/callback',
+      'com.example.app:/callback',
+    ];
+    const answer = await register({ redirect_uris });
+    expect([answer.status, jsonOf(answer)['redirect_uris']]).to.deep.equal([201, redirect_uris]);
+    const client_id = `${jsonOf(answer)['client_id']}`;
+    for (const redirect_uri of redirect_uris) {
+      const question = await ask({ client_id, redirect_uri });
+      const { back, code } = await agree(question);
+      expect(back.href.startsWith(`${redirect_uri}?`), back.href).to.equal(true);
+      expect((await relay().redeem(question.start, code)).status).to.equal(200);
+    }
+    const [redirect_uri = ''] = redirect_uris;
+    expect((await ask({ client_id, redirect_uri })).text).to.contain('cursor://anysphere.cursor-mcp');
+    for (const other of ['cursor://evil.example/oauth/callback', 'cursor://anysphere.cursor-mcp/other']) {
+      expectRefused((await ask({ client_id, redirect_uri: other })).page);
+    }
+  });
+
+  for (const [uri, logged] of [
+    ['unheardof://cb', 'unheardof://cb'],
+    ['myapp:/x', 'myapp:/x'],
+    ['http://example.com/callback?secret', 'http://example.com/callback…'],
+    ['https://user:password@example.com/', 'https://…@example.com/'],
+    ['https://example.com/#fragment', 'https://example.com/…'],
+    ['https://*.example.com/', 'https://*.example.com/'],
+    ['https://example.com/?code=1', 'https://example.com/…'],
+    ['javascript:alert(1)', 'javascript:alert(1)'],
+    ['\u0001javascript:alert(1)'],
+    ['java\tscript:alert(1)'],
+    [' javascript:alert(1)'],
+    ['data:text/html,x'],
+    ['file:///x'],
+    ['blob:https://example.com/x'],
+    ['about:blank'],
+    ['vbscript:x'],
+    ['intent://x#Intent;scheme=http;end'],
+    ['ms-settings://x'],
+    ['x-apple.systempreferences://x'],
+    [`https://example.com/${'x'.repeat(512)}`],
+    [''],
   ]) {
-    it(`cannot register the redirect URI ${JSON.stringify(uri)?.slice(0, 60)}`, async () => {
+    it(`is registered without the redirect URI ${JSON.stringify(uri)?.slice(0, 60)}, and with the others`, async () => {
+      const answer = await register({ redirect_uris: [uri, loopback, uri] });
+      expect([answer.status, jsonOf(answer)['redirect_uris']]).to.deep.equal([201, [loopback]]);
+      const client_id = `${jsonOf(answer)['client_id']}`;
+      if (logged !== undefined) {
+        expect(relay().lines.at(-1)).to.deep.include({ asked: `${logged} ${logged}`, status: 201 });
+      }
+      expectRefused((await ask({ client_id, redirect_uri: uri })).page);
+      expect((await ask({ client_id })).page.status).to.equal(200);
+      const alone = await register({ redirect_uris: [uri] });
+      expect(alone.status).to.equal(400);
+      expect(jsonOf(alone)).to.include({ error: 'invalid_redirect_uri' });
+    });
+  }
+
+  it('cannot register a list with something else than texts', async () => {
+    for (const uri of [1, null, [loopback], { toString: loopback }]) {
       const answer = await register({ redirect_uris: [loopback, uri] });
       expect(answer.status).to.equal(400);
       expect(jsonOf(answer)).to.include({ error: 'invalid_redirect_uri' });
-    });
-  }
+    }
+  });
 
   const long = Array.from({ length: 12 }, (_, i) => `https://example.com/${i}${'x'.repeat(400)}`);
   for (const [what, body, status, error] of [
@@ -512,6 +556,26 @@ describe('the consent of a person', () => {
     });
     expect(framed.status).to.equal(400);
     expect(`${framed.body}`).not.to.contain('name="consent"');
+  });
+});
+
+describe('a client whose scheme the operator has listed', () => {
+  const withSchemes = (schemes: string) => ({
+    frontEnds: `  tools: { kind: native, clients: { registration: true, schemes: [${schemes}] } }\n`,
+  });
+  const own = clientsRelay(() => withSchemes('acmeide'));
+
+  it('logs in there, until a reload takes the scheme away', async () => {
+    const redirect_uri = 'acmeide://cb';
+    const metadata = JSON.stringify({ redirect_uris: ['AcmeIDE://cb', 'otheride://cb', loopback] });
+    const answer = jsonOf(await own().post('register', metadata));
+    expect(answer['redirect_uris']).to.deep.equal(['AcmeIDE://cb', loopback]);
+    const client_id = `${answer['client_id']}`;
+    const { back } = await own().agree(await own().ask({ client_id, redirect_uri }));
+    expect(back.href).to.match(/^acmeide:\/\/cb\?/);
+    await own().restart(withSchemes('another'));
+    expectRefused((await own().ask({ client_id, redirect_uri })).page);
+    expect((await own().ask({ client_id })).page.status).to.equal(200);
   });
 });
 

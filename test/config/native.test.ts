@@ -20,6 +20,24 @@ describe('the configuration of a native front end', () => {
     });
   });
 
+  it('takes every scheme that no browser and no system acts on', () => {
+    const uris = ['vscode://acme.notes/auth', 'cursor://anysphere.cursor-mcp/cb', 'myapp://callback', 'web+notes:/cb'];
+    const { config } = readFileConfig(file(`kind: native, redirect-uris: ["${uris.join('", "')}"]`));
+    expect(config.frontEnds[0].redirectUris).to.deep.equal(uris);
+  });
+
+  it('takes schemes that clients may have that nobody registered, except for those that systems act on', () => {
+    const withSchemes = (schemes: string) => file(`kind: native, clients: { registration: true, schemes: ${schemes} }`);
+    const { config } = readFileConfig(withSchemes('[acmeide, AcmeReader]'));
+    expect(config.frontEnds[0].clients).to.deep.include({ schemes: ['acmeide', 'acmereader'] });
+    for (const scheme of ['javascript', 'File', 'ms-word', 'https', 'view-source', 'x-apple.systempreferences']) {
+      expect(faultsOfFile(withSchemes(`[${scheme}]`)).join(), scheme).to.contain('clients.schemes must not have');
+    }
+    for (const scheme of ['"acme://"', '"1acme"', `"${'x'.repeat(41)}"`]) {
+      expect(faultsOfFile(withSchemes(`[${scheme}]`)).join(), scheme).to.contain('clients.schemes must be');
+    }
+  });
+
   it('does not quote a secret in place of the file with its keys', () => {
     const found = faultsOfFile(file('client-key-file: b5a1c0de'));
     expect(found.join()).to.contain('front-ends.tools.client-key-file').and.not.contain('b5a1c0de');
@@ -30,10 +48,13 @@ describe('the configuration of a native front end', () => {
   const bare = 'must be a URL without user name and fragment';
   for (const [uri, fault] of Object.entries({
     'javascript:alert(1)': scheme,
-    'JaVaScRiPt:alert(1)': scheme,
+    'JaVaScRiPt://x/%0aalert(1)': scheme,
     'data:text/html,x': scheme,
     'file:///etc/passwd': scheme,
-    'myapp:/callback': scheme,
+    'ms-settings://x': scheme,
+    'intent://x': scheme,
+    'itms-services://x': scheme,
+    'myapp:callback': scheme,
     'http://example.com/': https,
     'http://127.0.0.2/': https,
     'com.example.app://user@host/': bare,

@@ -57,7 +57,7 @@ describe('the redirect URIs of the front end', () => {
 
   it('are named by number in a fault', () => {
     expect(faultsOf(`${app}/a`, 'ftp://app.example.com')).to.deep.equal([
-      `${name} number 2 must start with https:// (or http://), or with a scheme of an app that has a dot (com.example.app:/callback)`,
+      `${name} number 2 must start with https:// (or http://), or with a scheme of an app and a slash (com.example.app:/callback), which no browser or system acts on itself`,
     ]);
     const FRONTEND_REDIRECT_URI = `${app}/a https://other.example`;
     expect(faults({ environment: { ...minimal, FRONTEND_REDIRECT_URI } })).to.deep.equal([

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isAppScheme } from '../../origins/app-schemes.ts';
 import { longestDays } from '../../sealing/lifetimes.ts';
 import { documentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
@@ -78,6 +79,17 @@ const documents = v.pipe(
   ),
 );
 
+/** Names of schemes with spaces between them, without their colons. */
+const schemes = v.pipe(
+  v.string(),
+  v.transform((given) => given.toLowerCase().split(' ')),
+  v.check(
+    (names) => names.every((name) => /^[a-z][a-z0-9+.-]{0,39}$/.test(name)),
+    'must be names of schemes, such as acmeide',
+  ),
+  v.check((names) => names.every(isAppScheme), 'must not have a scheme that a browser or the system acts on itself'),
+);
+
 /** The settings of `clients`: which programs may log in at a native front end without an entry of their own. */
 export const clientRows = {
   documents: client('documents', documents, {
@@ -88,6 +100,12 @@ export const clientRows = {
   registration: client('registration', trueOrFalse, {
     help: 'whether clients may register themselves (RFC 7591)',
     default: 'false',
+  }),
+  schemes: client('schemes', schemes, {
+    help: 'schemes of apps, such as acmeide, that these clients may have in redirect URIs, besides those with a dot and those of known editors',
+    otherwise: 'none',
+    repeatable: true,
+    unquoted: true,
   }),
   days: client('days', wholeNumber(1, longestDays.clientId), {
     help: 'days after which such a registration ends',

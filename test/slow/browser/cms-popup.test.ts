@@ -7,10 +7,12 @@ import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 
-/** Posts the greeting to the popup again and again, as if it had been asked. */
-const insist = `<script>
-  setInterval(() => (typeof popup === 'object' ? popup : open('', 'auth')).postMessage('${greeting}', '*'), 50);
-</script>`;
+/**
+ * Posts the greeting to the popup again and again, as if it had been asked.
+ *
+ * @param popup the window, as JavaScript
+ */
+const insist = (popup: string) => `<script>setInterval(() => ${popup}.postMessage('${greeting}', '*'), 50);</script>`;
 
 describe('the popup of a CMS in Chromium', () => {
   const openBrowser = useBrowser();
@@ -104,7 +106,7 @@ describe('the popup of a CMS in Chromium', () => {
   });
 
   it("posts nothing to a stranger's page that opens it", async () => {
-    const path = site().publish(cmsPage(site().relay, '') + insist);
+    const path = site().publish(cmsPage(site().relay, '') + insist('popup?'));
     const { page, popup } = await logIn(site().attacker + path);
     await givesUp(popup);
     const { origin } = new URL(site().frontEnd);
@@ -115,7 +117,8 @@ describe('the popup of a CMS in Chromium', () => {
 
   it("posts nothing to a page that takes the CMS's place", async () => {
     const { page, popup } = await openPopup();
-    const path = site().publish(cmsPage(site().relay, '') + insist);
+    // Opened by its name, the window of the page before is there.
+    const path = site().publish(cmsPage(site().relay, '') + insist("open('', 'auth')"));
     // As a link or script of the page would: the two windows stay connected.
     await page.evaluate(`location.href = '${site().attacker + path}'`);
     await page.waitForURL(site().attacker + path);

@@ -95,7 +95,7 @@ async function idOf(users: PersonValues, record: Item, ask: Ask): Promise<string
 export function unknownIdentity(fields: readonly FieldFault[]): RelayError {
   const faults = fields.map(({ field, reason }) => `${field} ${faultTexts[reason]}`).join(', and ');
   const detail = `The provider does not say who the person is: ${faults}. Only the operator can fix this.`;
-  return new RelayError('identity_unknown', { status: 400, oauthError: 'access_denied', detail, fields });
+  return new RelayError('identity_unknown', { detail, fields });
 }
 
 const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {

@@ -64,10 +64,8 @@ export class RelayError extends Error {
     this.status = more.status ?? failure.status ?? 400;
     this.detail = more.detail ?? failure.detail;
     const { retryIn } = more;
-    // A failure that no retry changes has no time for one.
-    const isLasting = more.status === 400;
     this.headers = {
-      ...(isLasting ? {} : failure.headers),
+      ...failure.headers,
       ...more.headers,
       ...(retryIn !== undefined && { 'Retry-After': String(Math.ceil(retryIn / 1000)) }),
     };

@@ -57,8 +57,9 @@ export const resourceFailures = {
       'What the resource is to learn of this person does not fit into a token: there are too many groups. Only the operator can fix this.',
     provider_token_too_long:
       "The provider's access token is too long to be passed on to the server of this resource. Only the operator can fix this.",
+    identity_unknown: 'The provider does not say who the person is. Only the operator can fix this.',
   }),
-  identity_unknown: {
+  identity_unchecked: {
     status: 503,
     detail: 'The provider did not say who the person is. Nothing is lost: try again in a moment.',
     detailOnceSpent: 'The provider did not say who the person is. Start the login again in a moment.',

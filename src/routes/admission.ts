@@ -28,8 +28,8 @@ type Tokens = RevocableTokens & Evidence;
  * revokes the tokens of a person who may not.
  *
  * @returns undefined if there is nothing to check. The check gives who the person is, if the login is for a resource, or
- *   throws a `RelayError`: `access_refused`, `access_unchecked`, `identity_unknown`, or `token_invalid` if the provider
- *   does not know the access token
+ *   throws a `RelayError`: `access_refused`, `access_unchecked`, `identity_unchecked` in its place if the login is for a
+ *   resource, `identity_unknown`, or `token_invalid` if the provider does not know the access token
  */
 function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Context) {
   const allows = registration.allowsAt(frontEnd, resource);
@@ -47,7 +47,7 @@ function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Con
     if (!isOpenToAll) ctx.state.access = 'unchecked';
     const verdict = await registration
       .verdictOn(tokens, allows, question, observe)
-      .catch(resource === undefined ? undefined : failUnknown);
+      .catch(resource === undefined ? undefined : failUnchecked);
     const { refusedBy, person, identity, fields } = verdict;
     ctx.state.person = identity?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
@@ -66,8 +66,8 @@ function expectFitting(identity: Identity | undefined): Identity | undefined {
 }
 
 /** Without an identity there is no token. This failure makes clients try again, without a browser. */
-function failUnknown(error: unknown): never {
-  throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unknown') : error;
+function failUnchecked(error: unknown): never {
+  throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unchecked') : error;
 }
 
 /**

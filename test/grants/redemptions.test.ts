@@ -45,7 +45,7 @@ function redeemer(home: Home) {
           async ({ accessToken, expiresIn }, giveBack) => {
             if (isUsable) return `${accessToken} ${expiresIn}`;
             await giveBack();
-            throw new RelayError('identity_unknown');
+            throw new RelayError('identity_unchecked');
           },
         )
         .catch(codeOf);
@@ -102,12 +102,12 @@ describe('the redemption of a code', () => {
 
   describe('whose answer the front end did not get', () => {
     beforeEach(async () => {
-      expect(await relay.redeem('a', { isUsable: false })).to.equal('identity_unknown');
+      expect(await relay.redeem('a', { isUsable: false })).to.equal('identity_unchecked');
     });
 
     it('gives it later, once, with the lifetimes that are left, and exchanges nothing again', async () => {
       time += 10_000;
-      expect(await relay.redeem('a', { isUsable: false })).to.equal('identity_unknown');
+      expect(await relay.redeem('a', { isUsable: false })).to.equal('identity_unchecked');
       time += 10_000;
       expect(await relay.redeem('a')).to.equal('token 3580');
       expect(await relay.redeem('a')).to.equal('code_redeemed');
@@ -133,7 +133,7 @@ describe('the redemption of a code', () => {
   });
 
   it('revokes an answer that nobody has fetched when the code expires', async () => {
-    expect(await relay.redeem('a', { isUsable: false, left: 20 })).to.equal('identity_unknown');
+    expect(await relay.redeem('a', { isUsable: false, left: 20 })).to.equal('identity_unchecked');
     await eventually(async () => expect(relay.seen.revoked).to.deep.equal(['token']));
     expect(await relay.redeem('a')).to.equal('code_redeemed');
   });
@@ -185,7 +185,7 @@ describe('the redemption of a code at relays that share a memory', () => {
     await eventually(async () => expect(first.seen.exchanged).to.equal(1));
     expect(await second.redeem('a')).to.equal('code_redeemed');
     resolve(response);
-    expect(await slow).to.equal('identity_unknown');
+    expect(await slow).to.equal('identity_unchecked');
     expect(await second.redeem('a')).to.equal('token 3600');
   });
 

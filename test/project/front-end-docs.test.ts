@@ -28,6 +28,7 @@ const ofResources: readonly string[] = [
   'token_of_relay',
   'identity_too_long',
   'identity_unknown',
+  'identity_unchecked',
   'host_unknown',
   'websocket_unsupported',
   'upstream_unreachable',

@@ -31,6 +31,7 @@ describe('twenty tabs in Chromium that log in at once with a state of 2,048 char
   async function finish(page: Page): Promise<URLSearchParams> {
     const state = new URL(page.url()).searchParams.get('state');
     await authorize(page, 'Ada Lovelace');
+    await page.waitForURL(({ origin }) => origin === site().frontEnd);
     const isItsCallback = (url: URL) => url.pathname.endsWith('/callback') && url.searchParams.get('state') === state;
     const { location = '' } = await site().exchange(({ url }) => isItsCallback(url));
     expect(new URL(location).origin).to.equal(site().frontEnd);
@@ -42,7 +43,9 @@ describe('twenty tabs in Chromium that log in at once with a state of 2,048 char
     const others = Array.from({ length: 19 }, () => first.context().newPage());
     const tabs = await Promise.all([first, ...(await Promise.all(others))]);
     const states = tabs.map(() => randomBytes(1536).toString('base64url'));
-    await Promise.all(tabs.map((tab, index) => start(tab, states[index] ?? '')));
+    // The provider of the demo takes a form only from the browser that it knows by its cookie, and knows it after this.
+    await start(first, states[0] ?? '');
+    await Promise.all(tabs.slice(1).map((tab, index) => start(tab, states[index + 1] ?? '')));
     expect(await sizeOfCookies(first)).to.be.within(3000, 8191);
 
     // The browser says which login is the newest: the one whose parts it kept.

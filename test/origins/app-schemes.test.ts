@@ -34,8 +34,19 @@ const actedOn = [
     'smb',
     'steam',
   ],
-  ...['ms-settings', 'ms-word', 'ms-appinstaller', 'microsoft-edge', 'microsoft.windows.camera', 'search-ms', 'shell'],
-  ...['chrome-extension', 'chrome-untrusted', 'moz-extension', 'moz-icon', 'safari-web-extension', 'devtools'],
+  'ms-settings',
+  'ms-word',
+  'ms-appinstaller',
+  'microsoft-edge',
+  'microsoft.windows.camera',
+  'search-ms',
+  'shell',
+  'chrome-extension',
+  'chrome-untrusted',
+  'moz-extension',
+  'moz-icon',
+  'safari-web-extension',
+  'devtools',
   ...[
     'itms',
     'itms-apps',
@@ -46,7 +57,16 @@ const actedOn = [
     'x-apple.systempreferences',
     'googlechromes',
   ],
-  ...['com.apple.tv', 'com.android.settings', 'android-app', 'content', 'ldap', 'telnet', 'jnlp', 'urn', 'tag', 'mid'],
+  'com.apple.tv',
+  'com.android.settings',
+  'android-app',
+  'content',
+  'ldap',
+  'telnet',
+  'jnlp',
+  'urn',
+  'tag',
+  'mid',
 ];
 
 /** Ways to write the same address that a browser, a proxy or a parser may take for it. */
@@ -113,7 +133,11 @@ describe('the address of an app', () => {
         'myapp://x/?code=1',
         'myapp:/?state=1',
       ],
-      ...['myapp://x/"', 'myapp://x/<', 'myapp://x/\\', 'myapp://x/ä', 'myapp://x:99999/'],
+      'myapp://x/"',
+      'myapp://x/<',
+      'myapp://x/\\',
+      'myapp://x/ä',
+      'myapp://x:99999/',
     ]) {
       expect(v.safeParse(nativeRedirectUri, address).success, address).to.equal(false);
     }
@@ -121,9 +145,19 @@ describe('the address of an app', () => {
 
   it('may be that of a client that nobody registered if it has a dot, is known, or is listed', () => {
     for (const uri of [
-      ...['com.example.app:/cb', 'cursor://x/cb', 'vscode://a.b/cb', 'vscode-insiders://a.b/cb', 'vscodium://a.b/cb'],
-      ...['windsurf://x/cb', 'zed://x/cb', 'warp://x/cb', 'raycast://x/cb', 'exp://192.0.2.7:8081/cb', 'mine://cb'],
-      ...['https://app.example/cb', 'http://127.0.0.1:*/cb'],
+      'com.example.app:/cb',
+      'cursor://x/cb',
+      'vscode://a.b/cb',
+      'vscode-insiders://a.b/cb',
+      'vscodium://a.b/cb',
+      'windsurf://x/cb',
+      'zed://x/cb',
+      'warp://x/cb',
+      'raycast://x/cb',
+      'exp://192.0.2.7:8081/cb',
+      'mine://cb',
+      'https://app.example/cb',
+      'http://127.0.0.1:*/cb',
     ]) {
       expect(mayBeOfStranger(uri, ['mine']), uri).to.equal(true);
     }

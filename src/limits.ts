@@ -76,7 +76,7 @@ export const limits = {
   idTokenSize: 15 * 1024,
   /** A refresh token, as UTF-8. A longer one would not fit, sealed, into the body of a refresh. */
   refreshTokenSize: 8 * 1024,
-  /** A field of a token answer or of a callback that front ends get besides tokens, as UTF-8. */
+  /** A field of a token answer or of a callback that front ends get besides tokens, as UTF-8 in JSON. */
   extraFieldSize: 512,
   /** The revocation during a logout. */
   logoutTime: 3_000,

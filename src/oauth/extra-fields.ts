@@ -34,12 +34,18 @@ export const takenFields: readonly string[] = [
   'prototype',
 ];
 
+/**
+ * The bytes that a text takes in a sealed code or token. A control character takes six there, and what is sealed has a
+ * limit: a code with four fields that were counted otherwise could be too long to be opened again.
+ */
+const sealedSize = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
+
 /** Picks the texts with these names. Others, and those over the limit, are left out. */
 export function pickTexts(names: readonly string[] | undefined, read: (name: string) => unknown) {
   const found = names?.flatMap((name) => {
     const value = read(name);
     const isUsable = typeof value === 'string' && value !== '' && value.isWellFormed();
-    return isUsable && Buffer.byteLength(value) <= limits.extraFieldSize ? [[name, value] as const] : [];
+    return isUsable && sealedSize(value) <= limits.extraFieldSize ? [[name, value] as const] : [];
   });
   return found?.length ? (Object.fromEntries(found) as ExtraFields) : undefined;
 }

@@ -143,7 +143,18 @@ describe('fields that a provider gives besides its tokens', () => {
   });
 
   describe('that cannot be used', () => {
-    const unusable = [7, true, null, { a: 1 }, ['x'], '', 'x'.repeat(513), '🔑'.repeat(129), '\ud800'];
+    const unusable = [
+      7,
+      true,
+      null,
+      { a: 1 },
+      ['x'],
+      '',
+      'x'.repeat(513),
+      '🔑'.repeat(129),
+      '\u0001'.repeat(86),
+      '\ud800',
+    ];
     it('are left out, and named in one warning each, without the value', async () => {
       await relay().restart(settings);
       for (const value of unusable) {

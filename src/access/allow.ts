@@ -1,6 +1,12 @@
 import { hash } from 'node:crypto';
 import { openidAccess } from '../providers/identity-servers.ts';
-import { type AccessAnswer, type AccessAnswers, type AccessRule, accessRules } from '../providers/provider.ts';
+import {
+  type AccessAnswer,
+  type AccessAnswers,
+  type AccessRule,
+  accessRules,
+  type Provider,
+} from '../providers/provider.ts';
 
 /** Who may log in: one match of any rule is enough. */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
@@ -39,13 +45,26 @@ export function allowsOf(
   return [allow, ...guarded.map((one) => one?.allow)].map((one) => one && allowAt(one, name));
 }
 
-/** Names the rules of several `allow`s: other rules have another name. The order of what a rule lists does not count. */
-export function rulesId(allows: readonly (Allow | undefined)[]): string {
+/** Where a provider says who a person is. */
+export type PersonSource = Pick<Provider, 'access' | 'userFrom'>;
+
+/**
+ * Names the rules that decide who a person is and whether the person is allowed: other rules have another name. The
+ * order of what a rule lists does not count.
+ *
+ * A token keeps the name. Without the fields in it, an operator who no longer trusts a field that people can edit would
+ * leave the tokens good whose id came from that field.
+ */
+export function rulesId(
+  allows: readonly (Allow | undefined)[],
+  { access, userFrom }: PersonSource,
+  { groupsClaim }: Pick<Allow, 'groupsClaim'>,
+): string {
   const sorted = allows.map((allow) => [
     allow?.groupsClaim,
     ...accessRules.map((rule) => allow?.[rule]?.toSorted((one, other) => (one < other ? -1 : 1))),
   ]);
-  return hash('sha256', JSON.stringify(sorted), 'base64url').slice(0, 16);
+  return hash('sha256', JSON.stringify([sorted, access, userFrom, groupsClaim]), 'base64url').slice(0, 16);
 }
 
 /** How a provider answers a rule, or why it cannot. */

@@ -1,3 +1,4 @@
+import type { PersonSource } from '../access/allow.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
 import type { Provider } from '../providers/provider.ts';
 import { comparable, type Resource } from '../resources/resource.ts';
@@ -27,6 +28,11 @@ const issuerOf = (settings: RegistrationConfig['provider']) =>
 export function peopleOf({ provider }: RegistrationConfig): string {
   if ('discovered' in provider) return provider.discovered.issuer;
   return provider.known.issuer ?? provider.known.userUrl ?? provider.known.tokenUrl;
+}
+
+/** Where the provider of a registration says who a person is. Metadata do not change it. */
+export function personSourceOf({ provider }: RegistrationConfig): PersonSource {
+  return 'discovered' in provider ? provider.discovered.given : provider.known;
 }
 
 /** The front ends that a registration serves. */

@@ -9,6 +9,7 @@ import {
   audienceOfRegistration,
   frontEndsOf,
   peopleOf,
+  personSourceOf,
   refreshPolicyOf,
   resourcesOf,
 } from '../config/registration-config.ts';
@@ -193,7 +194,9 @@ function doorsOf(
   const people = peopleOf(registered);
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
   return resources.map((resource) => {
-    const rules = new Map(frontEnds.map((one) => [one.name, rulesId(allowsOf(registered, [one, resource]))]));
+    const rulesFor = (frontEnd: FrontEndConfig) =>
+      rulesId(allowsOf(registered, [frontEnd, resource]), personSourceOf(registered), resource.identity);
+    const rules = new Map(frontEnds.map((one) => [one.name, rulesFor(one)]));
     /** What tokens of a front end or its client are bound to. Undefined: it may not use the resource any more. */
     const audienceOf = (frontEndName: string, client: string | undefined) => {
       const frontEnd = byName.get(frontEndName);

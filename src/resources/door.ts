@@ -1,4 +1,3 @@
-import { rulesId } from '../access/allow.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { AccessTokenContent, createAccessTokens } from './access-tokens.ts';
@@ -39,7 +38,7 @@ export function createDoor(
   return {
     resource,
     /** After a reload, the door of the same resource has the same key unless that changed what requests meet. */
-    key: JSON.stringify([resource.audience, rulesId([resource.allow]), resource.upstream]),
+    key: JSON.stringify([resource.audience, resource.upstream]),
     /** What a token holds. Asks no provider. @throws {RelayError} `resource_token_invalid` or `resource_token_expired` */
     async open(token: string): Promise<AccessTokenContent> {
       const opened = by.tokens.open(token, resource);
@@ -51,8 +50,11 @@ export function createDoor(
       return opened;
     },
     closedTo,
-    /** Whether the present keys open a token here, whatever it holds. */
-    hasKeyOf: (token: string): boolean => by.tokens.open(token, resource) !== undefined,
+    /** Whether the present keys open a token here, and the present rules are those by which it was granted. */
+    isGrantedNow(token: string): boolean {
+      const opened = by.tokens.open(token, resource);
+      return opened !== undefined && !areRulesOld(opened);
+    },
     /** Names a person apart from those of other providers, and alike at two doors of one provider. */
     nameOf: ({ sub }: Pick<AccessTokenContent, 'sub'>): string => `${by.people} ${sub}`,
   };

@@ -17,7 +17,7 @@ export interface Stream {
   readonly opened: AccessTokenContent;
   /** Whether it waits for events: it ends with its token. */
   readonly isListening: boolean;
-  /** Whether the present keys still open what the request has shown. */
+  /** Whether the present keys and rules still open the door to what the request has shown. */
   mayStayAt(door: Door): boolean;
   end(why: Cut): void;
 }

@@ -84,7 +84,11 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
     const isListening = method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen';
     // The client of a stream that the stop has ended comes back at once, on the same connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
-    const call = callOf(ctx, { door, opened, isListening, mayStayAt: (present) => present.hasKeyOf(token) }, context);
+    const call = callOf(
+      ctx,
+      { door, opened, isListening, mayStayAt: (present) => present.isGrantedNow(token) },
+      context,
+    );
     await passOn(ctx, {
       method,
       url,

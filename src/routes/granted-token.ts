@@ -63,7 +63,7 @@ function tokenFor(
     audience: frontEnd.audience,
     login: content?.login ?? newLoginId(),
     ...identity,
-    rules: rulesId(registration.allowsAt(frontEnd, resource)),
+    rules: rulesId(registration.allowsAt(frontEnd, resource), registration.provider, resource.identity),
     providerToken: actsAtProvider(resource) ? accessToken : undefined,
     iat,
     exp,

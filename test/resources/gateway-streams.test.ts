@@ -208,6 +208,23 @@ describe('a stream through the gateway', () => {
     });
   }
 
+  it('ends if another field of the user record says who a person is, and its token opens nothing until a refresh', async () => {
+    const before = relay().allowing({ provider: 'user-id: preferred_username' });
+    await relay().reload(before);
+    const { access_token, refresh_token } = await relay().tokens();
+    const listening = await begin(access_token);
+    await relay().reload(before);
+    await expectToGoOn(listening);
+    await relay().reload(relay().allowing({ provider: 'user-id: sub' }));
+    expect(await listening.end).to.equal('complete');
+    expect((await relay().use('notes', access_token)).status).to.equal(401);
+    expect(relay().lines.at(-1)).to.include({ outcome: 'resource_token_expired' });
+    const { access_token: next } = jsonOf(await relay().refresh('app', refresh_token)) as { access_token: string };
+    const again = await begin(next);
+    await relay().reload(relay().settings());
+    expect(await again.end).to.equal('complete');
+  });
+
   it('does not begin if a reload changes its resource while the relay waits for its body', async () => {
     const { access_token } = await relay().tokens();
     relay().requests.length = 0;
@@ -381,7 +398,7 @@ describe('the time of the gateway', () => {
       closedTo: async () => undefined,
       open: async () => opened,
       nameOf: () => 'a',
-      hasKeyOf: () => true,
+      isGrantedNow: () => true,
     };
     const pass = async (name: string, isListening: boolean) =>
       await streams.pass(

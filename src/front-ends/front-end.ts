@@ -18,7 +18,7 @@ import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import type { ExtraFields } from '../oauth/extra-fields.ts';
 import { scopeBeyond } from '../oauth/scope.ts';
-import { isOk, isSuccess } from '../oauth/token-answer.ts';
+import { anyAnswer, contractAnswer } from '../oauth/token-answer.ts';
 import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -181,11 +181,9 @@ function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, report
     asksForRefresh: settings.refreshPolicy !== undefined || tokenDelivery === 'session',
     /** The name of the backend in the configuration of its CMS, if it is a CMS. */
     cmsBackend,
-    /**
-     * The statuses of the token endpoint that are an answer if a login ends at the callback. The contract, with flags
-     * alone, takes 200 and no other.
-     */
-    isAnswer: context.isByFlags && (tokenDelivery === 'query' || tokenDelivery === 'fragment') ? isOk : isSuccess,
+    /** Which answers of the token endpoint may hold a token if a login ends at the callback. */
+    answerRule:
+      context.isByFlags && (tokenDelivery === 'query' || tokenDelivery === 'fragment') ? contractAnswer : anyAnswer,
     /** Answers a failure that must not reach the front end itself: with a page for people, with JSON for programs. */
     answerInPlace,
     /** Answers failures at its registration if no front end is known. Only people see the popup of a CMS. */

@@ -4,6 +4,7 @@ import { scopesOfIdentity } from '../access/identity.ts';
 import { isFailure } from '../failures/relay-error.ts';
 import { keyOf } from '../memory/recent.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
+import type { AnswerRule } from '../oauth/token-answer.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -142,9 +143,9 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     async requestToken(
       grant: CodeGrant | RefreshGrant,
       observe: ObserveCall,
-      isAnswer?: (status: number) => boolean,
+      rule?: AnswerRule,
     ): Promise<TokenResponse> {
-      const token = await endpoints.requestToken(grant, observe, isAnswer);
+      const token = await endpoints.requestToken(grant, observe, rule);
       rememberGood(keyOfToken(token.accessToken));
       return token;
     },

@@ -13,6 +13,18 @@ export function parseTokenAnswer(body: Uint8Array): JsonObject | undefined {
   return parseJsonObject(body) ?? parseForm(body);
 }
 
+/** Which answers of the token endpoint may hold a token. */
+export interface AnswerRule {
+  readonly isAnswer: (status: number) => boolean;
+  readonly parse: (body: Uint8Array) => JsonObject | undefined;
+}
+
+/** Takes every status of success, with JSON or a form. */
+export const anyAnswer: AnswerRule = { isAnswer: isSuccess, parse: parseTokenAnswer };
+
+/** Takes what the contract names: status 200 with JSON. */
+export const contractAnswer: AnswerRule = { isAnswer: isOk, parse: parseJsonObject };
+
 // A page or a sentence that holds `access_token=` must not become a token, so the whole text has to be a form.
 const form = /^[\w.%-]+=[^\s"<>\\^`{|}&]*(&[\w.%-]+=[^\s"<>\\^`{|}&]*)*$/;
 

@@ -8,7 +8,7 @@ import {
   wrongGrants,
 } from '../providers/refusals.ts';
 import { isObject, type JsonObject } from './json.ts';
-import { errorCodeIn, isSuccess, parseTokenAnswer } from './token-answer.ts';
+import { anyAnswer, errorCodeIn, isSuccess, parseTokenAnswer } from './token-answer.ts';
 
 /** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
@@ -22,7 +22,7 @@ const namesOtherCauses = /\bcode\b|expired/i;
 /**
  * Why a token response holds no token.
  *
- * @param isAnswer which statuses count as an answer
+ * @param rule which answers may hold a token
  * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`, or else
  *   `token_missing` for an answer and `token_refused` for another status. For a refresh token, `client_refused`,
  *   `token_endpoint_failed`, `scope_refused`, `token_missing` for an answer without an error, and else `refresh_refused`
@@ -31,7 +31,7 @@ const namesOtherCauses = /\bcode\b|expired/i;
 export function tokenError(
   { status, body }: { readonly status: number; readonly body: Uint8Array },
   grant: GrantType = 'authorization_code',
-  isAnswer = isSuccess,
+  rule = anyAnswer,
 ): RelayError {
   const answer = parseTokenAnswer(body);
   const providerError = answer && errorCodeIn(answer);
@@ -41,11 +41,14 @@ export function tokenError(
     const code = meaningOfRefresh(status, meaning, providerError, answer);
     return new RelayError(code, { detail: refreshDetails[code], providerError });
   }
-  if (!isAnswer(status)) {
+  if (!rule.isAnswer(status)) {
     const detail = meaning === undefined && isSuccess(status) ? otherStatus(status) : undefined;
     return new RelayError(meaning ?? 'token_refused', { detail, providerError });
   }
-  if (meaning === undefined) return new RelayError('token_missing', { providerError });
+  if (meaning === undefined) {
+    const isOtherForm = answer?.['access_token'] !== undefined && rule.parse(body) === undefined;
+    return new RelayError('token_missing', { detail: isOtherForm ? otherForm : undefined, providerError });
+  }
   // GitHub and Slack refuse with status 200.
   const { detail } = new RelayError(meaning);
   return new RelayError(meaning, {
@@ -57,6 +60,10 @@ export function tokenError(
 /** The contract takes 200 alone. */
 const otherStatus = (status: number) =>
   `Token retrieval failed: the provider answered with status ${status}, and with flags alone only 200 counts. The operator can describe the provider in a configuration file, which makes any 2xx count.`;
+
+/** The contract takes JSON alone. */
+const otherForm =
+  'The access token is empty: the provider answered with a form, and with flags alone only JSON counts. The operator can describe the provider in a configuration file, which makes a form count.';
 
 /** What the fields of an error say; undefined if they say nothing that is known. */
 function meaningOf(

@@ -2,7 +2,7 @@ import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type ExtraFields, pickTexts } from './extra-fields.ts';
 import { isObject, type JsonObject } from './json.ts';
-import { isSuccess, parseTokenAnswer } from './token-answer.ts';
+import { anyAnswer } from './token-answer.ts';
 import { type GrantType, tokenError } from './token-error.ts';
 
 /** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
@@ -21,9 +21,9 @@ type TokenDialect = Pick<
 const maxSeconds = 1e12;
 
 /**
- * Parses the answer of the token endpoint: any status 2xx with a usable access token is one.
+ * Parses the answer of the token endpoint. By default, any status 2xx with a usable access token is one.
  *
- * @param isAnswer which statuses count
+ * @param rule which answers may hold a token
  * @throws {RelayError} why there is no token ({@link tokenError})
  * @see RFC 6749 §5.1
  */
@@ -31,12 +31,12 @@ export function parseTokenResponse(
   answer: { readonly status: number; readonly body: Uint8Array },
   dialect: TokenDialect = {},
   grant: GrantType = 'authorization_code',
-  isAnswer = isSuccess,
+  rule = anyAnswer,
 ) {
-  const object = isAnswer(answer.status) ? parseTokenAnswer(answer.body) : undefined;
+  const object = rule.isAnswer(answer.status) ? rule.parse(answer.body) : undefined;
   const fields = object && fieldsOfUser(object, dialect.tokenAnswer);
   const accessToken = text(fields?.['access_token'], limits.accessTokenSize);
-  if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant, isAnswer);
+  if (fields === undefined || accessToken === undefined) throw tokenError(answer, grant, rule);
   const idToken = dialect.userFrom === 'id-token' ? text(fields['id_token'], limits.idTokenSize) : undefined;
   const extraFields = pickTexts(dialect.tokenFields, (name) =>
     Object.hasOwn(fields, name) ? fields[name] : undefined,

@@ -106,7 +106,7 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
     registration.expectRoom();
     spend();
     ctx.state.codeMayBeSpent = true;
-    return await registration.requestToken(grant, recordCall(ctx), frontEnd.isAnswer);
+    return await registration.requestToken(grant, recordCall(ctx), frontEnd.answerRule);
   });
   frontEnd.reportScope(token.scope, registration.provider.scope);
   frontEnd.reportMissingFields(registration.provider.tokenFields, token.extraFields);

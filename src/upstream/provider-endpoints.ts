@@ -2,7 +2,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { RegisteredProvider } from '../oauth/client-authentication.ts';
 import { parseJsonObject } from '../oauth/json.ts';
 import { parseRevocationResponse, type RevocableTokens, revocationRequest } from '../oauth/revocation.ts';
-import { isOk, isSuccess } from '../oauth/token-answer.ts';
+import { anyAnswer, isOk, isSuccess } from '../oauth/token-answer.ts';
 import { type CodeGrant, type RefreshGrant, tokenRequest } from '../oauth/token-request.ts';
 import { parseTokenResponse } from '../oauth/token-response.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -21,15 +21,15 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     /**
      * Exchanges an authorization code or a refresh token for an access token.
      *
-     * @param isAnswer the statuses of an answer that may have a token
+     * @param rule which answers may hold a token
      * @returns a response without a refresh token if the given one stays valid
      * @throws {RelayError} why there is no token; `refresh_refused` if the refresh token gives none any more
      * @see RFC 6749 §4.1.3 and §6
      */
-    async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall, isAnswer = isSuccess) {
-      const request = { endpoint: 'token', ...tokenRequest(provider, grant), needsBody: isAnswer } as const;
+    async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall, rule = anyAnswer) {
+      const request = { endpoint: 'token', ...tokenRequest(provider, grant), needsBody: rule.isAnswer } as const;
       const type = 'refreshToken' in grant ? 'refresh_token' : 'authorization_code';
-      return parseTokenResponse(await client.call(request, observe), provider, type, isAnswer);
+      return parseTokenResponse(await client.call(request, observe), provider, type, rule);
     },
     /**
      * Revokes the tokens of a login. Makes no call if the provider does not revoke them.

@@ -56,12 +56,14 @@ describe('the token endpoint of an odd provider', () => {
       expect(expectRedirect(await odd().callback()).href).to.contain('access_token=AT1');
     });
 
-    it(`must answer with 200 in the contract, which says what to do: ${delivery}`, async () => {
+    it(`must answer with 200 and JSON in the contract, which says what to do: ${delivery}`, async () => {
       await odd().useFlags({ tokenDelivery: delivery, tokenRequest: 'body' }, answering(json(tokens, 201)));
       const detail = expectError(await odd().callback(), 400);
       expect(detail).to.match(/^Token retrieval failed: .* status 201, .*only 200 .* configuration file/);
       odd().pages = answering(truncated(201, JSON.stringify(tokens)));
       expectError(await odd().callback(), 400);
+      odd().pages = answering(answer(200, 'access_token=AT1&token_type=bearer', {}));
+      expect(expectError(await odd().callback(), 400)).to.match(/^The access token is empty: .* form, .*only JSON /);
       odd().pages = answering(json(tokens, 200));
       expect(expectRedirect(await odd().callback()).href).to.contain('access_token=AT1');
     });

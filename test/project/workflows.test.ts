@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { projectRoot } from '../harness/project/run.ts';
@@ -40,6 +40,28 @@ describe('the workflows', () => {
         expect(run).to.match(/^$|^cd dist && sha256sum --check|^cosign sign-blob |^gh release /);
       }
     }
+  });
+});
+
+describe('the updates of packages', () => {
+  it('cover every folder that has packages of its own, and the actions', () => {
+    const { updates } = parse(readFileSync(join(projectRoot, '.github/dependabot.yml'), 'utf8')) as {
+      updates: readonly { 'package-ecosystem': string; directory?: string; directories?: readonly string[] }[];
+    };
+    const watched = (ecosystem: string) =>
+      updates
+        .filter((one) => one['package-ecosystem'] === ecosystem)
+        .flatMap(({ directory, directories = [] }) => [
+          ...directories,
+          ...(directory === undefined ? [] : [directory]),
+        ]);
+    const exclude = (name: string) => name === 'node_modules' || name === 'dist';
+    const installed = globSync('**/package.json', { cwd: projectRoot, exclude })
+      .filter((path) => /"(dev|optional)?dependencies": \{/i.test(readFileSync(join(projectRoot, path), 'utf8')))
+      .map((path) => join('/', dirname(path)));
+    expect(installed).to.include('/test/slow/clients');
+    expect(watched('npm')).to.have.members(installed);
+    expect(watched('github-actions')).to.deep.equal(['/']);
   });
 });
 

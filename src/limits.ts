@@ -54,6 +54,8 @@ export const limits = {
   /** What a resource is told of a person, as JSON in UTF-8: it fits into such a token. */
   identitySize: 4000,
   proofLength: 4096,
+  /** The signed assertion by which a machine proves its key. */
+  assertionLength: 4096,
 
   // Clients that nobody registered
 

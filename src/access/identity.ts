@@ -25,6 +25,12 @@ export const identitySchema = v.object({
 
 export type Identity = Readonly<v.InferOutput<typeof identitySchema>>;
 
+/** Whether an id is that of a machine. No person may have one: a provider could let people choose their ids. */
+export const isMachineId = (id: string): boolean => /^machine:/i.test(id);
+
+/** Who a machine is. It has no address and no groups, whatever a resource learns of people. */
+export const machineIdentity = (name: string): Identity => ({ sub: `machine:${name}`, preferred_username: name });
+
 /** What a resource is to learn of a person. */
 export interface IdentityQuestion extends Pick<Allow, 'groupsClaim'> {
   readonly claims: readonly Claim[];
@@ -87,7 +93,7 @@ export async function identityOf(
 /** The id of a person. Without it, nothing that the provider says belongs to anybody. */
 async function idOf(users: PersonValues, record: Item, ask: Ask): Promise<string> {
   const [id] = users.from === undefined ? [textOf(record, users.fields)] : await valuesOf(users, record, ask, false);
-  if (id?.isWellFormed()) return id;
+  if (id?.isWellFormed() && !isMachineId(id)) return id;
   throw unknownIdentity(users.fields.map((field) => ({ field, reason: faultIn(record, field) ?? 'shape' })));
 }
 

@@ -33,8 +33,8 @@ export const sourceOf = ({ values, sources }: FileSettings, name: string) =>
  */
 export function defaultOf(map: FileSettings, name: string): string | undefined {
   const { level, values } = map;
-  // Programs log in with OAuth requests only.
-  if (name === 'tokenDelivery' && values['kind']?.[0] === 'native') return 'code';
+  // Programs use OAuth requests only.
+  if (name === 'tokenDelivery' && /^(native|machine)$/.test(values['kind']?.[0] ?? '')) return 'code';
   // With flags, the contract's provider is GitHub, also with other endpoints.
   const replacing = isEntry(map) ? ['issuer', 'authorizeUrl', 'tokenUrl'] : ['issuer'];
   const isReplaced = name === 'provider' && replacing.some((one) => values[one] !== undefined);

@@ -2,6 +2,7 @@ import { entryNamed } from './fault.ts';
 import type { FileSettings } from './file/entries.ts';
 import { describe, withSources } from './given.ts';
 import { readSecrets } from './key-file.ts';
+import { readMachineCredentials } from './machine.ts';
 import { createReading, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
 import { type CompleteValues, settingNames } from './settings/settings.ts';
@@ -78,8 +79,11 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
     const report = (message: string) => reading.fault('providers', message);
-    const usable =
-      reading.values.providers?.map((name) => entryNamed(name, names, 'provider', report) ?? name) ?? names;
+    const { kind, providers, resources: named = [] } = reading.values;
+    const isMachine = kind === 'machine';
+    const ofMachine = resources.filter(({ name }) => named.includes(name)).flatMap((one) => one.registrations);
+    const asked = providers?.map((name) => entryNamed(name, names, 'provider', report) ?? name) ?? names;
+    const usable = isMachine && ofMachine.length > 0 ? [...new Set(ofMachine)] : asked;
     return {
       ...reading,
       relay,
@@ -90,11 +94,13 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       /** The settings of each entry of its `proxy`. */
       apis: proxy.map(read),
       clients: clients?.map(read)[0],
-      /** The names of the registrations that it may use: by default, all. Then their readings. */
+      /** The names of the registrations that it may use: by default, all; of a machine, those of its resources. Then their readings. */
       registrations: usable,
       usable: registrations.filter(({ name }) => usable.includes(name)),
       /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
       clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
+      /** What a machine proves who it is by. Undefined: it is none, or a fault was reported. */
+      credentials: readMachineCredentials(reading),
     };
   });
   const pages = file?.inside.pages?.map((map) => ({

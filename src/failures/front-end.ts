@@ -33,6 +33,14 @@ export const frontEndFailures = {
   ...each('invalid_client', {
     client_id_wrong: 'The client_id is missing, or no front end of this relay has it.',
   }),
+  ...each(
+    { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="token"' }, oauthError: 'invalid_client' },
+    {
+      machine_secret_wrong:
+        'The name of the machine is wrong, or its secret, or the signature of its assertion; or it has sent them in several ways.',
+      machine_assertion_invalid: 'The assertion of this machine is signed with its key, but it is not good.',
+    },
+  ),
   client_expired: {
     status: 401,
     headers: { 'WWW-Authenticate': 'Bearer' },

@@ -23,12 +23,15 @@ import { matchesAny, type OriginPattern } from '../origins/origin-pattern.ts';
 import { findRedirectUri, originsOf, type RedirectUri } from '../origins/redirect-uri.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { Sessions } from '../session/sessions.ts';
+import type { MachineCredentials } from './machine.ts';
 
 export interface FrontEndSettings {
   /** Its `client_id` towards the relay. */
   readonly name: string;
-  /** Whether its clients are pages or programs. */
-  readonly kind: 'page' | 'native';
+  /** Whether its clients are pages, programs of people, or one program without a person. */
+  readonly kind: 'page' | 'native' | 'machine';
+  /** What a machine proves who it is by. Undefined: it is none. */
+  readonly credentials?: MachineCredentials | undefined;
   /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
   readonly client?: string;
   /** Whether people are asked before it logs in, because nobody registered it. */
@@ -120,7 +123,7 @@ function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, report
   const { registration, issuer, peekLogin, pages } = context;
   const isCms = tokenDelivery === 'cms';
   const needsPkce = tokenDelivery === 'code';
-  const takesOAuth = ['query', 'fragment', 'code'].includes(tokenDelivery);
+  const takesOAuth = settings.kind !== 'machine' && ['query', 'fragment', 'code'].includes(tokenDelivery);
   const cmsBackend = isCms ? context.cmsBackend : undefined;
   const audience = audienceOfFrontEnd(settings);
   const origins = originsOf(settings);

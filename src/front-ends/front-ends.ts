@@ -44,7 +44,15 @@ export type FrontEnds = ReturnType<typeof createFrontEnds>;
 
 /** @param all as configured, in order. @param clients those that have no entry of their own */
 export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
-  const [first] = all;
+  const isMachine = ({ kind }: FrontEnd) => kind === 'machine';
+  // A machine shows nothing to people.
+  const first = all.find((one) => !isMachine(one)) ?? all[0];
+  const machines = new Map<unknown, FrontEnd>(all.filter(isMachine).map((one) => [one.name, one]));
+  const grantTypes = [
+    ...(isMachine(first) ? [] : ['authorization_code']),
+    ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
+    ...(machines.size > 0 ? ['client_credentials'] : []),
+  ];
   const origins = new Set(all.flatMap((frontEnd) => frontEnd.origins));
   const byName = new Map<unknown, FrontEnd>(all.map((frontEnd) => [frontEnd.name, frontEnd]));
   const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
@@ -96,7 +104,10 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
     firstCms,
     /** The grants that the token endpoint serves. */
-    grantTypes: ['authorization_code', ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : [])],
+    grantTypes,
+    /** The front ends that are machines. */
+    machines: [...machines.values()],
+    machineNamed: (name: string | undefined): FrontEnd | undefined => machines.get(name),
     isOnlyOne,
     origins,
     /** Whether requests with this `Origin` come from one of them. */

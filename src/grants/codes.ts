@@ -6,7 +6,7 @@ import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 
 /** Seconds until a code expires. A person may have to copy that of a program from a browser on another computer. */
-export const codeLifetimes = { page: 60, native: 300 } as const;
+export const codeLifetimes = { page: 60, native: 300, machine: 0 } as const;
 
 const content = v.object({
   /** Seconds since 1970. */

@@ -7,6 +7,7 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { createAccessTokens } from '../resources/access-tokens.ts';
 import { createEndedLogins } from '../resources/ended-logins.ts';
 import type { Keys } from '../sealing/keys.ts';
+import { createAssertions } from './assertions.ts';
 import { createCodes } from './codes.ts';
 import { createGenerations } from './generations.ts';
 import { createNonces, createProofs } from './proofs.ts';
@@ -19,6 +20,7 @@ export type GrantMemory = ReturnType<typeof createGrantMemory>;
 
 export function createGrantMemory(home: Home) {
   return {
+    assertions: createAssertions(home),
     endedLogins: createEndedLogins(home),
     generations: createGenerations(home),
     proofs: createProofs(home),

@@ -11,6 +11,7 @@ import { limits } from '../limits.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import { keyOf } from '../memory/recent.ts';
+import { isPrivateJwk } from '../oauth/public-keys.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 
 /** The signature algorithms of proofs. @see RFC 9449 §5.1 */
@@ -21,11 +22,9 @@ const tolerance = 60;
 
 // 32 bytes. The last character has two unused bits: zeros, so that a key has one thumbprint.
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
-// Private members of any kind of key. @see RFC 7518 §6
-const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as const;
 const publicJwk = v.pipe(
   v.looseObject({}),
-  v.check((jwk) => secretMembers.every((member) => !(member in jwk))),
+  v.check((jwk) => !isPrivateJwk(jwk)),
   v.variant('kty', [
     v.object({ kty: v.literal('EC'), crv: v.literal('P-256'), x: coordinate, y: coordinate }),
     v.object({ kty: v.literal('OKP'), crv: v.literal('Ed25519'), x: coordinate }),

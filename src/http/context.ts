@@ -59,7 +59,7 @@ export interface RequestState {
   excused?: true | undefined;
   /** Set for a start that no browser has opened: one of a probe, a crawler, or `login-relay check`. */
   isProbe?: true | undefined;
-  grant?: 'authorization_code' | 'refresh_token' | undefined;
+  grant?: 'authorization_code' | 'refresh_token' | 'client_credentials' | undefined;
   /** Set once an authorization code may be spent: opening the callback again would fail. */
   codeMayBeSpent?: true;
   /** Whether the login of a callback stays open after a failure. */

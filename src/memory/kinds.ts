@@ -14,6 +14,8 @@ export interface Kind {
 export const kinds = {
   /** DPoP proofs that were used. One may be 60 seconds ahead, and is valid for 60 seconds from then on. */
   usedProofs: { letter: 'p', lifetime: 121_000, most: 65_536 },
+  /** Assertions of machines that were used, until each ends: after five minutes and twice the skew of clocks at most. */
+  usedAssertions: { letter: 'j', most: 65_536 },
   /** The provider's codes in codes that were redeemed: for longer than those can be valid at any relay. */
   redeemedCodes: { letter: 'c', lifetime: 370_000, most: 16_384 },
   /** The provider's answers to codes that were redeemed, whose front end has got no answer: until the code expires. */
@@ -53,7 +55,7 @@ export const counted = {
   refusedExchanges: { name: 'exchange', lifetime: tenMinutes },
   refusedLookups: { name: 'lookup', lifetime: tenMinutes },
   refusedRevocations: { name: 'revocation', lifetime: tenMinutes },
-  /** Wrong secrets of servers that introspect. */
+  /** Wrong secrets of servers that introspect, and of machines; their wrong assertions. */
   wrongSecrets: { name: 'wrong secrets', lifetime: tenMinutes },
   /** What open clients make the relay do. */
   newClients: { name: 'new clients', lifetime: tenMinutes },

@@ -5,6 +5,8 @@ import { expectFewParameters, parseQuery } from './query.ts';
 
 /** The parameters that the relay's endpoints take in a body. */
 const names = [
+  'client_assertion',
+  'client_assertion_type',
   'client_id',
   'client_secret',
   'code',

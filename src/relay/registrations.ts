@@ -16,6 +16,7 @@ import {
 import type { Pages } from '../delivery/pages.ts';
 import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';
+import { audienceOfMachine, credentialIds } from '../front-ends/machine.ts';
 import { createGrants, type Grants } from '../grants/grants.ts';
 import { limits } from '../limits.ts';
 import { createAddressLimits } from '../login/address-limits.ts';
@@ -193,14 +194,25 @@ function doorsOf(
   const { accessTokens: tokens, endedLogins, registered, now } = by;
   const people = peopleOf(registered);
   const byName = new Map(frontEnds.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const credentialsOf = new Map(
+    frontEnds.flatMap(({ name, credentials }) => (credentials ? [[name, credentialIds(credentials)]] : [])),
+  );
   return resources.map((resource) => {
     const rulesFor = (frontEnd: FrontEndConfig) =>
       rulesId(allowsOf(registered, [frontEnd, resource]), personSourceOf(registered), resource.identity);
     const rules = new Map(frontEnds.map((one) => [one.name, rulesFor(one)]));
     /** What tokens of a front end or its client are bound to. Undefined: it may not use the resource any more. */
-    const audienceOf = (frontEndName: string, client: string | undefined) => {
+    const audienceOf: Parameters<typeof createDoor>[1]['audienceOf'] = ({
+      frontEnd: frontEndName,
+      client,
+      credential,
+    }) => {
       const frontEnd = byName.get(frontEndName);
       if (!frontEnd?.resources.includes(resource.name)) return undefined;
+      const credentials = credentialsOf.get(frontEndName);
+      // An entry may have been one of people before, or a machine.
+      if (credential === undefined ? credentials : !credentials?.includes(credential)) return undefined;
+      if (credential !== undefined) return audienceOfMachine(frontEndName, credential);
       const takesClients = frontEnd.clients !== undefined || frontEnd.clientKeys !== undefined;
       if (client !== undefined && !takesClients) return undefined;
       return audienceOfFrontEnd(client === undefined ? frontEnd : { ...frontEnd, client });

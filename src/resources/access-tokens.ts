@@ -12,6 +12,8 @@ const content = v.object({
   frontEnd: v.string(),
   /** The `keyOfClient` of a client that has no entry of its own. */
   client: v.optional(v.string()),
+  /** The id of the secret or key that a machine has got it with. Undefined: the token is one of a person. */
+  credential: v.optional(v.string()),
   /** The audience of the front end when it got the token. */
   audience: v.string(),
   /** The id of the login, which its refresh tokens have, too. */

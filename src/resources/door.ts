@@ -10,7 +10,7 @@ export type Closing = 'reload' | 'token_end' | 'logout';
 /** Opens a resource to the tokens that are for it. Every way to a resource leads through its door. */
 export type Door = ReturnType<typeof createDoor>;
 
-/** @param by.audienceOf the present audience of a front end; undefined if it may give no tokens for the resource now */
+/** @param by.audienceOf the audience that a token must have now; undefined if its front end may have none here */
 export function createDoor(
   resource: Resource,
   by: {
@@ -18,7 +18,7 @@ export function createDoor(
     readonly endedLogins: Pick<EndedLogins, 'hasEndedAsKnown'>;
     /** The provider whose people it knows. */
     readonly people: string;
-    readonly audienceOf: (frontEnd: string, client: string | undefined) => string | undefined;
+    readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
     /** The `rulesId` by which people of each front end are allowed now. */
     readonly rules: ReadonlyMap<string, string>;
     readonly now: Clock;
@@ -30,8 +30,8 @@ export function createDoor(
 
   /** Why the door is closed by now to a token, if it is. @param grace milliseconds after the end of the token */
   async function closedTo(opened: AccessTokenContent, grace = 0): Promise<Closing | undefined> {
-    const { frontEnd, client, audience, exp, login } = opened;
-    if (by.audienceOf(frontEnd, client) !== audience || areRulesOld(opened)) return 'reload';
+    const { audience, exp, login } = opened;
+    if (by.audienceOf(opened) !== audience || areRulesOld(opened)) return 'reload';
     if (by.now() >= exp * 1000 + grace) return 'token_end';
     return (await by.endedLogins.hasEndedAsKnown(login)) ? 'logout' : undefined;
   }
@@ -55,7 +55,8 @@ export function createDoor(
       const opened = by.tokens.open(token, resource);
       return opened !== undefined && !areRulesOld(opened);
     },
-    /** Names a person apart from those of other providers, and alike at two doors of one provider. */
-    nameOf: ({ sub }: Pick<AccessTokenContent, 'sub'>): string => `${by.people} ${sub}`,
+    /** Names a person apart from those of other providers, and alike at two doors of one provider. A machine has none. */
+    nameOf: ({ sub, credential }: Pick<AccessTokenContent, 'sub' | 'credential'>): string =>
+      credential === undefined ? `${by.people} ${sub}` : sub,
   };
 }

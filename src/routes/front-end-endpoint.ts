@@ -10,6 +10,7 @@ import { scopeBeyond } from '../oauth/scope.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import { revokeSilently } from './admission.ts';
+import { authenticateMachine, type MachineRequest } from './machine.ts';
 
 /** A request of a front end to an endpoint of a registration, with its present provider. */
 export interface EndpointRequest extends Place {
@@ -21,13 +22,17 @@ export interface EndpointRequest extends Place {
  * An endpoint that the front end itself calls: a POST with parameters, from its own origin or from no
  * page at all. The front end is a public client, so it only names itself.
  *
+ * A machine proves who it is instead, by a secret or a key.
+ *
  * @param serve answers a request of the front end that it names
+ * @param serveMachine the same of a machine
  * @param mayBeOver whether the identifier of its client may have ended
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
   served: Served,
   serve: (request: EndpointRequest) => Promise<void>,
+  serveMachine: (request: MachineRequest) => Promise<void> | void,
   mayBeOver = false,
 ): Handler {
   const { registration, frontEnds, grants } = served;
@@ -37,6 +42,11 @@ export function frontEndEndpoint(
       throw new RelayError('origin_foreign');
     }
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
+    const ofMachine = await authenticateMachine(served, ctx, parameters);
+    if (ofMachine !== undefined) {
+      await serveMachine(ofMachine);
+      return;
+    }
     const { client_id: id } = parameters;
     if (id === undefined) throw new RelayError('client_id_wrong');
     const frontEnd = frontEnds.ofClient(id, (one) => grants.redirectUriOf(parameters, one), mayBeOver);

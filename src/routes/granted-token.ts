@@ -107,7 +107,7 @@ export function refreshPolicyAt({ registration, frontEnd: { refreshPolicy } }: P
 
 /** Ends a login if it is for a resource: no door opens to its access tokens any more, and none is refreshed. */
 export async function endAtDoors(
-  { grants, frontEnd }: Place,
+  { grants, frontEnd }: Pick<Place, 'grants' | 'frontEnd'>,
   { login, ownResource }: Pick<RefreshTokenContent, 'login' | 'ownResource'>,
 ): Promise<void> {
   if (ownResource === undefined) return;

@@ -52,7 +52,7 @@ const digest = (secret: string) => Buffer.from(keyOf(secret));
 /** The answer about a token. It does not say why a token is not good. @see RFC 7662 §2.2 */
 async function described(ctx: Context, { resource, open }: Door, token: string, issuer: string) {
   try {
-    const { frontEnd, client, sub, preferred_username, email, groups, iat, exp } = await open(token);
+    const { frontEnd, client, credential, sub, preferred_username, email, groups, iat, exp } = await open(token);
     ctx.state.person = sub;
     return {
       active: true,
@@ -61,7 +61,8 @@ async function described(ctx: Context, { resource, open }: Door, token: string, 
       sub,
       client_id: client ?? frontEnd,
       scope: resource.scope,
-      username: preferred_username,
+      // A machine is nobody's: there is no person whom the server could greet.
+      username: credential === undefined ? preferred_username : undefined,
       email,
       groups,
       iat,

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Served } from '../front-ends/front-ends.ts';
 import { proofAlgorithms } from '../grants/proofs.ts';
+import { assertionAlgorithms } from '../oauth/public-keys.ts';
 
 const wellKnown = '/.well-known/oauth-authorization-server';
 
@@ -22,14 +23,17 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
  */
 export function serverMetadata({ issuer, registration, frontEnds, doors }: Served): Middleware {
   const { clients, grantTypes } = frontEnds;
+  const ofMachines = machineMethods(frontEnds);
   const resourceScopes = doors.map(({ resource }) => resource.scope);
   const metadata = {
     issuer,
     authorization_endpoint: issuer,
     token_endpoint: `${issuer}/token`,
-    token_endpoint_auth_methods_supported: ['none'],
+    token_endpoint_auth_methods_supported: ofMachines.methods,
+    token_endpoint_auth_signing_alg_values_supported: ofMachines.algorithms,
     revocation_endpoint: `${issuer}/revoke`,
-    revocation_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ofMachines.methods,
+    revocation_endpoint_auth_signing_alg_values_supported: ofMachines.algorithms,
     ...(doors.some(({ resource }) => resource.secrets.length > 0) && {
       introspection_endpoint: `${issuer}/introspect`,
       introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
@@ -54,4 +58,16 @@ export function serverMetadata({ issuer, registration, frontEnds, doors }: Serve
       scopes_supported: words.length > 0 ? [...new Set(words)] : undefined,
     };
   };
+}
+
+/** How clients prove who they are. Those of people come first, and prove nothing: `none` is what clients choose then. */
+function machineMethods({ first, machines }: Served['frontEnds']) {
+  const haveSecrets = machines.some(({ credentials }) => credentials?.secrets[0]);
+  const haveKeys = machines.some(({ credentials }) => credentials?.keys[0]);
+  const methods = [
+    ...(first.kind === 'machine' ? [] : ['none']),
+    ...(haveSecrets ? ['client_secret_basic', 'client_secret_post'] : []),
+    ...(haveKeys ? ['private_key_jwt'] : []),
+  ];
+  return { methods, algorithms: haveKeys ? assertionAlgorithms : undefined };
 }

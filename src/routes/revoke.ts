@@ -6,6 +6,7 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealing/sealed.ts';
 import { type EndpointRequest, frontEndEndpoint, required } from './front-end-endpoint.ts';
 import { endAtDoors, ownerOf } from './granted-token.ts';
+import type { MachineRequest } from './machine.ts';
 import { endRefreshes } from './refresh-login.ts';
 
 /**
@@ -50,16 +51,23 @@ export function revocationEndpoint(served: Served): Handler {
     ctx.body = {};
   };
   // The tokens of a client that has ended may live on at the provider.
-  return frontEndEndpoint(served, revoke, true);
+  return frontEndEndpoint(served, revoke, revokeOfMachine, true);
+}
+
+/** Ends a token of a machine, whichever of its secrets or keys got it. Any other is not known to it. */
+async function revokeOfMachine(request: MachineRequest): Promise<void> {
+  await endedByAccessToken(request, required(request.parameters, 'token'));
+  request.ctx.body = {};
 }
 
 /** Ends the login of an access token for a resource. @returns whether it is one of the front end */
-async function endedByAccessToken(request: EndpointRequest, token: string): Promise<boolean> {
+async function endedByAccessToken(request: EndpointRequest | MachineRequest, token: string): Promise<boolean> {
   const { ctx, frontEnd, grants, doors } = request;
   const open = grants.accessTokens.reader(token);
   for (const { resource } of doors) {
     const opened = open(resource);
-    if (opened?.audience !== frontEnd.audience) continue;
+    const isOwn = opened?.credential ? opened.frontEnd === frontEnd.name : opened?.audience === frontEnd.audience;
+    if (opened === undefined || !isOwn) continue;
     ctx.state.resource = resource.name;
     ctx.state.person = opened.sub;
     await endAtDoors(request, { login: opened.login, ownResource: resource.url });

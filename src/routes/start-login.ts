@@ -1,5 +1,6 @@
 import { isNavigation } from '../delivery/failure-page.ts';
 import { beginningOf, RelayError } from '../failures/relay-error.ts';
+import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { answering } from '../http/error-responder.ts';
@@ -18,6 +19,7 @@ import { exampleOf } from '../origins/origin-pattern.ts';
 import { actsAtProvider, findResource, type Resource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import { askConsent } from './consent.ts';
+import { withoutPeople } from './machine.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
 /**
@@ -48,6 +50,7 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const frontEnd = frontEnds.ofPlainStart(ctx);
   if (frontEnd === undefined) throw unknownClient(query);
   ctx.state.frontEnd = frontEnd.name;
+  expectPeople(frontEnd);
   const place = { ...served, frontEnd };
   const { cmsBackend, tokenDelivery, origin, answerInPlace } = frontEnd;
   const { provider: backend = cmsBackend } = query;
@@ -67,6 +70,11 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
     const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
     redirectToProvider(ctx, place, { state, returnTo, ...atProvider(query, place, narrow) });
   });
+}
+
+/** @throws {RelayError} `client_unauthorized` for a machine */
+function expectPeople({ kind }: FrontEnd): void {
+  if (kind === 'machine') throw new RelayError('client_unauthorized', { detail: withoutPeople });
 }
 
 /**
@@ -101,6 +109,7 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   const { frontEnd, client } = await frontEnds.ofOAuthStart(ctx);
   if (frontEnd === undefined) throw unknownClient(query);
   ctx.state.frontEnd = frontEnd.name;
+  expectPeople(frontEnd);
   if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
   const place = { ...served, frontEnd };
   if (frontEnd.kind === 'page') expectKnownPage(ctx, place, query['redirect_uri']);

@@ -5,8 +5,9 @@ import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { type ExtraFields, presentFields } from '../oauth/extra-fields.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
-import { expectOrigin, frontEndEndpoint, required } from './front-end-endpoint.ts';
+import { type EndpointRequest, expectOrigin, frontEndEndpoint, required } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
+import { grantToMachine, type MachineRequest, withoutPeople } from './machine.ts';
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 
@@ -22,7 +23,7 @@ const grants = { authorization_code: redeemCode, refresh_token: refreshLogin };
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
 export function tokenEndpoint(served: Served): Handler {
-  return frontEndEndpoint(served, async (request) => {
+  const serve = async (request: EndpointRequest) => {
     const { ctx, frontEnd, parameters } = request;
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
     const type = required(parameters, 'grant_type');
@@ -33,7 +34,17 @@ export function tokenEndpoint(served: Served): Handler {
     const granted = await grants[type](request).catch(frontEnd.resources.length > 0 ? failTemporarily : undefined);
     ctx.set('DPoP-Nonce', served.grants.nonces.current());
     answerWithToken(ctx, granted, presentFields(granted.extraFields, request.registration.provider));
-  });
+  };
+  return frontEndEndpoint(served, serve, serveMachine);
+}
+
+/** Gives a machine its token. It has no login that another grant could be for. */
+function serveMachine(request: MachineRequest): void {
+  const { ctx, parameters } = request;
+  const type = required(parameters, 'grant_type');
+  if (type !== 'client_credentials') throw new RelayError('client_unauthorized', { detail: withoutPeople });
+  ctx.state.grant = type;
+  answerWithToken(ctx, grantToMachine(request));
 }
 
 /** A program that reads 502, 504 or `server_error` logs in again. One that reads 503 waits. */

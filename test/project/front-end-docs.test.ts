@@ -25,6 +25,8 @@ const ofResources: readonly string[] = [
   'resource_token_expired',
   'resource_token_misplaced',
   'resource_secret_wrong',
+  'machine_secret_wrong',
+  'machine_assertion_invalid',
   'token_of_relay',
   'identity_too_long',
   'identity_unknown',

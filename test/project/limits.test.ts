@@ -43,6 +43,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   resourceTokenLength: 'an access token for a resource',
   identitySize: 'what a resource is told of a person',
   proofLength: 'a DPoP proof',
+  assertionLength: 'the signed assertion of a machine',
   providerCalls: 'calls to the provider in flight',
   requestBodySize: 'body of a token or revocation request',
   providerAnswerSize: "body of a provider's answer",

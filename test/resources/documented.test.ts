@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +8,15 @@ import { documented, documentedSnippets, resourceConfigs } from '../harness/proj
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { logIn, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
 
-const [alone = '', ofPage = '', secretLine = '', ofPrograms = ''] = resourceConfigs();
+const [alone = '', ofPage = '', secretLine = '', ofPrograms = '', ofMachines = ''] = resourceConfigs();
 const [head = '', resources = ''] = ofPage.split(/(?=^resources:)/m);
-const files = { './github-secret': { text: 'secret' }, './notes-secret': { text: secret } };
+const publicKey = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
+const files = {
+  './github-secret': { text: 'secret' },
+  './notes-secret': { text: secret },
+  './ci-secret': { text: secret },
+  './robot.pub': { text: `${publicKey}` },
+};
 
 describe('docs/resources.md', () => {
   const relay = resourcesRelay({
@@ -26,9 +33,10 @@ describe('docs/resources.md', () => {
     const ofTls = { './certificate.pem': pem, './certificate-key.pem': pem };
     const { warnings } = readFileConfig(alone, { files: { ...files, ...ofTls } });
     expect(warnings).to.deep.equal([]);
-    expect(resourceConfigs()).to.have.length(4);
+    expect(resourceConfigs()).to.have.length(5);
     const withSecret = ofPage.replace('front-ends:', `${secretLine}$&`);
-    for (const text of [ofPage, withSecret, head + ofPrograms]) {
+    const withMachines = ofPage + ofMachines.replace('front-ends:\n', '');
+    for (const text of [ofPage, withSecret, head + ofPrograms, withMachines]) {
       expect(readFileConfig(text, { files }).warnings).to.deep.equal([]);
     }
   });

@@ -9,6 +9,7 @@ import { didYouMean, numbered, suggestion } from '../fault.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 import { allowOf } from './access.ts';
+import { checkMachine, forbidCredentials } from './machine.ts';
 import { isWithoutState, refreshTokensOf } from './state.ts';
 
 /** The parameters that plain logins add to the front end's URL. */
@@ -18,6 +19,11 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 export function checkFrontEnd(reading: FrontEndReading): void {
   const { values, describe, fault, sourceOf } = reading;
   const { origin, frontendUrl, tokenDelivery, kind } = values;
+  if (kind === 'machine') {
+    checkMachine(reading);
+    return;
+  }
+  forbidCredentials(reading);
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
   // A kind with a fault may stand for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
@@ -65,6 +71,8 @@ export function frontEndConfig(reading: FrontEndReading) {
     clients: reading.clients && completeValues(reading.clients),
     /** The keys of client identifiers that are made offline. */
     clientKeys: reading.clientKeys,
+    /** What it proves who it is by, if it is a machine. */
+    credentials: reading.credentials,
     apis: apis.map((api) => apiConfig(api, registrations)),
   };
 }

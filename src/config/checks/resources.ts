@@ -6,6 +6,7 @@ import { entryNamed } from '../fault.ts';
 import type { ProviderSettings } from '../provider.ts';
 import { completeValues, type FrontEndReading, type Readings, type ResourceReading } from '../readings.ts';
 import { allowOf } from './access.ts';
+import { checkMachineResources } from './machine.ts';
 
 /**
  * Checks the resources, and the front ends that log in for them.
@@ -16,6 +17,7 @@ export function checkResources(readings: Readings, providers: readonly (Provider
   const { registrations, resources, frontEnds } = readings;
   const names = registrations.map(({ name }) => name);
   const used = new Set(frontEnds.flatMap((one) => checkFrontEndResources(one, resources)));
+  checkMachineResources(frontEnds, resources);
   for (const [index, resource] of resources.entries()) {
     reportPlace(resource, resources.slice(0, index), names);
     reportUpstream(resource, readings);

@@ -1,3 +1,4 @@
+import { isMachineId } from '../../access/identity.ts';
 import { matches } from '../../origins/origin-pattern.ts';
 import { endpointNames } from '../../paths.ts';
 import type { ReadConfigFile } from '../file/read.ts';
@@ -71,6 +72,10 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
   if (delivery) report(registrations, endpointNames.withSessions, ` of ${delivery}`);
   if (resources.length > 0) {
     report([...registrations, ...frontEnds], endpointNames.withResources);
+    for (const { name, faultOfEntry } of registrations) {
+      // Where a resource has several providers, ids begin with the name of one.
+      if (isMachineId(`${name}:`)) faultOfEntry('must not be called machine: the ids of machines begin so');
+    }
   }
   if (frontEnds.some((one) => one.clients)) report(frontEnds, endpointNames.withOpenClients);
 }

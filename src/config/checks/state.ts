@@ -25,6 +25,8 @@ export const isWithoutState = ({ usable }: FrontEndReading) => usable.every(isOf
 /** Which refresh tokens a front end gets. A CMS proves no key, and pages at a `*` can have different authors. */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
   const { origin, tokenDelivery, refreshTokens } = values;
+  // A machine asks for the next token as it asked for the first.
+  if (values.kind === 'machine') return 'off';
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
   return kind === 'bearer' && origin && hasStar(origin) ? 'bound' : kind;

@@ -18,7 +18,7 @@ export const requiredFrontEndRows = group('Required', {
     isAddress: true,
     help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port',
     otherwise: 'required',
-    inFile: { otherwise: 'required, except with kind native or client-key-file' },
+    inFile: { otherwise: 'required, except with kind native or machine, or client-key-file' },
   }),
 });
 
@@ -66,9 +66,19 @@ export const frontEndRows = group('Front end', {
 
 /** What a file can give a front end besides. */
 export const frontEndFileRows = {
-  kind: inFile('kind', oneOf(['page', 'native']), {
-    help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback',
+  kind: inFile('kind', oneOf(['page', 'native', 'machine']), {
+    help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback; or machine: a program without a person, which gets tokens for resources with a secret or a key of its own',
     otherwise: 'page',
+  }),
+  secretFile: inFile('secret-file', schemas.filePath, {
+    help: 'file with the secret (32 or more characters) of a machine; a second line may hold the previous secret',
+    otherwise: 'the systemd credential <name>-machine-secret, if there is no public-key-file',
+    secret: true,
+  }),
+  publicKeyFile: inFile('public-key-file', schemas.filePath, {
+    help: 'file with the public key of a machine, which signs its requests: PEM or JWK, P-256, Ed25519 or RSA; it may hold two keys',
+    otherwise: 'none: the machine has a secret',
+    unquoted: true,
   }),
   clientKeyFile: inFile('client-key-file', schemas.filePath, {
     help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',

@@ -1,0 +1,39 @@
+import type { FrontEndReading, ResourceReading } from '../readings.ts';
+
+/** What only people, pages and programs of people have. */
+const ofPeople = [
+  'origin',
+  'frontendUrl',
+  'redirectUri',
+  'tokenDelivery',
+  'errorDelivery',
+  'refreshTokens',
+  'clientKeyFile',
+  'providers',
+  'scope',
+] as const;
+
+/** Reports what a machine needs and has not, and what has no meaning for one. */
+export function checkMachine({ forbid, describe, fault, sourceOf, ...reading }: FrontEndReading): void {
+  const why = `with ${describe('kind')} machine`;
+  forbid(ofPeople, `must not be set ${why}`);
+  reading.allow?.faultOfEntry(`must not be set ${why}: the entry of the machine is its permission`);
+  reading.clients?.faultOfEntry(`must not be set ${why}`);
+  for (const api of reading.apis) api.faultOfEntry(`must not be set ${why}`);
+  if (sourceOf('resources') === undefined) fault('resources', `is required ${why}`);
+}
+
+/** Reports the settings of a machine at a front end that is none. */
+export function forbidCredentials({ forbid }: FrontEndReading): void {
+  forbid(['secretFile', 'publicKeyFile'], 'needs kind: machine');
+}
+
+/** Reports resources of machines whose servers act with the provider's token: nobody has logged in to get one. */
+export function checkMachineResources(frontEnds: readonly FrontEndReading[], resources: readonly ResourceReading[]) {
+  for (const { values, fault } of frontEnds.filter((one) => one.values.kind === 'machine')) {
+    for (const { name } of resources.filter((one) => one.values.token === 'provider')) {
+      if (!values.resources?.includes(name)) continue;
+      fault('resources', `has ${name}, whose server gets the provider's token: for a machine, there is none`);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { JWTClaimValidationFailed, JWTExpired } from 'jose/errors';
+import { jwtVerify } from 'jose/jwt/verify';
+import * as v from 'valibot';
+import { clockSkew } from '../clock.ts';
+import { RelayError } from '../failures/relay-error.ts';
+import { limits } from '../limits.ts';
+import { createMarks, type Home } from '../memory/home.ts';
+import { kinds } from '../memory/kinds.ts';
+import { keyOf } from '../memory/recent.ts';
+import type { PublicKey } from '../oauth/public-keys.ts';
+
+/** Seconds for which an assertion may be good. */
+const longestLife = 300;
+
+const seconds = v.pipe(v.number(), v.finite());
+const text = v.string();
+const claims = v.object({
+  aud: v.union([text, v.pipe(v.array(text), v.minLength(1))]),
+  exp: seconds,
+  iat: v.optional(seconds),
+  jti: v.pipe(text, v.minLength(1), v.maxLength(256)),
+});
+
+/** What is wrong with an assertion whose signature is right: only a holder of the key reads it. */
+const faults = {
+  iss: 'Its iss and sub must be the client_id.',
+  exp: 'It must be good now, and end in five minutes at most. Is the clock of the machine wrong?',
+  iat: 'It comes from the future. Is the clock of the machine wrong?',
+  aud: 'Its aud must be this issuer, or its token endpoint, and nothing else.',
+  jti: 'It must have a jti, and was not used before.',
+  form: 'A claim is missing, or has another form.',
+} as const;
+
+/** Verifies that machines hold their keys. Remembers the last 65,536 assertions at most, so that none is accepted twice. */
+export function createAssertions(home: Home) {
+  const used = createMarks(home, kinds.usedAssertions, { isKept: false });
+
+  /** The claims of an assertion, once its signature and its times are right. */
+  async function verifyAt(assertion: string, { key, algorithms }: PublicKey, name: string) {
+    const { payload } = await jwtVerify(assertion, key, {
+      // An algorithm is never taken from the assertion: HS256 would make a secret of the public key.
+      algorithms: [...algorithms],
+      clockTolerance: clockSkew,
+      currentDate: new Date(home.now()),
+      issuer: name,
+      subject: name,
+    });
+    return payload;
+  }
+
+  return {
+    /**
+     * Verifies an assertion of a machine. It is accepted once.
+     *
+     * @param key one of the machine's
+     * @param expected.name the machine, in `iss` and `sub`
+     * @param expected.issuer whom the assertion is for: at another issuer, it would be worth nothing
+     * @returns whether the key has signed it
+     * @throws {RelayError} `machine_assertion_invalid` if the key has signed it, but it is not good
+     * @see RFC 7523 §3
+     */
+    async verify(
+      assertion: string,
+      key: PublicKey,
+      { name, issuer }: { readonly name: string; readonly issuer: string },
+    ) {
+      if (assertion.length > limits.assertionLength) return false;
+      const payload = await verifyAt(assertion, key, name).catch(failIfSigned);
+      if (payload === undefined) return false;
+      const { success, output } = v.safeParse(claims, payload);
+      if (!success) throw invalid('form');
+      const { aud, exp, iat = 0, jti } = output;
+      if (![aud].flat().every((one) => one === issuer || one === `${issuer}/token`)) throw invalid('aud');
+      const now = home.now() / 1000;
+      if (exp > now + longestLife + clockSkew) throw invalid('exp');
+      if (iat > now + clockSkew) throw invalid('iat');
+      const left = exp + clockSkew - now;
+      if (!(await used.mark(keyOf(issuer, name, jti), left * 1000))) throw invalid('jti');
+      return true;
+    },
+  };
+}
+
+/** @returns undefined if the signature is not of the key, or the assertion cannot be read @throws {RelayError} */
+function failIfSigned(error: unknown): undefined {
+  // The library compares claims only after the signature.
+  if (error instanceof JWTExpired) throw invalid('exp');
+  if (error instanceof JWTClaimValidationFailed) throw invalid(error.claim === 'nbf' ? 'iat' : claimOf(error.claim));
+}
+
+const claimOf = (claim: string) => (claim === 'iss' || claim === 'sub' ? 'iss' : 'form');
+
+function invalid(what: keyof typeof faults): RelayError {
+  return new RelayError('machine_assertion_invalid', {
+    detail: `The assertion of this machine is signed with its key, but it is not good. ${faults[what]}`,
+  });
+}

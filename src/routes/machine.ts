@@ -1,0 +1,119 @@
+import { machineIdentity } from '../access/identity.ts';
+import { secondsOf } from '../clock.ts';
+import { isFailure, RelayError, unlessFailed } from '../failures/relay-error.ts';
+import type { FrontEnd } from '../front-ends/front-end.ts';
+import type { Served } from '../front-ends/front-ends.ts';
+import { audienceOfMachine, findSecret, idOfKey, type MachineCredentials } from '../front-ends/machine.ts';
+import { newLoginId } from '../grants/refresh-tokens.ts';
+import type { Context } from '../http/context.ts';
+import { forbidReading } from '../http/cors.ts';
+import { type ClaimedCredentials, readClientCredentials } from '../oauth/client-credentials.ts';
+import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
+import { findResource } from '../resources/resource.ts';
+import type { Granted } from './granted-token.ts';
+
+/** What a client is told that takes a machine for a front end of people. */
+export const withoutPeople = 'This front end is a machine: it logs nobody in, and gets tokens with client_credentials.';
+
+/** A request of a machine that has proved who it is. It needs no provider. */
+export interface MachineRequest extends Served {
+  readonly ctx: Context;
+  readonly parameters: EndpointParameters;
+  readonly frontEnd: FrontEnd;
+  /** The id of the secret or key that the machine has proved. */
+  readonly credential: string;
+}
+
+/**
+ * Verifies the credentials of a request, if it is one of a machine. A right one is never limited: strangers who guess must
+ * not shut the machine out.
+ *
+ * @returns undefined if it is a request of another front end
+ * @throws {RelayError} `machine_secret_wrong`, `machine_assertion_invalid`, `rate_limited`, `client_unauthorized`, or
+ *   `origin_foreign`
+ * @see RFC 6749 §2.3
+ */
+export async function authenticateMachine(
+  served: Served,
+  ctx: Context,
+  parameters: EndpointParameters,
+): Promise<MachineRequest | undefined> {
+  const { frontEnds, limits } = served;
+  if (frontEnds.machines.length === 0) return undefined;
+  const claimed = readClientCredentials(ctx.req.headersDistinct['authorization'] ?? [], parameters);
+  const frontEnd = frontEnds.machineNamed(claimed.name);
+  if (frontEnd === undefined && parameters.grant_type !== 'client_credentials') return undefined;
+  expectNoPage(ctx);
+  ctx.state.frontEnd = frontEnd?.name;
+  try {
+    if (frontEnd?.credentials === undefined) throw failureOfStranger(served, claimed);
+    const credential = await verifyCredentials(served, frontEnd.name, frontEnd.credentials, claimed);
+    return { ...served, ctx, parameters, frontEnd, credential };
+  } catch (error) {
+    if (isFailure(error, 'machine_secret_wrong', 'machine_assertion_invalid')) await limits.countWrongSecret(ctx.req);
+    throw error;
+  }
+}
+
+/** Refuses pages: a page would use up the guesses of its visitors' addresses. @throws {RelayError} `origin_foreign` */
+function expectNoPage(ctx: Context): void {
+  if (ctx.req.headers.origin === undefined) return;
+  forbidReading(ctx);
+  throw new RelayError('origin_foreign', { detail: 'A machine has no page: its requests have no Origin.' });
+}
+
+/** Why a client that is no machine gets no token as one. */
+function failureOfStranger({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
+  const isKnown = unlessFailed(() => frontEnds.ofClient(name, () => undefined, true)) !== undefined;
+  const detail = 'Only machines get tokens with client_credentials: front ends with kind: machine.';
+  return isKnown ? new RelayError('client_unauthorized', { detail }) : new RelayError('machine_secret_wrong');
+}
+
+/** @returns the id of the credential @throws {RelayError} */
+async function verifyCredentials(
+  { grants, issuer }: Served,
+  name: string,
+  credentials: MachineCredentials,
+  { secrets, assertion }: ClaimedCredentials,
+): Promise<string> {
+  const found = secrets && findSecret(credentials, secrets);
+  if (found !== undefined) return found;
+  for (const key of assertion === undefined ? [] : credentials.keys) {
+    if (await grants.assertions.verify(`${assertion}`, key, { name, issuer })) return idOfKey(key);
+  }
+  throw new RelayError('machine_secret_wrong');
+}
+
+/**
+ * `grant_type=client_credentials`: grants a machine a token for one of its resources. No provider is asked, and there is
+ * no refresh token: the machine can always ask again.
+ *
+ * @throws {RelayError} `resource_refused`
+ * @see RFC 6749 §4.4
+ */
+export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, now }: MachineRequest): Granted {
+  const { name, resources } = frontEnd;
+  const resource = findResource(resources, parameters.resource);
+  const identity = machineIdentity(name);
+  ctx.state.resource = resource.name;
+  ctx.state.person = identity.sub;
+  const iat = secondsOf(now);
+  const issued = {
+    frontEnd: name,
+    audience: audienceOfMachine(name, credential),
+    credential,
+    login: newLoginId(),
+    ...identity,
+    iat,
+    exp: iat + resource.lifetime,
+  };
+  return {
+    accessToken: grants.accessTokens.issue(issued, resource),
+    tokenType: 'Bearer',
+    expiresIn: resource.lifetime,
+    scope: resource.scope,
+    identity,
+    refreshToken: undefined,
+    refreshExpiresIn: undefined,
+  };
+}

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
@@ -6,8 +7,12 @@ import { json } from '../../../harness/provider/provider-behaviours.ts';
 import { type Serving, serve, serveTcp } from '../../../harness/provider/serve.ts';
 import { freePort } from '../../../harness/system/free-port.ts';
 import { Workspace } from '../../../harness/system/workspace.ts';
+import { pemOf } from '../../../resources/support/machines-relay.ts';
 import { ada } from '../../../resources/support/resources-relay.ts';
 import { programOf } from './programs.ts';
+
+export const machineSecret = 'the secret of a machine, of 32 characters';
+export const machineKey = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 /** A relay in front of two servers of MCP that know nothing of logins: a published one, and one of 2026-07-28. */
 export class GatewayRig {
@@ -46,7 +51,10 @@ export class GatewayRig {
     refresh-tokens: bearer
     clients: { documents: any, registration: true }
     resources: [everything, modern]
+  ci: { kind: machine, secret-file: ./ci, resources: [everything, modern] }
+  robot: { kind: machine, public-key-file: ./robot, resources: [everything, modern] }
 `,
+      files: { './ci': machineSecret, './robot': pemOf(machineKey.publicKey) },
     });
     return rig;
   }

@@ -173,6 +173,37 @@ describe('a stream through the gateway', () => {
     expect(new Set(endsInLog())).to.deep.equal(new Set(['reload']));
   });
 
+  it('of a machine ends with its secret, with its entry, and with its token', async () => {
+    const line = 'a secret of thirty-two characters or more';
+    const entry = '  ci: { kind: machine, secret-file: ./ci, resources: [notes, files] }\n';
+    const having = (text: string, more = entry) => {
+      const given = relay().settings();
+      return { ...given, frontEnds: given.frontEnds + more, files: { './ci': text } };
+    };
+    const begun = async (client_secret = line) => {
+      const form = { grant_type: 'client_credentials', client_id: 'ci', client_secret, resource: urls.notes };
+      return await begin(`${jsonOf(await relay().post('token', form))['access_token']}`);
+    };
+    await relay().reload(having(line));
+    const first = await begun();
+    await relay().reload(having(`${line} anew\n${line}`));
+    await expectToGoOn(first);
+    const second = await begun(`${line} anew`);
+    await relay().reload(having(`${line} anew`));
+    expect(await first.end).to.equal('complete');
+    await expectToGoOn(second);
+    const beginning = await begun(`${line} anew`);
+    await relay().reload(having(line, ''));
+    expect([await second.end, await beginning.end]).to.deep.equal(['complete', 'complete']);
+    expect(new Set(endsInLog())).to.deep.equal(new Set(['reload']));
+    await relay().reload(having(line));
+    const last = await begun();
+    relay().ahead = lifetime;
+    expect(await last.end).to.equal('complete');
+    expect(endsInLog().at(-1)).to.equal('token_end');
+    await relay().reload(relay().settings());
+  });
+
   for (const [whose, allowing] of [
     ['the resource', (users: string) => ({ notes: `{ url: ${urls.notes}, ${upstreamRow()}, allow: ${users} }` })],
     ['the front end', (users: string) => ({ app: `allow: ${users}` })],

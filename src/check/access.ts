@@ -21,7 +21,9 @@ interface LoginWay {
  * @param described the providers that issuers have described, by the name of the registration
  */
 export function checkAccess(config: Config, described: ReadonlyMap<string, Provider>): Finding[] {
-  return config.frontEnds.flatMap((frontEnd) =>
+  // The entry of a machine is its permission: no rule is asked about it.
+  const ofPeople = config.frontEnds.filter(({ kind }) => kind !== 'machine');
+  return ofPeople.flatMap((frontEnd) =>
     registrationsOf(config, frontEnd).flatMap((registration) => {
       const { provider: settings, name } = registration;
       const given = 'known' in settings ? settings.known : settings.discovered.given;

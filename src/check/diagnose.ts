@@ -110,7 +110,8 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 
   async function examineAll(): Promise<Finding[]> {
     const ofRegistrations = mapInGroups(registrations, async (registration) => {
-      const [frontEnd] = frontEndsOf(config, registration);
+      const there = frontEndsOf(config, registration);
+      const frontEnd = there.find(({ kind }) => kind !== 'machine') ?? there[0];
       return about(registration, await examineLogin(contextOf(registration, frontEnd)));
     });
     const ofFrontEnds = mapInGroups(frontEnds, async (frontEnd) => {

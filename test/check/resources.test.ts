@@ -95,13 +95,16 @@ describe('login-relay check asks for each resource without a token', () => {
 describe('login-relay check says who may use a resource', () => {
   const said = (changes: Readonly<Record<'provider' | 'resource' | 'frontEnd', string>>) => {
     const { provider, resource, frontEnd } = changes;
-    const { config } = readFileConfig(`base-url: https://login.example.com
+    const { config } = readFileConfig(
+      `base-url: https://login.example.com
 key-file: ./key
 providers: { github: { client-id: a, client-secret: b, ${provider} } }
 resources: { notes: { url: https://notes.example.com/mcp, ${resource} } }
 front-ends:
   app: { origin: https://app.example.com, token-delivery: code, resources: [notes], ${frontEnd} }
-`);
+`,
+      { files: { './ci': { text: 'x'.repeat(32) } } },
+    );
     return checkAccess(config, new Map()).map((one) => [one.subject, [one.verdict, one.message, one.fix].join(' | ')]);
   };
   const subject = 'who may use notes (app at github)';
@@ -114,6 +117,11 @@ front-ends:
       const allow = { ...nothing, [place]: 'allow: { users: [ada] }' };
       expect(said(allow)).to.deep.equal([[subject, 'ok | the user ada | ']]);
     }
+  });
+
+  it('and nothing of machines: the entry of one is its permission', () => {
+    const machine = `allow: { users: [ada] } }\n  ci: { kind: machine, secret-file: ./ci, resources: [notes]`;
+    expect(said({ ...nothing, frontEnd: machine })).to.deep.equal([[subject, 'ok | the user ada | ']]);
   });
 
   it('and which scope is missing for its identity', () => {

@@ -28,13 +28,15 @@ export const isEntry = ({ path, level }: FileSettings) => path !== undefined && 
 export const sourceOf = ({ values, sources }: FileSettings, name: string) =>
   values[name] && (sources?.[name] ?? 'file');
 
+const isMachine = ({ values }: FileSettings) => values['kind']?.[0] === 'machine';
+
 /**
  * The default of a setting. A provider with an issuer, or with its own endpoints in a file, has no preset.
  */
 export function defaultOf(map: FileSettings, name: string): string | undefined {
   const { level, values } = map;
   // Programs use OAuth requests only.
-  if (name === 'tokenDelivery' && /^(native|machine)$/.test(values['kind']?.[0] ?? '')) return 'code';
+  if (name === 'tokenDelivery' && (values['kind']?.[0] === 'native' || isMachine(map))) return 'code';
   // With flags, the contract's provider is GitHub, also with other endpoints.
   const replacing = isEntry(map) ? ['issuer', 'authorizeUrl', 'tokenUrl'] : ['issuer'];
   const isReplaced = name === 'provider' && replacing.some((one) => values[one] !== undefined);
@@ -47,6 +49,8 @@ export function effective(map: FileSettings, name: string) {
   const texts = map.values[name];
   const otherwise = defaultOf(map, name);
   const source = sourceOf(map, name);
+  // A file that is printed must not give a machine what it cannot have.
+  if (texts === undefined && name === 'tokenDelivery' && isMachine(map)) return undefined;
   if (texts === undefined) {
     return otherwise === undefined ? undefined : { texts: [otherwise], from: 'default' };
   }

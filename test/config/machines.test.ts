@@ -32,6 +32,10 @@ describe('the configuration of a machine', () => {
     });
     expect(warnings).to.deep.equal([]);
     expect(printFile(readings)).to.contain('secret-file: ./ci').and.not.contain(secret);
+    const printed = printFile(readings, config);
+    expect(printed).not.to.match(/token-delivery|error-delivery/);
+    const again = readFileConfig(printed, { files });
+    expect(again.config).to.deep.equal(config);
   });
 
   it('may have two secrets: the present one, and the previous one', () => {

@@ -137,8 +137,10 @@ function ofRegistration(
 /** The comment on a front end: what it gets by default, of these four settings, where it does not set them. */
 function ofFrontEnd(
   map: FileSettings,
-  { frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
+  { kind, frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): string[] {
+  // A machine may set none of them.
+  if (kind === 'machine') return [];
   const listed = (texts: readonly string[]) => (texts.length === 0 ? undefined : `[${texts.join(', ')}]`);
   return commentOnUnset(map, 'by default', {
     frontendUrl,

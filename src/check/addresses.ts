@@ -65,8 +65,8 @@ const start = 'start the relay, then check again';
  * callback URL and the client identifier of the relay that answers.
  */
 export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
-  const { origin, redirectUris } = context.frontEnd;
-  if (origin === undefined && redirectUris.length === 0) {
+  const { origins, redirectUris } = context.frontEnd;
+  if (origins.length === 0 && redirectUris.length === 0) {
     const why = 'the first front end has no redirect URI of its own to start a login with';
     return base.notChecked(why);
   }

@@ -9,9 +9,10 @@ import { onlyFor } from './unreached.ts';
  * front end's main page.
  */
 export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
-  const { tokenDelivery, frontendUrl, redirectUris, origin, apis } = context.frontEnd;
+  const { tokenDelivery, frontendUrl, redirectUris, kind, origins, apis } = context.frontEnd;
   if (frontendUrl === undefined) {
-    const why = origin === undefined ? 'it has no page' : `${origin} stands for several origins`;
+    const hasNoPage = kind === 'native' || origins.length === 0;
+    const why = hasNoPage ? 'it has no page' : `${origins.join(', ')} stands for several origins`;
     return [findingsOn('front end').notChecked(why)];
   }
   // OAuth logins (`code`) end only at redirect URIs.

@@ -17,7 +17,7 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
   const [answer, metadata, ofUpstream] = await Promise.all([
     get(context, url),
     get(context, resourceMetadataUrl(resource)),
-    upstream ? checkUpstream(context, upstream) : [],
+    upstream ? checkUpstream(context, upstream, url) : [],
   ]);
   const { notChecked, warning } = findingsOn('resource');
   if ('fix' in answer) {

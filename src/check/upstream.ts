@@ -33,8 +33,14 @@ const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize',
 /**
  * Asks a server behind the gateway itself, past the relay: whether it answers, and whether its events come before the
  * end of their stream. Only what answers in the words of MCP is sent a POST, which would act elsewhere.
+ *
+ * @param address that of the resource
  */
-export async function checkUpstream(context: CheckContext, { url }: { readonly url: string }): Promise<Finding[]> {
+export async function checkUpstream(
+  context: CheckContext,
+  { url }: { readonly url: string },
+  address: string,
+): Promise<Finding[]> {
   const { ok, notChecked, warning } = findingsOn('upstream');
   const heard = await hear(context, { method: 'GET', url, headers: accepted });
   if ('fix' in heard) {
@@ -50,7 +56,7 @@ export async function checkUpstream(context: CheckContext, { url }: { readonly u
   const streams = await hearStreams(context, url, heard);
   const answers = `answers (status ${status})`;
   if (streams === undefined) return [ok(`${answers}, and sends no event stream`), ...ofReach];
-  return [ok(answers), ...judgeStreams(context, streams), ...ofReach];
+  return [ok(answers), ...judgeStreams(context, streams), ...judgeOlderTransport(streams, url, address), ...ofReach];
 }
 
 /**
@@ -133,6 +139,23 @@ function judgeStreams({ config }: CheckContext, streams: readonly Heard[]): Find
     'if a proxy is between relay and upstream, let it buffer nothing',
   );
   return [ofUpstream, ...further];
+}
+
+/**
+ * Warns if an MCP server of the older transport (SSE) tells its clients to post to a path that is not the resource's: they
+ * take it for one at the resource's host.
+ */
+function judgeOlderTransport(streams: readonly Heard[], url: string, address: string): Finding[] {
+  const [, told] = streams.flatMap(({ text }) => /^event: ?endpoint\r?\ndata: ?(\S{1,500})/m.exec(text) ?? []);
+  const path = told === undefined ? undefined : URL.parse(told, url)?.pathname;
+  const withSlash = (one: string) => one.replace(/\/?$/, '/');
+  if (path === undefined || withSlash(path).startsWith(withSlash(new URL(address).pathname))) return [];
+  return [
+    findingsOn('event stream').warning(
+      `the upstream is an MCP server of the older transport (SSE): its clients post to ${path.slice(0, 100)}, which is not below the resource`,
+      'give it a host of its own: a url and an upstream that end with the host and a slash',
+    ),
+  ];
 }
 
 /** Makes one request, and listens to the answer for a moment. */

@@ -4,6 +4,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { AddressLimits } from '../login/address-limits.ts';
 import { mayBeOfStranger } from '../origins/app-schemes.ts';
+import type { OriginPattern } from '../origins/origin-pattern.ts';
 import { type KeyRing, keysFromFile } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 import { documentUrl } from '../urls.ts';
@@ -17,6 +18,8 @@ export const offlineAudience = 'offline';
 /** The clients that a front end lets in without an entry of their own. */
 export interface ClientRules {
   readonly name: string;
+  /** Those of its apps and extensions. */
+  readonly origins: readonly OriginPattern[];
   /** The keys of the identifiers that its operator makes offline. */
   readonly clientKeys: readonly [Secret, ...Secret[]] | undefined;
   /** Which open clients it lets in: those that publish a document, or register themselves. Undefined: none. */
@@ -103,6 +106,8 @@ export function createClients(
     takesNewClients: ownIds !== undefined,
     /** Schemes of apps that they may have, besides those with a dot and known ones. */
     schemes,
+    /** The origins of apps and extensions from which they may register. */
+    origins: openFrontEnd?.origins ?? [],
     heldBy,
     /** The front end that lets in the client of a document, if an identifier is its URL, and if the rules accept it. */
     frontEndOfDocument: (id: string): string | undefined => (documentAt(id) ? openFrontEnd?.name : undefined),

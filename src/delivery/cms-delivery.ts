@@ -2,6 +2,7 @@ import type { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { answerWith } from '../http/error-responder.ts';
+import { expressionOf, hasStar, type OriginPattern } from '../origins/origin-pattern.ts';
 import type { Delivery } from './delivery.ts';
 import { html } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
@@ -12,18 +13,22 @@ import { type Pages, setPageHeaders } from './pages.ts';
  * hands the token or the failure over by `postMessage`.
  *
  * @param backend the `backend.name` of the CMS, which the messages carry
- * @param origin of its admin page: no other page gets a message
+ * @param origins of its admin page: no other page gets the token or the failure. One with a `*` stands for several
  * @see https://decapcms.org/docs/external-oauth-clients/
  */
-export function cmsDelivery(backend: string, origin: string, pages: Pages): Delivery {
+export function cmsDelivery(backend: string, origins: readonly OriginPattern[], pages: Pages): Delivery {
   const { text } = pages;
   const policy = pages.policy({ script });
+  const places = {
+    origins: origins.filter((one) => !hasStar(one)),
+    patterns: origins.filter(hasStar).map(expressionOf),
+  };
 
   /** The page in the popup. It hands the result of a login over to the CMS, and tells people if it cannot. */
   function page(ctx: Context, content: object, failure?: RelayError): string {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
-    const messages = asciiJson({ origin, greeting: `authorizing:${backend}`, result });
+    const messages = asciiJson({ ...places, greeting: `authorizing:${backend}`, result });
     const heading = failure ? headingOfFailure(failure.code) : 'cms_heading';
     const main = html`<h1>${text(heading)}</h1>
 ${failure && pages.whatHappened(failure)}
@@ -31,7 +36,7 @@ ${failure && pages.whatHappened(failure)}
 <p data-note id="waiting" hidden>${text('cms_waiting')}</p>
 <p data-note id="handed-over" hidden>${text(failure ? 'cms_failed' : 'cms_logged_in')}</p>
 <p data-note id="no-opener" hidden>${text('cms_no_opener')}</p>
-<p data-note id="no-answer" hidden>${text('cms_no_answer', { origin })}</p>
+<p data-note id="no-answer" hidden>${text('cms_no_answer', { origin: origins.join(', ') })}</p>
 ${failure && pages.whomToAsk}
 <small>${text('request_id', { id: ctx.state.requestId })}</small>`;
     const scripts = html`<script type="application/json" id="messages">${{ markup: messages }}</script>
@@ -73,13 +78,16 @@ function asciiJson(value: object): string {
 }
 
 /**
- * The handshake of Decap CMS and Sveltia CMS. It posts two messages, and only to the origin of the CMS: a greeting,
- * and the result once the CMS has repeated the greeting. Sveltia CMS takes any other message for the result.
+ * The handshake of Decap CMS and Sveltia CMS. It posts a greeting, which holds no secret, to each address of the CMS, or to
+ * any page if the addresses have a `*`. Once a page at a right address has repeated the greeting, that page alone gets the
+ * result: another page may have taken its place in the window meanwhile. Sveltia CMS takes any other message for the result,
+ * so a page hears the greeting once.
  */
 const script = `
 (() => {
   const data = document.getElementById('messages');
-  const { origin, greeting, result } = JSON.parse(data.textContent);
+  const { origins, patterns, greeting, result } = JSON.parse(data.textContent);
+  const fits = (origin) => origins.includes(origin) || patterns.some((one) => new RegExp(one).test(origin));
   data.remove();
   history.replaceState(null, '', location.pathname);
   const show = (id) => {
@@ -93,12 +101,12 @@ const script = `
   }
   const patience = setTimeout(show, 5000, 'no-answer');
   addEventListener('message', function answer(event) {
-    if (event.source !== cms || event.origin !== origin || event.data !== greeting) return;
+    if (event.source !== cms || !fits(event.origin) || event.data !== greeting) return;
     removeEventListener('message', answer);
     clearTimeout(patience);
-    cms.postMessage(result, origin);
+    cms.postMessage(result, event.origin);
     show('handed-over');
   });
-  cms.postMessage(greeting, origin);
+  for (const origin of patterns.length > 0 ? ['*'] : origins) cms.postMessage(greeting, origin);
 })();
 `;

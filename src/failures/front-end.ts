@@ -69,7 +69,8 @@ export const frontEndFailures = {
   }),
   origin_foreign: {
     status: 403,
-    detail: 'The request comes from a page of another origin than the front end.',
+    detail:
+      'The request comes from a page of another origin than the front end. Those of apps and browser extensions are the origins of a native front end.',
   },
   ...each('unsupported_grant_type', {
     grant_unsupported: 'This relay does not serve the grant_type.',

@@ -36,8 +36,10 @@ export interface FrontEndSettings {
   readonly client?: string;
   /** Whether people are asked before it logs in, because nobody registered it. */
   readonly asksPeople?: boolean;
-  /** Undefined: it has no page of its own. */
+  /** Undefined: it has no page of its own, or is a CMS at several addresses. */
   readonly origin: OriginPattern | undefined;
+  /** All origins of its pages. Those of a native front end are of its apps and extensions. */
+  readonly origins: readonly OriginPattern[];
   /** The page of a front end that has only one origin. Others take OAuth logins only. */
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth request may name. The first one is the default. */
@@ -80,10 +82,13 @@ const mostLogged = 20;
 /** @see RFC 6749 §3.3 */
 const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
-/** What the codes, refresh tokens and sessions of a front end are bound to: also its origin, which others may get. */
-export function audienceOfFrontEnd({ name, origin, client }: Pick<FrontEndSettings, 'name' | 'origin' | 'client'>) {
-  return client === undefined ? `${name} ${origin ?? ''}` : `${name} client ${client}`;
+/** What the codes, refresh tokens and sessions of a front end are bound to: also its origins, which others may get. */
+export function audienceOfFrontEnd({ name, kind, origins, client }: Audience) {
+  const pages = kind === 'page' ? origins.join(' ') : '';
+  return client === undefined ? `${name} ${pages}` : `${name} client ${client}`;
 }
+
+type Audience = Pick<FrontEndSettings, 'name' | 'kind' | 'origins' | 'client'>;
 
 /** A page or app that logs its users in at one registration. */
 export interface FrontEnd extends ReturnType<typeof frontEndOf> {
@@ -110,7 +115,8 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
       const { refreshPolicy: policy } = own;
       const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
       // A client has its own redirect URIs, not the page of its front end.
-      const noPage = { origin: undefined, frontendUrl: undefined };
+      const origins = own.kind === 'native' ? own.origins : [];
+      const noPage = { origin: undefined, origins, frontendUrl: undefined };
       const asksPeople = !keyRequired;
       return create({ ...own, ...noPage, redirectUris, client, asksPeople, refreshPolicy });
     },
@@ -154,7 +160,7 @@ function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, report
   }
 
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
-    if (cmsBackend && origin) return cmsDelivery(cmsBackend, origin, pages);
+    if (cmsBackend) return cmsDelivery(cmsBackend, settings.origins, pages);
     if (isCms || needsPkce || url === undefined) return inPlace('pkce_required');
     const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
     const target = { url, part, parameters: { state } } as const;

@@ -9,6 +9,8 @@ const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** A port with its colon. Browsers leave out port 80. */
 const port = /^(:[1-9]\d{0,4})?$/;
 const anyPort = ':*';
+/** Firefox and Safari give an extension another origin in each profile: a UUID. */
+const anyExtension = /^((?:moz|safari-web)-extension:\/\/)[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}$/;
 
 /**
  * The origin that a pattern allows, built from the pattern and the text in place of its `*`.
@@ -19,13 +21,32 @@ const anyPort = ':*';
 export function allowedOrigin(pattern: OriginPattern | undefined, origin: string): string | undefined {
   if (pattern === undefined) return undefined;
   if (!hasStar(pattern)) return origin === pattern ? pattern : undefined;
-  const [star, form] = pattern.endsWith(anyPort) ? [anyPort, port] : ['*', label];
-  const [before = '', after = ''] = pattern.split(star);
+  if (isAnyExtension(pattern)) {
+    const [, scheme] = anyExtension.exec(origin) ?? [];
+    return scheme !== undefined && `${scheme}*` === pattern ? origin : undefined;
+  }
+  const { before, form, after } = partsOf(pattern);
   const inPlace = origin.slice(before.length, origin.length - after.length);
   const allowed = before + inPlace + after;
   if (allowed !== origin || !form.test(inPlace)) return undefined;
   // No browser sends what the URL parser refuses or would write in another way: port 65536, or port 80.
   return URL.parse(allowed)?.origin === allowed ? allowed : undefined;
+}
+
+/** What is around the `*` of a pattern, and what it stands for. */
+function partsOf(pattern: OriginPattern) {
+  const [star, form] = pattern.endsWith(anyPort) ? [anyPort, port] : ['*', label];
+  const [before = '', after = ''] = pattern.split(star);
+  return { before, form, after };
+}
+
+/**
+ * A pattern with a `*` as a regular expression, for the script of a page. There, a browser has written the origin.
+ */
+export function expressionOf(pattern: OriginPattern): string {
+  const { before, form, after } = partsOf(pattern);
+  const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return `^${escaped(before)}${form.source.slice(1, -1)}${escaped(after)}$`;
 }
 
 /** Whether a pattern allows an origin. */
@@ -38,14 +59,18 @@ export const hasStar = (pattern: OriginPattern): boolean => pattern.includes('*'
 /** Whether a pattern stands for every port of this machine. */
 export const isAnyPort = (pattern: OriginPattern): boolean => pattern.endsWith(anyPort);
 
+/** Whether a pattern stands for all extensions of a browser. */
+const isAnyExtension = (pattern: OriginPattern): boolean => pattern.endsWith('://*');
+
 /** One of the origins that a pattern allows. */
 export const exampleOf = (pattern: OriginPattern): string => pattern.replace(anyPort, '').replace('*', 'example');
 
-/** The only patterns that can allow an origin: itself, a `*` for its first label, a `*` for its port. */
+/** The only patterns that can allow an origin: itself, a `*` for its first label, for its port, or for its extension. */
 const candidates: readonly ((origin: string) => OriginPattern)[] = [
   (origin) => origin,
   (origin) => origin.replace(/^https:\/\/[^.]*/, 'https://*'),
   (origin) => origin.replace(/(:\d+)?$/, anyPort),
+  (origin) => origin.replace(anyExtension, '$1*'),
 ];
 
 /** The patterns that allow an origin. The time that this takes does not depend on how many patterns there are. */

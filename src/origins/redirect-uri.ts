@@ -9,16 +9,13 @@ export type RedirectUri = string;
 /** Whether a redirect URI belongs to an app by its scheme: `com.example.app:/callback`. @see RFC 8252 §7.1 */
 const isOfApp = (redirectUri: RedirectUri): boolean => !/^https?:/.test(redirectUri);
 
-/**
- * The origins of a front end's pages: its own. If it has none, those of its redirect URIs, except for the ones that
- * open apps.
- */
+/** The origins of a front end's pages: its own, and those of its redirect URIs, except for the ones that open apps. */
 export function originsOf(frontEnd: {
-  readonly origin: OriginPattern | undefined;
+  readonly origins: readonly OriginPattern[];
   readonly redirectUris: readonly RedirectUri[];
 }): readonly OriginPattern[] {
-  if (frontEnd.origin !== undefined) return [frontEnd.origin];
-  return frontEnd.redirectUris.filter((uri) => !isOfApp(uri)).map(originOf);
+  const ofPages = frontEnd.redirectUris.filter((uri) => !isOfApp(uri)).map(originOf);
+  return [...new Set([...frontEnd.origins, ...ofPages])];
 }
 
 /** The origin of a redirect URI, with its `*` if it has one. Empty for `com.example.app:/callback`. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { httpUrl, whyTaken } from '../urls.ts';
-import { appSchemeOf } from './app-schemes.ts';
+import { httpUrl, isLoopback, whyTaken } from '../urls.ts';
+import { appSchemeOf, isAppScheme } from './app-schemes.ts';
 import { ownsItsNames } from './domains.ts';
 import type { OriginPattern } from './origin-pattern.ts';
 import { examplePage, isOnThisMachine, originOf, type RedirectUri, withAnyPort } from './redirect-uri.ts';
@@ -108,4 +108,39 @@ export const originPattern = v.pipe(
     'must be an origin such as https://app.example.com: scheme, host and port, without a path',
   ),
   v.transform((uri): OriginPattern => originOf(uri)),
+);
+
+/** Origins with spaces between them. */
+export const originPatterns = v.pipe(
+  v.string(),
+  v.transform((given) => given.split(' ')),
+  v.array(originPattern),
+  v.maxLength(20, 'must not have more than 20 origins'),
+);
+
+/** Schemes of the pages of browser extensions. No system acts on an origin that only a request names. */
+const ofExtensions = /^(?:chrome|moz|safari-web)-extension$/;
+
+/**
+ * The origin of an app's or extension's own pages, compared as text: `capacitor://localhost`, `chrome-extension://<id>`,
+ * or any extension of Firefox or Safari, which has another origin in each profile. `null` and `file://` are of all pages
+ * that have no origin.
+ */
+function isNativeOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (/^https?:/.test(text)) return url?.origin === text && (url.protocol === 'https:' || isLoopback(url));
+  if (/^(?:moz|safari-web)-extension:\/\/\*$/.test(text)) return true;
+  const [, scheme = ''] = /^([a-z][a-z0-9+.-]*):\/\/[\w.-]+(?::\d{1,5})?$/.exec(text) ?? [];
+  return url !== null && (ofExtensions.test(scheme) || isAppScheme(scheme));
+}
+
+/** The origins of a native front end's own pages, with spaces between them. */
+export const nativeOrigins = v.pipe(
+  v.string(),
+  v.transform((given) => given.split(' ')),
+  v.check(
+    (origins) => origins.every((one) => isNativeOrigin(one) && !/^https?:.*\*/.test(one)),
+    'must be origins as a browser sends them, such as chrome-extension://<id> or capacitor://localhost: no path, no slash at the end, no *; moz-extension://* stands for all extensions',
+  ),
+  v.maxLength(20, 'must not have more than 20 origins'),
 );

@@ -122,7 +122,7 @@ function watchStarts({ config, logger }: Dependencies): Handler {
     warnOfForeignPages(
       logger,
       (origin) => origin === ownOrigin || hasOrigin(origin),
-      (name) => byName.get(name)?.origin,
+      (name) => byName.get(name)?.origins.join(', ') || undefined,
     ),
   );
 }

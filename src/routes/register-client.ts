@@ -27,7 +27,7 @@ export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { gran
     if (redirectUris.length === 0) throw new RelayError('redirect_uris_invalid', { asked });
     ctx.state.asked = asked;
     const { origin } = ctx.req.headers;
-    const isOwn = matchesAny(originsOf({ origin: undefined, redirectUris }));
+    const isOwn = matchesAny(originsOf({ origins: clients.origins, redirectUris }));
     if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
     const client = { redirectUris, name: clientNameOf(metadata) };
     ctx.body = {

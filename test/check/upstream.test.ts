@@ -64,6 +64,19 @@ describe('login-relay check asks the upstream of a resource itself', () => {
     );
   });
 
+  it('and says that a server of the older transport needs a host of its own', async () => {
+    const told = (path: string) =>
+      diagnosed((_, response) => response.writeHead(200, stream).write(`event: endpoint\r\ndata: ${path}\r\n\r\n`));
+    const { said } = await told('/messages?sessionId=secret');
+    expect(said).to.include(
+      'event stream: warning: the upstream is an MCP server of the older transport (SSE): its clients post to /messages, which is not below the resource',
+    );
+    expect(said.join()).not.to.contain('secret');
+    for (const path of ['/mcp/messages', 'http://127.0.0.1:9/mcp/messages', 'mcp']) {
+      expect((await told(path)).said.join(), path).not.to.contain('older transport');
+    }
+  });
+
   it('and sees an event before the end of its stream', async () => {
     const live = 'event stream: ok: an event of the upstream came before its stream ended';
     const open: Answer = (_, response) => response.writeHead(200, stream).write(event);

@@ -67,6 +67,34 @@ describe('--token-delivery cms', () => {
   });
 });
 
+describe('the addresses of a CMS', () => {
+  const origin = 'https://blog.example.com http://localhost:1313 http://localhost:*';
+  const blog = (more: object) => ({ flags: { origin, tokenDelivery: 'cms', scope: 'repo', ...more } });
+
+  it('may be several, also with a *, and have no single page', () => {
+    const { config, warnings } = read(blog({ refreshTokens: 'bearer' }));
+    expect(config.origins).to.deep.equal(origin.split(' '));
+    expect(config).to.include({ origin: undefined, frontendUrl: undefined, refreshTokens: 'bearer' });
+    expect(warnings.join()).to.contain('has a *: every program that serves pages');
+    expect(faults(blog({ frontendUrl: 'https://blog.example.com/admin/' })).join()).to.contain('must not be set if');
+  });
+
+  it('are refused under a shared domain, with a path, and for every other delivery', () => {
+    for (const [more, why] of [
+      [{ origin: 'https://blog.example.com https://*.netlify.app' }, 'anybody can have a name there'],
+      [{ origin: 'https://blog.example.com https://*.github.dev' }, 'anybody can have a name there'],
+      [{ origin: 'https://blog.example.com/admin https://b.example' }, 'without a path'],
+      [{ origin: ' https://blog.example.com' }, 'must be a URL'],
+      [{ origin: 'https://blog.example.com null' }, 'must be a URL'],
+      [{ origin: 'https://blog.example.com http://blog.example.com' }, 'must start with https://'],
+      [{ tokenDelivery: 'code' }, 'must be one origin'],
+      [{ tokenDelivery: 'query' }, 'must be one origin'],
+    ] as const) {
+      expect(faults(blog(more)).join(), JSON.stringify(more)).to.contain(why);
+    }
+  });
+});
+
 describe('a configuration file with token-delivery: cms', () => {
   const providers = `
 base-url: https://login.example.com

@@ -46,6 +46,7 @@ describe('the configuration', () => {
       ],
       kind: 'page',
       origin: 'https://app.example.com',
+      origins: ['https://app.example.com'],
       frontendUrl: 'https://app.example.com/',
       tokenDelivery: 'query',
       apis: [],

@@ -241,7 +241,6 @@ front-ends:
       '6:28 providers.github.client-secret-file',
       '6:56 providers.github.state-check',
       '7:44 providers.staff.issuer',
-      '9:10 front-ends.app.origin',
       '9:58 front-ends.app.token-delivery',
       '10:11 front-ends.blog.origin',
       '10:46 front-ends.blog.providers',

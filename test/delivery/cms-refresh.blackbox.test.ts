@@ -14,6 +14,11 @@ front-ends:
   blog: { origin: https://blog.example, token-delivery: cms, refresh-tokens: bearer, scope: repo }
   docs: { origin: https://docs.example, token-delivery: cms, refresh-tokens: bearer, scope: repo }
   wiki: { origin: https://wiki.example, token-delivery: cms, scope: repo }
+  news:
+    origin: [https://news.example, 'https://*.preview.news.example', 'http://localhost:*']
+    token-delivery: cms
+    refresh-tokens: bearer
+    scope: repo
   app: { origin: https://app.example }
 `;
 const blog = 'https://blog.example';
@@ -116,6 +121,33 @@ describe('a refresh of Sveltia CMS', () => {
     const { refreshToken } = await logIn();
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data']) {
       expectOAuthError(await refresh(refreshToken, { type }), 'invalid_request', 415);
+    }
+  });
+
+  it('is answered at each address of a CMS, and at no other', async () => {
+    const path = `${loginPath}/news`;
+    const addresses = ['https://news.example', 'https://pr-7.preview.news.example', 'http://localhost:1313'];
+    for (const origin of addresses) {
+      const { refreshToken } = await logIn(path);
+      const answer = await refresh(refreshToken, { path, origin });
+      expect([answer.status, answer.headers['access-control-allow-origin']], origin).to.deep.equal([200, origin]);
+      remember(JSON.parse(`${answer.body}`).refresh_token);
+    }
+    const { refreshToken } = await logIn(path);
+    for (const origin of [
+      ...['https://preview.news.example', 'https://a.b.preview.news.example', 'https://news.example.evil.example'],
+      ...[
+        'http://localhost.evil.example:1313',
+        'http://127.0.0.1:1313',
+        'http://news.example',
+        'null',
+        blog,
+        undefined,
+      ],
+    ]) {
+      const answer = await refresh(refreshToken, { path, origin });
+      expectOAuthError(answer, 'invalid_request', 403);
+      expect(answer.headers).not.to.have.property('access-control-allow-origin');
     }
   });
 

@@ -24,6 +24,7 @@ const unlike = (exists: (what: string) => boolean, found: ReturnType<typeof name
 
 /** Hosts of others, of whom the text says something. Those of code hosting are below. */
 const hosts: ReadonlySet<string> = new Set([
+  'abcdefghijklmnopabcdefghijklmnop.chromiumapp.org',
   'accounts.google.com',
   'console.cloud.google.com',
   'developers.google.com',

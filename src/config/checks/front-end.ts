@@ -18,7 +18,7 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 /** Checks the addresses of a front end, and how it gets its tokens. */
 export function checkFrontEnd(reading: FrontEndReading): void {
   const { values, describe, fault, sourceOf } = reading;
-  const { origin, frontendUrl, tokenDelivery, kind } = values;
+  const { origin: origins = [], frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'machine') {
     checkMachine(reading);
     return;
@@ -27,9 +27,16 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
   // A kind with a fault may stand for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
-  if (origin && hasStar(origin)) {
-    reportStar(reading, origin);
-  } else if (frontendUrl && origin && frontendUrl.origin !== origin) {
+  if (origins.length > 1 && tokenDelivery && tokenDelivery !== 'cms') {
+    fault('origin', `must be one origin, unless ${describe('tokenDelivery')} is cms`);
+  }
+  const isPage = kind === 'page' || sourceOf('kind') === undefined;
+  if (values.origins && isPage) fault('origins', 'needs kind: native');
+  for (const origin of origins.filter(hasStar)) reportStar(reading, origin);
+  if (origins.some(hasStar)) reading.forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
+  else if (origins.length > 1) {
+    reading.forbid(['frontendUrl'], `must not be set if ${describe('origin')} has several: a CMS is at each of them`);
+  } else if (frontendUrl && origins.length > 0 && frontendUrl.origin !== origins[0]) {
     fault('frontendUrl', `must be inside ${describe('origin')}`);
   }
   const taken = whyTaken(frontendUrl, deliveredParameters);
@@ -46,7 +53,8 @@ export function checkFrontEnd(reading: FrontEndReading): void {
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
-  const { origin, kind = 'page' } = reading.values;
+  const { origin: origins = [], kind = 'page' } = reading.values;
+  const origin = origins.length === 1 ? origins[0] : undefined;
   const isCms = tokenDelivery === 'cms';
   const hasSessions = tokenDelivery === 'session';
   const page = values.frontendUrl?.href ?? `${origin}/${isCms ? 'admin/' : ''}`;
@@ -55,7 +63,10 @@ export function frontEndConfig(reading: FrontEndReading) {
   return {
     name,
     kind,
+    /** Undefined: it has no page, or is a CMS at several addresses. */
     origin,
+    /** All origins of its pages. Those of a native front end are of its apps and extensions. */
+    origins: kind === 'native' ? (values.origins ?? []) : origins,
     /** Undefined: it has no page, or one at each of several origins. */
     frontendUrl: origin === undefined || hasStar(origin) ? undefined : page,
     redirectUris: isCms || hasSessions ? [] : redirectUris.map((uri) => (kind === 'native' ? withAnyPort(uri) : uri)),
@@ -77,14 +88,17 @@ export function frontEndConfig(reading: FrontEndReading) {
   };
 }
 
-/** Checks a front end whose origin has a `*`: no token may be in a URL, and everybody at these origins can log in. */
+/**
+ * Checks an origin with a `*`: no token may be in a URL, and everybody at these origins can log in. A CMS gets its token by
+ * a message, and its refresh tokens are good at these origins alone.
+ */
 function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
-  const { relay, values, describe, fault, forbid, warn } = reading;
-  if (values.tokenDelivery && values.tokenDelivery !== 'code') {
-    fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code`);
+  const { relay, values, describe, fault, warn } = reading;
+  const isCms = values.tokenDelivery === 'cms';
+  if (values.tokenDelivery && values.tokenDelivery !== 'code' && !isCms) {
+    fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code or cms`);
   }
-  forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
-  if (values.refreshTokens === 'bearer') {
+  if (values.refreshTokens === 'bearer' && !isCms) {
     fault('refreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
   const isRemote = isAnyPort(origin) && !isLoopback(new URL(relay.baseUrl));
@@ -123,7 +137,8 @@ function reportRedirectUris(reading: FrontEndReading): void {
 }
 
 function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): string[] {
-  const { kind, origin } = values;
+  const { kind } = values;
+  const [origin] = values.origin ?? [];
   if (kind === 'native') {
     return (v.safeParse(nativeRedirectUri, uri).issues ?? []).map(({ message }) => message);
   }
@@ -150,7 +165,7 @@ function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontE
 /** Reports a page that is not on the relay's own site: from others, browsers do not send the cookies of sessions. */
 function reportSessionFrontEnd(reading: FrontEndReading): void {
   const { relay, values, describe, fault, warnOfUnused } = reading;
-  const { origin } = values;
+  const [origin] = values.origin ?? [];
   const address = URL.parse(relay.baseUrl);
   const delivery = `${describe('tokenDelivery')} session`;
   if (address?.protocol === 'http:' && !isLoopback(address)) {

@@ -5,6 +5,7 @@ const ofPeople = [
   'origin',
   'frontendUrl',
   'redirectUri',
+  'origins',
   'tokenDelivery',
   'errorDelivery',
   'refreshTokens',

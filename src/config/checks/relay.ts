@@ -98,8 +98,10 @@ function plainAddresses<At extends Level>({ level, values }: Reading<At>): reado
   return namesAt(level).filter((name) => {
     if (!rowAt(level, name).isAddress) return false;
     const given: unknown = values[name];
-    const url = typeof given === 'string' ? URL.parse(exampleOf(given)) : given;
-    return url instanceof URL && url.protocol === 'http:' && !isLoopback(url);
+    return (Array.isArray(given) ? given : [given]).some((one: unknown) => {
+      const url = typeof one === 'string' ? URL.parse(exampleOf(one)) : one;
+      return url instanceof URL && url.protocol === 'http:' && !isLoopback(url);
+    });
   });
 }
 

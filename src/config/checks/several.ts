@@ -108,10 +108,11 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
   const hasSessions = ({ values }: FrontEndReading) => values.tokenDelivery === 'session';
   const others = frontEnds.filter((one) => !hasSessions(one));
   for (const { values, registrations, warn } of frontEnds.filter(hasSessions)) {
-    const { origin = '' } = values;
+    const [origin = ''] = values.origin ?? [];
     const other = others.find(
       (one) =>
-        matches(one.values.origin ?? '', origin) && one.registrations.some((name) => registrations.includes(name)),
+        one.values.origin?.some((pattern) => matches(pattern, origin)) &&
+        one.registrations.some((name) => registrations.includes(name)),
     );
     if (other === undefined || origin === '') continue;
     warn(

@@ -29,7 +29,7 @@ export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | '
   if (values.kind === 'machine') return 'off';
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
-  return kind === 'bearer' && origin && hasStar(origin) ? 'bound' : kind;
+  return kind === 'bearer' && tokenDelivery !== 'cms' && origin?.some(hasStar) ? 'bound' : kind;
 }
 
 /** Whether some front end gets refresh tokens, if there is a key file. */

@@ -1,4 +1,4 @@
-import { originPattern } from '../../origins/schemas.ts';
+import { nativeOrigins, originPatterns } from '../../origins/schemas.ts';
 import { longestDays } from '../../sealing/lifetimes.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
@@ -13,12 +13,16 @@ const errorDeliveries = oneOf(['json', 'page', 'redirect']);
 const refreshTokenKinds = oneOf(['bound', 'bearer', 'off']);
 
 export const requiredFrontEndRows = group('Required', {
-  origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', originPattern, {
+  origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', originPatterns, {
     usual: 1,
     isAddress: true,
-    help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port',
+    separator: ' ',
+    help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port. A CMS may have several, with spaces between them',
     otherwise: 'required',
-    inFile: { otherwise: 'required, except with kind native or machine, or client-key-file' },
+    inFile: {
+      help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port. With token-delivery cms, it may be a list',
+      otherwise: 'required, except with kind native or machine, or client-key-file',
+    },
   }),
 });
 
@@ -79,6 +83,11 @@ export const frontEndFileRows = {
     help: 'file with the public key of a machine, which signs its requests: PEM or JWK, P-256, Ed25519 or RSA; it may hold two keys',
     otherwise: 'none: the machine has a secret',
     unquoted: true,
+  }),
+  origins: inFile('origins', nativeOrigins, {
+    help: 'with kind native: the origins from which the pages of its apps and browser extensions send requests, such as chrome-extension://<id> or capacitor://localhost',
+    otherwise: 'those of its redirect URIs',
+    separator: ' ',
   }),
   clientKeyFile: inFile('client-key-file', schemas.filePath, {
     help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',

@@ -6,7 +6,7 @@ import { expectPage } from './failure-page.ts';
 /**
  * The page in the popup of a CMS, which runs its own script and nothing else.
  *
- * @returns what it posts, and to which origin
+ * @returns what it posts, and to which origins
  */
 export function expectCmsPopup(answer: Answer, status: number) {
   const text = answer.body.toString();
@@ -23,9 +23,9 @@ export function expectCmsPopup(answer: Answer, status: number) {
   const [, json = ''] = /id="messages">([^<]*)<\/script>/.exec(text) ?? [];
   expect(json, 'characters that HTML or a script knows').to.match(/^[\x20-\x25\x27-\x3b=\x3f-\x7e]+$/);
   const messages = Object(JSON.parse(json));
-  expect(messages).to.have.all.keys('origin', 'greeting', 'result');
-  const { origin, greeting, result } = messages;
-  return { origin: `${origin}`, greeting: `${greeting}`, result: `${result}` };
+  expect(messages).to.have.all.keys('origins', 'patterns', 'greeting', 'result');
+  const { origins, patterns, greeting, result } = messages;
+  return { origin: `${[origins, patterns].flat()}`, greeting: `${greeting}`, result: `${result}` };
 }
 
 /** The content of a result: what the CMS gets. */

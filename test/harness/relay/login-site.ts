@@ -17,7 +17,7 @@ const callbackPath = '/auth/provider/callback';
 
 export interface LoginSiteOptions {
   /** Additional flags of the relay by option name. */
-  readonly flags?: Readonly<Record<string, string>>;
+  readonly flags?: Readonly<Record<string, string>> | ((site: LoginSite) => Readonly<Record<string, string>>);
   /** The page of the front end. Default: that of the demo. */
   readonly frontEnd?: (relayUrl: string) => string;
   /** Whether the relay's public address is https. */
@@ -132,6 +132,7 @@ export class LoginSite {
 
   async #serve(): Promise<void> {
     const now = () => Date.now() + this.#clockOffset;
+    const { flags: given } = this.#options;
     const flags = {
       port: `${this.#ports.relay.port}`,
       baseUrl: this.relay,
@@ -143,7 +144,7 @@ export class LoginSite {
       userUrl: `http://127.0.0.1:${this.#ports.provider.port}/me`,
       scope: 'openid profile',
       tokenRequest: 'body',
-      ...this.#options.flags,
+      ...(typeof given === 'function' ? given(this) : given),
     };
     const onLine = (line: string) => this.#read(line);
     const { config, listener: relay, close } = await createRelayHere(flags, onLine, now);

@@ -7,12 +7,10 @@ import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 
-/**
- * Posts the greeting to the popup again and again, as if it had been asked.
- *
- * @param popup the window, as JavaScript
- */
-const insist = (popup: string) => `<script>setInterval(() => ${popup}.postMessage('${greeting}', '*'), 50);</script>`;
+/** Posts the greeting to the popup again and again, as if it had been asked. */
+const insist = `<script>
+  setInterval(() => (typeof popup === 'object' ? popup : open('', 'auth')).postMessage('${greeting}', '*'), 50);
+</script>`;
 
 describe('the popup of a CMS in Chromium', () => {
   const openBrowser = useBrowser();
@@ -106,7 +104,7 @@ describe('the popup of a CMS in Chromium', () => {
   });
 
   it("posts nothing to a stranger's page that opens it", async () => {
-    const path = site().publish(cmsPage(site().relay, '') + insist('popup?'));
+    const path = site().publish(cmsPage(site().relay, '') + insist);
     const { page, popup } = await logIn(site().attacker + path);
     await givesUp(popup);
     const { origin } = new URL(site().frontEnd);
@@ -117,8 +115,7 @@ describe('the popup of a CMS in Chromium', () => {
 
   it("posts nothing to a page that takes the CMS's place", async () => {
     const { page, popup } = await openPopup();
-    // Opened by its name, the window of the page before is there.
-    const path = site().publish(cmsPage(site().relay, '') + insist("open('', 'auth')"));
+    const path = site().publish(cmsPage(site().relay, '') + insist);
     // As a link or script of the page would: the two windows stay connected.
     await page.evaluate(`location.href = '${site().attacker + path}'`);
     await page.waitForURL(site().attacker + path);
@@ -180,5 +177,102 @@ describe('the popup of a CMS in Chromium', () => {
     } finally {
       await admin.close();
     }
+  });
+});
+
+describe('the popup of a CMS at several addresses, in Chromium', () => {
+  const openBrowser = useBrowser();
+  const portOf = ({ frontEnd }: { readonly frontEnd: string }) => new URL(frontEnd).port;
+  const useSite = (flags: (site: { readonly frontEnd: string }) => string) =>
+    useLoginSite({
+      flags: (one) => ({ tokenDelivery: 'cms', provider: 'github', scope: 'repo', origin: flags(one) }),
+      frontEnd: (relay) => cmsPage(relay, repeatGreeting),
+    });
+  const exact = useSite((one) => `${one.frontEnd} http://127.0.0.1:${portOf(one)}`);
+  const previews = useSite(() => 'https://blog.example.com http://localhost:*');
+
+  /** Logs in with the popup of a page, and gives the messages that this page has got once the popup shows a text. */
+  async function logInAt(address: string, shown: string): Promise<string[][]> {
+    const page = await openBrowser();
+    await page.clock.install();
+    await page.goto(address);
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    const popup = await opened;
+    await authorize(popup, 'Ada Lovelace');
+    await popup.waitForURL('**/callback*');
+    if (shown === gone) await popup.clock.runFor(6000);
+    await popup.getByText(shown).filter({ visible: true }).waitFor();
+    if (shown === done) await page.getByText(/success/).waitFor();
+    return await page.evaluate<string[][]>('messages');
+  }
+
+  const done = 'You are logged in there.';
+  const gone = 'The CMS does not answer.';
+
+  it('gives the token to each address, after one greeting', async () => {
+    for (const address of [exact().frontEnd, `http://127.0.0.1:${portOf(exact())}`]) {
+      const messages = await logInAt(address, done);
+      expect(messages.map(([origin]) => origin)).to.deep.equal([exact().relay, exact().relay]);
+      expect(messages[0]?.[1]).to.equal(greeting);
+    }
+  });
+
+  it('gives neither greeting nor token to another address', async () => {
+    const { port } = new URL(exact().frontEnd);
+    for (const address of [`http://localhost:${port}`, `http://other.localhost:${port}`]) {
+      const path = exact().publish(cmsPage(exact().relay, '') + insist);
+      expect(await logInAt(address + path, gone)).to.deep.equal([]);
+    }
+  });
+
+  it('gives the token at each port of a pattern, and elsewhere a greeting without a secret', async () => {
+    const port = portOf(previews());
+    for (const one of [port, new URL(previews().attacker).port]) {
+      const path = previews().publish(cmsPage(previews().relay, repeatGreeting));
+      const messages = await logInAt(`http://localhost:${one}${path}`, done);
+      expect(messages.map(([, message = '']) => message.slice(0, 18))).to.deep.equal([greeting, 'authorization:gith']);
+    }
+    for (const host of ['127.0.0.1', 'front-end.localhost', 'localhost.attacker.localhost']) {
+      const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist);
+      const messages = await logInAt(`http://${host}:${port}${path}`, gone);
+      expect(messages, host).to.deep.equal([[previews().relay, greeting]]);
+    }
+  });
+
+  it('gives nothing to a page without an origin', async () => {
+    const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist);
+    const frame = `<iframe sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox" src="${path}"></iframe>`;
+    const page = await openBrowser();
+    await page.clock.install();
+    await page.goto(`http://localhost:${portOf(previews())}${previews().publish(frame)}`);
+    const opened = page.context().waitForEvent('page');
+    const [, framed = page.mainFrame()] = page.frames();
+    await framed.getByRole('button', { name: 'Log in' }).click();
+    const popup = await opened;
+    await authorize(popup, 'Ada Lovelace');
+    await popup.waitForURL('**/callback*');
+    await popup.clock.runFor(6000);
+    await popup.getByText(gone).filter({ visible: true }).waitFor();
+    expect(await framed.evaluate<string[][]>('messages')).to.deep.equal([[previews().relay, greeting]]);
+  });
+
+  it('gives nothing to a page of a stranger that takes the place of the CMS, although it hears the greeting', async () => {
+    const page = await openBrowser();
+    await page.clock.install();
+    await page.goto(`http://localhost:${portOf(previews())}`);
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    const popup = await opened;
+    await popup.getByLabel('Your name').waitFor();
+    const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist);
+    await page.evaluate(`location.href = '${previews().attacker + path}'`);
+    await page.waitForURL(previews().attacker + path);
+    await authorize(popup, 'Ada Lovelace');
+    await popup.waitForURL('**/callback*');
+    await popup.clock.runFor(6000);
+    await popup.getByText(gone).filter({ visible: true }).waitFor();
+    const messages = await page.evaluate<string[][]>('messages');
+    expect(messages.filter(([, message]) => message !== greeting)).to.deep.equal([]);
   });
 });

@@ -27,7 +27,9 @@ type Endpoints = ReturnType<typeof createProviderEndpoints>;
 export async function checkProviderAnswer(body: Uint8Array): Promise<void> {
   const client: UpstreamClient = {
     call: async () => ({ status: 200, headers: {}, body }),
-    stream: () => Promise.reject(new Error('not used')),
+    stream() {
+      throw new Error('not used');
+    },
     expectRoom() {},
     inFlight: () => 0,
     close() {},

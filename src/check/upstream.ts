@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { PassThrough, type Readable } from 'node:stream';
 import { parseJsonObject } from '../oauth/json.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
@@ -16,7 +17,7 @@ const visibleGap = 100;
 const mostRead = 64 * 1024;
 
 /** What came of a request. */
-interface Heard extends Omit<StreamedResponse, 'body'> {
+interface Heard extends Pick<StreamedResponse, 'status' | 'headers'> {
   /** The body, or its beginning: a character for each byte. */
   readonly text: string;
   readonly isStream: boolean;
@@ -28,7 +29,7 @@ const protocolVersion = '2025-11-25';
 // The first message of MCP has no effect but that of a session, which is ended afterwards.
 const clientInfo = { name: 'login-relay-check', version };
 const params = { protocolVersion, capabilities: {}, clientInfo };
-const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+const initialize = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }));
 
 /**
  * Asks a server behind the gateway itself, past the relay: whether it answers, and whether its events come before the
@@ -159,23 +160,26 @@ function judgeOlderTransport(streams: readonly Heard[], url: string, address: st
 }
 
 /** Makes one request, and listens to the answer for a moment. */
-async function hear(context: CheckContext, request: Omit<StreamedRequest, 'holder'>): Promise<Heard | Unreached> {
-  const enough = new AbortController();
-  const { signal } = enough;
+async function hear(
+  context: CheckContext,
+  request: Omit<StreamedRequest, 'holder' | 'client'>,
+): Promise<Heard | Unreached> {
+  const client = new PassThrough();
   const headers = { 'user-agent': userAgent, ...request.headers };
   const holder = { session: '', address: undefined };
-  const heard = answerOf(context, request.url, async (observe) =>
-    listenTo(await context.client.stream({ ...request, headers, holder, signal }, observe)),
-  );
+  const heard = answerOf(context, request.url, async (observe) => {
+    const { response } = context.client.stream({ ...request, headers, holder, client }, observe);
+    return await listenTo(await response, client);
+  });
   // Otherwise a stream would stay open.
-  return await heard.finally(() => enough.abort());
+  return await heard.finally(() => client.destroy());
 }
 
 /**
  * Reads an answer until it ends, is long, or the time is over. An event stream is live if it is still open a moment after
  * its first whole event: a proxy that holds events back sends them with the end.
  */
-async function listenTo({ status, headers, body }: StreamedResponse): Promise<Heard> {
+async function listenTo({ status, headers, send }: StreamedResponse, body: Readable): Promise<Heard> {
   const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   // The first call of `resolve` counts.
@@ -190,6 +194,7 @@ async function listenTo({ status, headers, body }: StreamedResponse): Promise<He
   });
   body.once('close', () => resolve(false));
   decideLater(listeningTime, false);
+  send();
   const isLive = await promise;
   return { status, headers, text, isStream, isLive };
 }

@@ -96,8 +96,9 @@ export function recordCall(ctx: Context): ObserveCall {
   };
 }
 
-/** Aborts when the caller hangs up before the response is sent. @param gone what aborts */
-export function clientGone({ res }: Context, gone = new AbortController()): AbortSignal {
+/** Aborts when the caller hangs up before the response is sent. */
+export function clientGone({ res }: Context): AbortSignal {
+  const gone = new AbortController();
   const onClose = () => {
     if (!res.writableFinished) gone.abort();
   };

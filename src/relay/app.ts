@@ -12,6 +12,7 @@ import { loggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
 import { namesInPath } from '../paths.ts';
+import { sendPassedBodies } from '../routes/pass-on.ts';
 import { createApiPaths } from './api-paths.ts';
 import { type Endpoint, type EndpointContext, handlerOf } from './endpoint.ts';
 import { type EndpointDependencies, endpointsOf } from './endpoints.ts';
@@ -48,6 +49,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const app = new Koa<RequestState>({ env: 'production' });
   // Otherwise Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
+  app.use(sendPassedBodies);
   app.use(recordRequests(observers, loggedAddresses(config.logClientAddress, config.trustedProxies).of, loggedNames));
   app.use(closeIfUnread);
   app.use(responseHeaders(readiness));

@@ -1,7 +1,7 @@
-import type { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
-import type { ObserveCall, StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
+import type { ObserveCall, StreamedRequest } from '../upstream/messages.ts';
+import type { Transfer } from '../upstream/transfer.ts';
 import type { AccessTokenContent } from './access-tokens.ts';
 import type { Closing, Door } from './door.ts';
 
@@ -98,11 +98,11 @@ export function createStreams() {
   return {
     isStopping: (): boolean => isStopping,
     /** As `stream` of the client, and counts the request for its login, address, person and resource. */
-    async pass(
+    pass(
       stream: Stream,
       { address, hasOthers, ...request }: Omit<StreamedRequest, 'holder' | 'end'> & StreamSource,
       observe: ObserveCall,
-    ): Promise<StreamedResponse> {
+    ): Transfer {
       const { door, opened, isListening } = stream;
       const holder = {
         session: opened.login,
@@ -111,21 +111,18 @@ export function createStreams() {
         resource: hasOthers ? door.resource.name : undefined,
         isListening,
       };
-      add(stream);
       client ??= createUpstreamClient({
         timeout: limits.streamHeadTime,
         concurrentCalls: limits.streams,
         to: 'resource',
       });
-      return await client
-        .stream({ ...request, holder, end: () => stream.end('limit') }, (call, isSent) => {
-          remove(stream);
-          observe(call, isSent);
-        })
-        .catch((error: RelayError) => {
-          remove(stream);
-          throw error;
-        });
+      const transfer = client.stream({ ...request, holder, end: () => stream.end('limit') }, (call, isSent) => {
+        remove(stream);
+        observe(call, isSent);
+      });
+      // Nothing of it has happened yet: the call cannot have ended before it is counted.
+      add(stream);
+      return transfer;
     },
     /** Ends the streams of resources that have changed. The doors of all others are the new ones. */
     follow(present: readonly Door[]): void {

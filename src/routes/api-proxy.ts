@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { apiRequestHeaders, pageResponseHeaders } from '../api-proxy/headers.ts';
 import { relayedLocation } from '../api-proxy/path.ts';
 import { RelayError } from '../failures/relay-error.ts';
-import { type Context, clientGone, type Handler } from '../http/context.ts';
+import type { Context, Handler } from '../http/context.ts';
 import type { StreamedRequest } from '../upstream/messages.ts';
 import { isUnusable, passOn, targetOf, type Way } from './pass-on.ts';
 import type { SessionRequests } from './session-requests.ts';
@@ -45,12 +45,12 @@ export function proxyApi(
       url,
       headers,
       refusalOf,
-      call: async (request) =>
-        await registration.callApi({ ...request, holder, signal: clientGone(ctx) }, (call) => {
+      call: (request) =>
+        registration.callApi({ ...request, holder }, (call) => {
           ctx.state.providerCall = call;
           // The response may have begun: then, nothing else says that it is not complete.
           if (call.outcome !== 'answered') ctx.state.failure = call.outcome;
-        }),
+        }).response,
       passed(answered) {
         const { location } = answered;
         const target = location && relayedLocation(location, url, api.url, baseUrl + api.path);

@@ -2,17 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { clientResponseHeaders, resourceRequestHeaders } from '../api-proxy/headers.ts';
 import { relayedLocation } from '../api-proxy/path.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
-import { type Context, clientGone, type Handler, type RequestState } from '../http/context.ts';
+import type { Context, Handler, RequestState } from '../http/context.ts';
 import { passedMethods } from '../http/cors.ts';
-import { limits } from '../limits.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Upstream } from '../resources/resource.ts';
 import type { Cut, Stream, StreamSource, Streams } from '../resources/streams.ts';
-import { enough } from '../upstream/attempt.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
+import type { Transfer } from '../upstream/transfer.ts';
 import { isUnusable, type Passage, passOn, targetOf } from './pass-on.ts';
 import { tokenOf } from './protected-resource.ts';
 
@@ -110,9 +109,6 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
   };
 }
 
-/** Whether the client gets a failure in place of a response with this status. */
-const isRefused = (status: number) => status === 401 || isUnusable(status);
-
 /** Makes the call of a request, and records how it ends. */
 function callOf(
   ctx: Context,
@@ -120,7 +116,7 @@ function callOf(
   { streams, areSeveral, ownAddressOf, onFull }: GatewayContext,
 ): Passage['call'] {
   const source: StreamSource = { address: ownAddressOf(ctx.req), hasOthers: areSeveral };
-  const ending = new AbortController();
+  let transfer: Transfer | undefined;
   let cut: Cut | undefined;
   let isEventStream = false;
   const codeOf = (code: FailureCode) => (cut ? cuts[cut] : (failures[code] ?? code));
@@ -128,7 +124,8 @@ function callOf(
     cut ??= why;
     if (why === 'limit') onFull();
     // Events end in order. Any other body that ends so would seem complete.
-    ending.abort(isEventStream ? enough : undefined);
+    if (isEventStream) transfer?.finish();
+    else transfer?.cancel('client_gone');
   };
   const observe = ({ outcome }: UpstreamCall) => {
     const by = outcome === 'answered' ? undefined : outcome;
@@ -137,12 +134,12 @@ function callOf(
     if (by) ctx.state.failure = codeOf(by);
   };
   return async (request) => {
-    const sent = { ...request, ...source, signal: clientGone(ctx, ending) };
     try {
-      const response = await streams.pass({ ...stream, end }, sent, observe);
+      transfer = streams.pass({ ...stream, end }, { ...request, ...source }, observe);
+      // A reload may have ended the request before it began.
+      if (cut !== undefined) transfer.cancel('client_gone');
+      const response = await transfer.response;
       const { 'content-type': type = '', 'content-length': length } = response.headers;
-      // The client gets a failure at the end of this body, which nobody reads: do not wait long.
-      if (isRefused(response.status)) setTimeout(() => ending.abort(enough), limits.lingerTime);
       isEventStream = length === undefined && /^text\/event-stream\b/i.test(type);
       return response;
     } catch (error) {
@@ -155,9 +152,10 @@ function callOf(
   };
 }
 
-/** What the server learns of the person: a header that is unknown is left out. */
+/** What the server learns of the person, with names in lower case: a header that is unknown is left out. */
 function identityOf(opened: AccessTokenContent): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(identityHeaders(opened)).filter(([, value]) => value !== ''));
+  const known = Object.entries(identityHeaders(opened)).filter(([, value]) => value !== '');
+  return Object.fromEntries(known.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** @throws {RelayError} `resource_token_expired` if the resource did not give the provider's token when it was issued */

@@ -1,9 +1,7 @@
-import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { proxiedUrl } from '../api-proxy/path.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { awaitBody, readBody } from '../http/body.ts';
-import type { Context } from '../http/context.ts';
+import type { Context, Handler } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 
@@ -17,7 +15,7 @@ export interface Way {
 
 /** A request that may pass, and what its response means. */
 export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'headers'> {
-  call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body'>): Promise<StreamedResponse>;
+  call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body' | 'client'>): Promise<StreamedResponse>;
   /** Why a response with this status does not pass, if it does not. */
   refusalOf(status: number): RelayError | undefined;
   /** Those of the response's headers that pass. */
@@ -28,7 +26,6 @@ export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'heade
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 const proxyAuthenticationRequired = 407;
-const mostListeners = 20;
 
 /** The URL that a request is passed to. @throws {RelayError} `path_refused` */
 export function targetOf(ctx: Context, { path, url }: Way): URL {
@@ -41,11 +38,11 @@ export function targetOf(ctx: Context, { path, url }: Way): URL {
 
 /** Passes a request to another server, and its response to the client: both bodies while they arrive. */
 export async function passOn(ctx: Context, { method, url, headers, call, refusalOf, passed }: Passage): Promise<void> {
-  const response = await call({ method, url, headers, body: await uploadOf(ctx) });
+  const response = await call({ method, url, headers, body: await uploadOf(ctx), client: ctx.res });
   const refusal = refusalOf(response.status);
   if (refusal === undefined) return answer(ctx, response, passed(response.headers));
   // At its end the call is known, and its connection can be used again.
-  await finished(response.body.resume()).catch(() => {});
+  await response.skip();
   throw refusal;
 }
 
@@ -69,19 +66,35 @@ async function uploadOf(ctx: Context): Promise<StreamedRequest['body']> {
   }
   // A small body that never comes must not hold a call.
   if (length !== undefined && length <= limits.requestBodySize) {
-    return { content: Readable.from(await readBody(ctx)), length };
+    return await readBody(ctx);
   }
   awaitBody(ctx);
   return { content: ctx.req, length };
 }
 
-function answer(ctx: Context, { status, body }: StreamedResponse, passed: Readonly<Record<string, string>>): void {
-  // The streams, Koa and the relay wait for the end of the response, each with listeners of its own.
-  ctx.res.setMaxListeners(mostListeners);
-  // Otherwise, the head would wait for the first byte of the body.
-  ctx.res.once('pipe', () => ctx.res.flushHeaders());
+/** What sends the body of an answer, once all middleware has set its headers. */
+const bodies = new WeakMap<Context, () => void>();
+
+/** Sends the bodies of answers that pass. Koa would need a stream between the two connections. */
+export const sendPassedBodies: Handler = async (ctx, next) => {
+  await next();
+  const send = bodies.get(ctx);
+  if (send === undefined) return;
+  ctx.respond = false;
+  send();
+  // The head does not wait for the first byte of the body, unless that has already come.
+  setImmediate(() => {
+    if (!ctx.res.headersSent && !ctx.res.destroyed) ctx.res.flushHeaders();
+  });
+};
+
+function answer(
+  ctx: Context,
+  { status, hasBody, send }: StreamedResponse,
+  passed: Readonly<Record<string, string>>,
+): void {
   ctx.status = status;
-  ctx.body = body;
+  ctx.set('Content-Type', 'application/octet-stream');
   ctx.set(passed);
   ctx.set('Content-Security-Policy', contentSecurityPolicy);
   ctx.set('X-Content-Type-Options', 'nosniff');
@@ -89,4 +102,5 @@ function answer(ctx: Context, { status, body }: StreamedResponse, passed: Readon
   if (exposed) {
     ctx.set('Access-Control-Expose-Headers', [exposed, ...Object.keys(passed)].join(','));
   }
+  if (hasBody) bodies.set(ctx, send);
 }

@@ -1,5 +1,4 @@
 import type { LookupFunction } from 'node:net';
-import { PassThrough } from 'node:stream';
 import got from 'got';
 import { elapsedSince } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
@@ -7,30 +6,24 @@ import { limits } from '../limits.ts';
 import { userAgent } from '../version.ts';
 import { Attempt, type Call } from './attempt.ts';
 import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
-import type { ObserveCall, StreamedRequest, StreamedResponse, UpstreamRequest, UpstreamResponse } from './messages.ts';
-import { type TransferPatience, waitForHead, waitUntil, waitWithin } from './patience.ts';
+import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } from './messages.ts';
+import { waitForHead, waitUntil, waitWithin } from './patience.ts';
 import { createRoom, type Endpoint } from './room.ts';
+import { Transfer } from './transfer.ts';
 
 /** Calls the provider within limits of time, size and number. */
 export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
-/** What differs between bodies of a provider's API and of servers behind the gateway. */
+const defaultHeaders = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'identity' };
+
+/** What differs between streamed calls to a provider's API and to servers behind the gateway. */
 const transfers = {
-  api: {
-    mostBytes: limits.apiResponseSize,
-    wait: waitWithin,
-    defaults: {
-      headers: {
-        'user-agent': userAgent,
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-      },
-    },
-  },
+  api: { mostBytes: limits.apiResponseSize, wait: waitWithin, headers: defaultHeaders, headSize: undefined },
   resource: {
     mostBytes: Number.POSITIVE_INFINITY,
     wait: waitForHead,
-    defaults: { headers: { 'user-agent': undefined }, maxHeaderSize: limits.streamHeadSize },
+    headers: {},
+    headSize: limits.streamHeadSize,
   },
 } as const;
 
@@ -54,27 +47,26 @@ export function createUpstreamClient(settings: {
   const { timeout, concurrentCalls, proxy = {}, lookup, to = 'api' } = settings;
   const { answerSize = limits.providerAnswerSize } = settings;
   const pool = createConnectionPool(concurrentCalls, proxy, lookup);
-  const { mostBytes, wait, defaults } = transfers[to];
+  const { mostBytes, wait, headers: ownHeaders, headSize } = transfers[to];
   const common = got.extend({
-    ...defaults,
+    headers: defaultHeaders,
     followRedirect: false,
     throwHttpErrors: false,
     // got copies each list of its options for each call.
     retry: { limit: 0, methods: [], statusCodes: [], errorCodes: [] },
     request: openRequest,
   });
-  const pooled = common.extend({ agent: pool.pooled });
-  const unpooled = common.extend({ agent: pool.unpooled });
-  // A body cannot be sent again. An API may be far away, and close a connection at any time: each body has a new one.
-  const forBodies = to === 'resource' ? common.extend({ agent: pool.brief }) : unpooled;
+  // The second attempt is for a kept connection that has died while idle.
+  const instances = [pool.pooled, pool.unpooled].map((agent) => common.extend({ agent }));
+  const repeatable = [pool.pooled, pool.unpooled];
+  // Any other cannot be sent again. An API may be far away, and close a connection at any time: each has a new one.
+  const once = [to === 'resource' ? pool.brief : pool.unpooled];
   const room = createRoom(concurrentCalls, to);
 
   /** Makes the attempts at a call. @param deadline milliseconds, on the clock of `performance` */
-  async function make(call: Call, deadline = Infinity): Promise<UpstreamResponse> {
+  async function make(call: Call, deadline: number): Promise<UpstreamResponse> {
     try {
       await pool.settled();
-      // The second instance is for a kept connection that has died while idle. A streamed body can be sent only once.
-      const instances = typeof call.request.body === 'object' ? [forBodies] : [pooled, unpooled];
       for (const instance of instances) {
         // After a pause of the machine, it may have passed. Don't spend the code for a caller who got a timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
@@ -101,46 +93,44 @@ export function createUpstreamClient(settings: {
       const call: Call = {
         request,
         mostBytes: answerSize,
-        wait: (_, giveUp) => waitUntil(deadline, giveUp),
+        wait: (giveUp) => waitUntil(deadline, giveUp),
         ...startCall(endpoint, room.take(endpoint), observe),
       };
       return await make(call, deadline);
     },
     /**
-     * Makes one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.
+     * Begins one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.
+     * Nothing of it happens before the caller has it.
      *
-     * @throws {RelayError} as `call` does, or `upload_too_large`. After that, the body fails with such an error
+     * @throws {RelayError} `overloaded`
      */
-    async stream({ holder, end, ...request }: StreamedRequest, observe: ObserveCall): Promise<StreamedResponse> {
-      // Both are of the attempt, which starts after room is taken.
-      let patience: TransferPatience | undefined;
-      let giveWay = () => {};
-      const download = new PassThrough();
-      // It may fail before the caller reads it. Without a listener, that would end the process.
-      download.on('error', () => {});
+    stream({ holder, end, ...request }: StreamedRequest, observe: ObserveCall): Transfer {
       const leave = room.takeFor({
         ...holder,
-        pace: () => patience?.pace() ?? limits.apiOrdinaryPace,
-        giveWay: end ?? (() => giveWay()),
+        pace: () => transfer.pace(),
+        giveWay: end ?? (() => transfer.cancel('overloaded')),
       });
-      const head = await make({
-        request,
-        download,
+      const call = {
+        request: { ...request, headers: { ...ownHeaders, ...request.headers } },
         mostBytes,
-        wait(clientsTurn, giveUp) {
-          giveWay = () => giveUp('overloaded');
-          patience = wait(timeout, clientsTurn, giveUp);
-          return patience;
-        },
+        headSize,
+        attempts: isRepeatable(request) ? repeatable : once,
+        wait: wait.bind(undefined, timeout),
         ...startCall(to, leave, observe),
-      });
-      return { ...head, body: download };
+      };
+      const transfer = new Transfer(call, pool);
+      return transfer;
     },
     /** Throws `overloaded` if no call may be made now. A call that follows in the same tick is not refused. */
     expectRoom: room.expect,
     inFlight: room.inFlight,
     close: pool.close,
   };
+}
+
+/** Whether a request can be sent again after an attempt that the server may have seen. @see RFC 9110 §9.2.2 */
+function isRepeatable({ method, body }: Pick<StreamedRequest, 'method' | 'body'>): boolean {
+  return body === undefined && method !== 'POST' && method !== 'PATCH';
 }
 
 /** Starts the record of a call. @param leave gives the room of the call back */

@@ -94,9 +94,15 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
+/** What opens the connections of requests, by protocol. */
+export interface Agents {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
 /**
- * Opens a request for got with only the options that the relay sets. Left to itself, got passes forty
- * options, and Node copies and compares each of them several times a call.
+ * Opens a request with only the options that the relay sets. Left to itself, got passes forty options, and Node copies
+ * and compares each of them several times a call.
  */
 export function openRequest(url: URL, { method, headers, agent, maxHeaderSize }: RequestOptions): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;

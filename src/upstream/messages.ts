@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { Method } from 'got';
 import type { FailureCode } from '../failures/relay-error.ts';
 import type { Holder, Transfer } from './holdings.ts';
@@ -12,7 +12,7 @@ export interface UpstreamRequest {
   readonly url: string | URL;
   /** Without the headers that frame the body. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Upload | undefined;
+  readonly body?: string | undefined;
   /** Says which statuses need a complete body: the call fails if such a body breaks off (default: 200). */
   readonly needsBody?: (status: number) => boolean;
   /** Cancels the call. */
@@ -20,8 +20,11 @@ export interface UpstreamRequest {
 }
 
 /** A request to the provider's API, or to a server behind the gateway. Both bodies are streamed. */
-export interface StreamedRequest extends Omit<UpstreamRequest, 'endpoint'> {
+export interface StreamedRequest extends Pick<UpstreamRequest, 'method' | 'url' | 'headers'> {
+  readonly body?: Uint8Array | Upload | undefined;
   readonly holder: Holder & Pick<Transfer, 'isListening'>;
+  /** What the body of the response is written to. If it closes before the end, the call ends as well. */
+  readonly client: Writable;
   /** Ends it for the sake of another one, in a way of its own. */
   readonly end?: (() => void) | undefined;
 }
@@ -33,14 +36,21 @@ interface Upload {
 }
 
 /** The provider's response. The body is empty if only the status arrived intact. */
-export interface UpstreamResponse<Body = Uint8Array> {
+export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly body: Body;
+  readonly body: Uint8Array;
 }
 
-/** The body has the bytes that the server sent, compressed or not. It fails with a `RelayError` if it breaks off. */
-export type StreamedResponse = UpstreamResponse<Readable>;
+/** A response whose body can be sent to the client, compressed or not, or be skipped. */
+export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
+  /** Whether there may be a body. Without one, the call is over. */
+  readonly hasBody: boolean;
+  /** Writes the body to the client while it arrives, and ends it: if the body breaks off, with a `RelayError`. */
+  send(): void;
+  /** Reads the rest of the body for a moment, and lets the client be. */
+  skip(): Promise<void>;
+}
 
 /** The result of one call, as a log may know of it. */
 export interface UpstreamCall {

@@ -5,25 +5,26 @@ import { limits } from '../limits.ts';
 const turn = 10_000;
 const turnsInMinute = 60_000 / turn;
 
-/** How long an attempt may take. */
-export interface Patience {
+/** How long a transfer may take, which depends on how fast the relay's client reads and sends. */
+export interface TransferPatience {
   /** Something of a body has moved. */
   renew(bytes?: number): void;
   /** The head of the response has arrived. */
   answered(): void;
   stop(): void;
-}
-
-/** How long a transfer may take, which depends on how fast the relay's client reads and sends. */
-export interface TransferPatience extends Patience {
   /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
   pace(): number;
 }
 
-/** Waits until a moment, whatever arrives. @param deadline milliseconds, on the clock of `performance` */
-export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void): Patience {
+/**
+ * Waits until a moment, whatever arrives.
+ *
+ * @param deadline milliseconds, on the clock of `performance`
+ * @returns stops the clock
+ */
+export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void): () => void {
   const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()), 'provider_timeout');
-  return { renew: () => {}, answered: () => {}, stop: () => clearTimeout(timer) };
+  return () => clearTimeout(timer);
 }
 
 /** What a transfer waits for its client to do. Undefined: it waits for the server. */

@@ -102,9 +102,9 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       throw status === 401 ? new RelayError('lookup_failed') : lookupFailure(status, headers['retry-after']);
     },
     /** Passes a request on to the provider's API. */
-    async callApi(request: StreamedRequest, observe: ObserveCall) {
+    callApi(request: StreamedRequest, observe: ObserveCall) {
       const headers = { ...provider.requestHeaders, ...request.headers };
-      return await client.stream({ ...request, headers }, observe);
+      return client.stream({ ...request, headers }, observe);
     },
   };
 }

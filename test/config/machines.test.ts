@@ -137,6 +137,7 @@ describe('the configuration of a machine', () => {
     origin: 'https://ci.example.com',
     'frontend-url': 'https://ci.example.com/',
     'redirect-uris': 'https://ci.example.com/',
+    origins: 'capacitor://localhost',
     'token-delivery': 'code',
     'error-delivery': 'json',
     'refresh-tokens': 'bearer',

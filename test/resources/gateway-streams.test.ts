@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
@@ -440,9 +441,16 @@ describe('the time of the gateway', () => {
           mayStayAt: () => true,
           end: (why) => ended.push(`${name} ${why}`),
         },
-        { method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers: {}, address: undefined, hasOthers: false },
+        {
+          method: 'GET',
+          url: `http://127.0.0.1:${server.port}/`,
+          headers: {},
+          address: undefined,
+          hasOthers: false,
+          client: new PassThrough(),
+        },
         () => {},
-      );
+      ).response;
     for (const [name, isListening] of [
       ['a', true],
       ['answer', false],

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
@@ -145,18 +146,17 @@ describe('the places of the gateway', () => {
     const ended: string[] = [];
     let session = 0;
     const begin = async (person: string) => {
-      const ending = new AbortController();
+      const body = new PassThrough();
       const end = () => {
         ended.push(person);
-        ending.abort();
+        body.destroy();
+        transfer.cancel('overloaded');
       };
       session += 1;
       const holder = { session: `${session}`, address: undefined, person };
-      const { body } = await client.stream(
-        { method: 'GET', url: `http://127.0.0.1:${server.port}/`, headers: {}, holder, end, signal: ending.signal },
-        () => {},
-      );
-      body.on('error', () => {}).resume();
+      const url = `http://127.0.0.1:${server.port}/`;
+      const transfer = client.stream({ method: 'GET', url, headers: {}, holder, end, client: body }, () => {});
+      (await transfer.response).send();
     };
     for (let count = 0; count < 10; count += 1) await begin('mallory');
     for (let count = 0; client.inFlight() < 64; count += 1) await begin(`person ${count}`);

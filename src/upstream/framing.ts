@@ -1,0 +1,19 @@
+import type { Method } from 'got';
+
+export const mayHaveBody = (method: Method): boolean => method !== 'GET' && method !== 'HEAD';
+
+/**
+ * The headers that frame the body of a request.
+ *
+ * @param length bytes, 0 for a request without a body; undefined if it is not known yet
+ * @see RFC 9112 §6
+ */
+export function framing(method: Method, length: number | undefined): Record<string, string> {
+  if (!mayHaveBody(method)) return {};
+  return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) };
+}
+
+/** Whether a response has no body, whatever its headers say. @see RFC 9112 §6.3 */
+export function hasNoBody(method: Method, status: number): boolean {
+  return method === 'HEAD' || status === 204 || status === 205 || status === 304;
+}

@@ -1,0 +1,294 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+import { type FailureCode, RelayError } from '../failures/relay-error.ts';
+import { limits } from '../limits.ts';
+import { type Agents, type ConnectionPool, onceSending, openRequest } from './connection-pool.ts';
+import { framing, hasNoBody } from './framing.ts';
+import type { StreamedRequest, StreamedResponse } from './messages.ts';
+import type { ClientsTurn, TransferPatience } from './patience.ts';
+
+/** A streamed call, and what learns how it goes. */
+export interface StreamedCall {
+  readonly request: Omit<StreamedRequest, 'holder' | 'end'>;
+  /** Bytes that the body of the response may have. */
+  readonly mostBytes: number;
+  /** Bytes that the head of the response may have. Undefined: as many as Node.js takes. */
+  readonly headSize: number | undefined;
+  /** The connections of each attempt, in turn. */
+  readonly attempts: readonly Agents[];
+  /** Starts the clock. @param clientsTurn what the transfer waits for the client to do */
+  wait(clientsTurn: () => ClientsTurn, giveUp: (code: FailureCode) => void): TransferPatience;
+  /** Called before the first byte of the request is written. */
+  onSending(): void;
+  /** Called once, when the call is over. */
+  end(outcome: 'answered' | FailureCode, status?: number, error?: string): void;
+}
+
+/**
+ * A call whose bodies pass while they arrive: that of the request from the client to the server, and that of the response
+ * from the server to the client. Each side is read only as fast as the other one takes what was read.
+ */
+export class Transfer {
+  readonly #answer = Promise.withResolvers<StreamedResponse>();
+  /** The response, as soon as it has begun; one without a body, once the call is over. Rejects with a `RelayError`. */
+  readonly response = this.#answer.promise;
+  readonly #call: StreamedCall;
+  readonly #pool: ConnectionPool;
+  readonly #attempts: Agents[];
+  #patience: TransferPatience | undefined;
+  /** The request of the attempt that counts. */
+  #sent: ClientRequest | undefined;
+  /** The body of the request while it arrives; undefined once it has ended. */
+  #upload: Readable | undefined;
+  #uploaded = 0;
+  #incoming: IncomingMessage | undefined;
+  #downloaded = 0;
+  /** Who gets the body of the response. */
+  #receiver: 'client' | 'nobody' | undefined;
+  /** How the call has ended. */
+  #ending: 'complete' | RelayError | undefined;
+  #onEnding = () => {};
+  readonly #onClientGone = () => this.#fail('client_gone');
+  readonly #onClientDrained = () => {
+    this.#patience?.renew();
+    this.#incoming?.resume();
+  };
+  readonly #onUploaded = (chunk: Buffer) => this.#passUp(chunk);
+
+  constructor(call: StreamedCall, pool: ConnectionPool) {
+    this.#call = call;
+    this.#pool = pool;
+    this.#attempts = [...call.attempts];
+    const { client } = call.request;
+    // Before others learn of it: the record of a request has the call that this ends.
+    client.prependOnceListener('close', this.#onClientGone);
+    // A write to a client that has just gone fails. Without a listener, that would end the process.
+    client.on('error', ignore);
+    void this.#begin();
+  }
+
+  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
+  pace(): number {
+    return this.#patience?.pace() ?? limits.apiOrdinaryPace;
+  }
+
+  /** Gives up: a response that has begun breaks off. */
+  cancel(code: FailureCode): void {
+    this.#fail(code);
+  }
+
+  /** Ends a response that has begun as if it was complete. Before that, gives up. */
+  finish(): void {
+    if (this.#incoming === undefined) {
+      this.#fail('client_gone');
+      return;
+    }
+    this.#complete();
+    this.#sent?.destroy();
+  }
+
+  /** Starts the first attempt after the caller has the transfer: nothing has happened before. */
+  async #begin(): Promise<void> {
+    await this.#pool.settled();
+    // The client may be gone by now, or may have been gone from the start.
+    if (this.#call.request.client.closed) this.#fail('client_gone');
+    if (this.#ending !== undefined) return;
+    this.#patience = this.#call.wait(
+      () => this.#clientsTurn(),
+      (code) => this.#fail(code),
+    );
+    this.#attempt();
+  }
+
+  #attempt(): void {
+    const agents = this.#attempts.shift();
+    if (agents === undefined) {
+      this.#fail('provider_unreachable');
+      return;
+    }
+    try {
+      this.#sent = this.#open(agents);
+      this.#send(this.#sent);
+    } catch (error) {
+      // Node.js refuses a header that it would not send.
+      this.#fail('provider_unreachable', codeOf(error));
+    }
+  }
+
+  /** Makes another attempt, because the server has not taken the request. */
+  #tryAgain(): void {
+    const sent = this.#sent;
+    this.#sent = undefined;
+    sent?.destroy();
+    this.#attempt();
+  }
+
+  #open(agents: Agents): ClientRequest {
+    const { request, headSize } = this.#call;
+    const { method, body } = request;
+    const url = new URL(request.url);
+    const sent = openRequest(url, {
+      method,
+      headers: { ...request.headers, ...framing(method, body === undefined ? 0 : body.length) },
+      agent: url.protocol === 'https:' ? agents.https : agents.http,
+      maxHeaderSize: headSize,
+    });
+    let bytesBefore = 0;
+    onceSending(sent, ({ bytesRead }) => {
+      bytesBefore = bytesRead;
+      this.#call.onSending();
+    });
+    sent.on('error', (error) => {
+      if (sent !== this.#sent) return;
+      if (this.#pool.diedWhileIdle(sent, codeOf(error), bytesBefore)) this.#tryAgain();
+      else this.#fail('provider_unreachable', codeOf(error));
+    });
+    // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
+    sent.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
+      connection.destroy();
+      this.#fail('provider_answer_unusable', undefined, 101);
+    });
+    sent.once('response', (incoming) => {
+      // The server timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
+      if (incoming.statusCode === 408 && sent.reusedSocket) this.#tryAgain();
+      else this.#onResponse(incoming);
+    });
+    return sent;
+  }
+
+  #send(sent: ClientRequest): void {
+    const { body } = this.#call.request;
+    if (body === undefined || body instanceof Uint8Array) {
+      sent.end(body);
+      return;
+    }
+    const { content } = body;
+    this.#upload = content;
+    sent.on('drain', () => content.resume());
+    content.once('end', () => {
+      if (this.#upload === undefined) return;
+      this.#upload = undefined;
+      this.#patience?.renew();
+      sent.end();
+    });
+    content.on('data', this.#onUploaded);
+  }
+
+  #passUp(chunk: Buffer): void {
+    this.#uploaded += chunk.length;
+    this.#patience?.renew(chunk.length);
+    if (this.#uploaded > limits.apiRequestSize) this.#fail('upload_too_large');
+    else if (!this.#sent?.write(chunk)) this.#upload?.pause();
+  }
+
+  #onResponse(incoming: IncomingMessage): void {
+    const { statusCode: status = 0, headers } = incoming;
+    this.#incoming = incoming;
+    this.#patience?.answered();
+    incoming.on('error', (error) => this.#fail('provider_unreachable', codeOf(error)));
+    const hasBody = !hasNoBody(this.#call.request.method, status);
+    const response = { status, headers, hasBody, send: () => this.#sendDown(), skip: () => this.#skip() };
+    if (hasBody) {
+      this.#answer.resolve(response);
+      return;
+    }
+    // Wait for the end: the call is then over before the relay answers, and its record has it.
+    this.#onEnding = () => this.#answer.resolve(response);
+    this.#receive('nobody');
+    // Some servers send a body with a 205 all the same, and no end. @see RFC 9110 §15.3.6
+    if (status === 205) this.finish();
+  }
+
+  /** Writes the body to the client, and ends the client's response as the server has ended its own. */
+  #sendDown(): void {
+    if (this.#ending !== undefined) {
+      this.#endClient(this.#ending);
+      return;
+    }
+    this.#call.request.client.on('drain', this.#onClientDrained);
+    this.#receive('client');
+  }
+
+  /** Reads the rest, for a moment: at its end, the connection can be used again. */
+  async #skip(): Promise<void> {
+    if (this.#ending !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => this.finish(), limits.lingerTime);
+    this.#onEnding = resolve;
+    this.#receive('nobody');
+    await promise;
+    clearTimeout(timer);
+  }
+
+  #receive(receiver: 'client' | 'nobody'): void {
+    const incoming = this.#incoming;
+    this.#receiver = receiver;
+    // A small body has often come whole, with its head. So one write is enough.
+    const whole: Buffer | null = incoming?.complete ? incoming.read() : null;
+    incoming?.once('end', () => this.#onEnd(whole));
+    if (!incoming?.complete) incoming?.on('data', (chunk: Buffer) => this.#passDown(chunk));
+  }
+
+  #passDown(chunk: Buffer): void {
+    if (this.#ending !== undefined) return;
+    this.#downloaded += chunk.length;
+    this.#patience?.renew(chunk.length);
+    if (this.#downloaded > this.#call.mostBytes) this.#fail('provider_answer_unusable');
+    else if (this.#receiver === 'client' && !this.#call.request.client.write(chunk)) this.#incoming?.pause();
+  }
+
+  #onEnd(rest: Buffer | null): void {
+    const isUploading = this.#upload !== undefined;
+    this.#complete(rest);
+    // The server has answered without reading the whole upload.
+    if (isUploading) this.#sent?.destroy();
+  }
+
+  #complete(rest: Buffer | null = null): void {
+    if (this.#ending !== undefined) return;
+    this.#settle('complete');
+    this.#call.end('answered', this.#incoming?.statusCode);
+    if (this.#receiver === 'client') this.#endClient('complete', rest);
+    this.#onEnding();
+  }
+
+  #fail(code: FailureCode, error?: string, status = this.#incoming?.statusCode): void {
+    if (this.#ending !== undefined) return;
+    const failure = new RelayError(code);
+    this.#settle(failure);
+    this.#call.end(code, status, error);
+    this.#sent?.destroy();
+    this.#answer.reject(failure);
+    if (this.#receiver === 'client') this.#endClient(failure);
+    this.#onEnding();
+  }
+
+  /** Ends the client's response. One that is not complete breaks off, so that it does not seem complete. */
+  #endClient(ending: 'complete' | RelayError, rest: Buffer | null = null): void {
+    const { client } = this.#call.request;
+    if (ending !== 'complete') client.destroy(ending);
+    else if (rest === null) client.end();
+    else client.end(rest);
+  }
+
+  #settle(ending: 'complete' | RelayError): void {
+    this.#ending = ending;
+    this.#patience?.stop();
+    this.#call.request.client.off('close', this.#onClientGone).off('drain', this.#onClientDrained);
+    // The rest of an upload stays unread.
+    this.#upload?.off('data', this.#onUploaded).pause();
+    this.#upload = undefined;
+  }
+
+  /** What the relay's client has to do before the transfer can go on. */
+  #clientsTurn(): ClientsTurn {
+    if (this.#call.request.client.writableNeedDrain) return 'read';
+    return this.#upload !== undefined && !this.#sent?.writableNeedDrain ? 'send' : undefined;
+  }
+}
+
+function ignore(): void {}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

@@ -38,7 +38,7 @@ export function presentLists(): Lists {
     'metrics, with their labels': cells('| metric and its labels | meaning |').map((cell) => cell.replaceAll('`', '')),
     'parameters of a start': parametersOfStart(),
     'parameters of bodies': found(after('src/oauth/endpoint-parameters.ts', 'const names =', ']'), /'(\w+)'/g),
-    'subjects of check': globSync('src/check/*.ts', { cwd: root.pathname }).flatMap((file) =>
+    'subjects of check': globSync('src/check/**/*.ts', { cwd: root.pathname }).flatMap((file) =>
       found(textOf(file), /findingsOn\('([^']+)'\)/g),
     ),
     'the browser client': declarations(),

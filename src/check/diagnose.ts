@@ -15,6 +15,7 @@ import { type CheckContext, createCheckClient, namingOf, type ProviderContext } 
 import { checkDiscovery } from './discovery.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
+import type { ShownAnswer } from './login/calls.ts';
 import { checkRefreshEndpoint } from './refresh-endpoint.ts';
 import { checkResource } from './resource.ts';
 import { checkSharedMemory } from './shared-memory.ts';
@@ -31,6 +32,8 @@ export interface CheckReport {
   readonly callbackUrls?: Readonly<Record<string, string>>;
   /** What the CMSes need in their `config.yml`; left out if no front end is one. */
   readonly cms?: ReturnType<typeof cmsConfigs>;
+  /** What the provider has answered to a login; only with `--login`. */
+  readonly answers?: readonly ShownAnswer[];
   readonly findings: readonly Finding[];
 }
 
@@ -45,18 +48,9 @@ export async function diagnose(
   given: OptionSources,
   readFile: ReadFile = readTextFile,
 ): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
-  const { notChecked, ok, problem, warning } = findingsOn('configuration');
-  const { sources, why } = orPackaged(given, readFile);
-  const chosen = why === undefined ? [] : [ok(why)];
-  const isFromFile = givenBySources('config', sources) !== undefined;
-  const unseen: Unseen[] = [];
-  let reading: ConfigReading;
-  try {
-    reading = readConfig({ ...sources, readFile, newFiles: { expect: newFiles.expect }, unseen });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const findings = [...chosen, ...error.faults.map((fault) => problem(fault))];
-    return { report: { configuration: null, callbackUrl: null, findings }, code: 2 };
+  const { reading, isFromFile, findings: ofConfiguration } = readGiven(given, readFile);
+  if (reading === undefined) {
+    return { report: { configuration: null, callbackUrl: null, findings: ofConfiguration }, code: 2 };
   }
   const { config, readings } = reading;
   const examined = await examine(reading, isFromFile);
@@ -69,9 +63,7 @@ export async function diagnose(
   const configuration = printFile(readings, config, examined.described);
   const cms = cmsConfigs(config);
   const findings = [
-    ...chosen,
-    ...reading.warnings.map((message) => warning(message)),
-    ...unseen.map(({ message, fix }) => notChecked(message, fix)),
+    ...ofConfiguration,
     ...checkCmsBaseUrl(config),
     ...checkAccess(config, examined.described),
     ...(await checkSharedMemory(reading)),
@@ -80,6 +72,31 @@ export async function diagnose(
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
   const report = { configuration, ...callbacks, ...(cms.length > 0 && { cms }), findings };
   return { report, code };
+}
+
+/**
+ * Reads the configuration to be examined. Without any option, it is the file of the packaged service.
+ *
+ * @returns no reading if the configuration has faults, which are the findings then
+ */
+export function readGiven(given: OptionSources, readFile: ReadFile) {
+  const { notChecked, ok, problem, warning } = findingsOn('configuration');
+  const { sources, why } = orPackaged(given, readFile);
+  const chosen = why === undefined ? [] : [ok(why)];
+  const isFromFile = givenBySources('config', sources) !== undefined;
+  const unseen: Unseen[] = [];
+  try {
+    const reading = readConfig({ ...sources, readFile, newFiles: { expect: newFiles.expect }, unseen });
+    const findings = [
+      ...chosen,
+      ...reading.warnings.map((message) => warning(message)),
+      ...unseen.map(({ message, fix }) => notChecked(message, fix)),
+    ];
+    return { reading, isFromFile, findings };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { reading: undefined, isFromFile, findings: [...chosen, ...error.faults.map((fault) => problem(fault))] };
+  }
 }
 
 /**

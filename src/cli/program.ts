@@ -71,10 +71,11 @@ function addConfiguredCommands(
     add(program, 'check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'print the report as JSON')
       .option('--verbose', 'print the configuration, too')
+      .option('--login [provider]', 'wait for one login in a browser, and show what the provider answers')
       .addHelpText('after', checkHelp),
-  ).action(async ({ json = false, verbose = false, ...flags }: Flags & Partial<HowToPrint>) => {
+  ).action(async ({ json = false, verbose = false, login = false, ...flags }: Flags & Partial<HowToPrint>) => {
     const { check } = await import('./commands/check.ts');
-    setExitCode(await check(sourcesOf(flags), { json, verbose }));
+    setExitCode(await check(sourcesOf(flags), { json, verbose, login }));
   });
   addOptions(add(program, 'health', 'Ask the relay on this machine whether it is ready.'), [
     options.port,

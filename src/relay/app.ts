@@ -4,7 +4,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { closeIfUnread } from '../http/body.ts';
 import { type Handler, inOrder, type RequestState } from '../http/context.ts';
 import { letAllPagesRead, type Readers } from '../http/cors.ts';
-import { answering, errorResponder } from '../http/error-responder.ts';
+import { type AnswerFailure, answering, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
 import { checkHeaders, toOriginForm, withoutBasePath } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
@@ -45,17 +45,11 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     person: config.logPeople,
   };
 
-  // Otherwise Koa reads NODE_ENV.
-  const app = new Koa<RequestState>({ env: 'production' });
-  // Otherwise Koa writes broken connections to standard error. The log has a line for each.
-  app.silent = true;
-  app.use(sendPassedBodies);
-  app.use(recordRequests(observers, loggedAddresses(config.logClientAddress, config.trustedProxies).of, loggedNames));
-  app.use(closeIfUnread);
-  app.use(responseHeaders(readiness));
-  app.use(errorResponder(served[0].frontEnds.first.answerFailure));
-  app.use(checkHeaders);
-  app.use(toOriginForm);
+  const addressOf = loggedAddresses(config.logClientAddress, config.trustedProxies).of;
+  const app = createKoa(readiness, served[0].frontEnds.first.answerFailure, [
+    sendPassedBodies,
+    recordRequests(observers, addressOf, loggedNames),
+  ]);
   if (gateways !== undefined) app.use(gateways.route);
   const { pathname } = new URL(config.baseUrl);
   if (pathname !== '/') {
@@ -68,8 +62,31 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   return app;
 }
 
+/**
+ * Creates an application with the middleware that comes before every endpoint.
+ *
+ * @param otherwise answers the failures that no endpoint answers
+ */
+export function createKoa(
+  relay: Parameters<typeof responseHeaders>[0],
+  otherwise: AnswerFailure,
+  first: readonly Handler[] = [],
+): Koa<RequestState> {
+  // Otherwise Koa reads NODE_ENV.
+  const app = new Koa<RequestState>({ env: 'production' });
+  // Otherwise Koa writes broken connections to standard error. The log has a line for each.
+  app.silent = true;
+  for (const handler of first) app.use(handler);
+  app.use(closeIfUnread);
+  app.use(responseHeaders(relay));
+  app.use(errorResponder(otherwise));
+  app.use(checkHeaders);
+  app.use(toOriginForm);
+  return app;
+}
+
 /** Compares the path of a request with those of the endpoints, once. */
-function routerOf(endpoints: readonly Endpoint[], context: EndpointContext): Router<RequestState> {
+export function routerOf(endpoints: readonly Endpoint[], context: EndpointContext): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const endpoint of endpoints) {
     // The URL of a resource may have characters in its path that mean something to the router.

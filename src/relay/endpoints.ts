@@ -1,4 +1,5 @@
 import type { Next } from 'koa';
+import type { Logger } from 'pino';
 import { createFrontEnds, type FrontEnds } from '../front-ends/front-ends.ts';
 import { type Context, claimedQuery, type Handler, inOrder } from '../http/context.ts';
 import type { Readers } from '../http/cors.ts';
@@ -30,6 +31,7 @@ import { resourceMetadataEndpoints } from './resource-metadata.ts';
 
 /** What the endpoints of a relay need. Its owner creates and closes it. */
 export interface EndpointDependencies extends ServingContext {
+  readonly logger: Logger;
   readonly served: readonly [ServedRegistration, ...ServedRegistration[]];
   readonly readiness: Readiness;
   /** Undefined if no front end has sessions. */

@@ -51,7 +51,7 @@ export type ServedPath = ReturnType<typeof servePath>;
 /** What the registrations of a relay share. */
 export interface ServingContext {
   readonly config: Config;
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly now: Clock;
   readonly memory: Memory;
   /** Undefined if no front end has sessions. */
@@ -65,13 +65,12 @@ export interface ServingContext {
  * Creates a configured registration with its own connections, so that a slow provider does not slow down
  * the logins at others.
  */
-export async function serveRegistration(registered: RegistrationConfig, context: ServingContext) {
+export async function serveRegistration(
+  registered: RegistrationConfig,
+  context: ServingContext,
+  upstream = createProviderClient(context.config),
+) {
   const { config } = context;
-  const upstream = createUpstreamClient({
-    timeout: config.providerTimeout,
-    concurrentCalls: limits.providerCalls,
-    proxy: config.proxy,
-  });
   const [keys, source] = await Promise.all([
     keysOf(config.keySecrets, registered.clientSecret),
     providerSource(registered, upstream, context),
@@ -91,6 +90,11 @@ export async function serveRegistration(registered: RegistrationConfig, context:
       upstream.close();
     },
   };
+}
+
+/** Creates the client for the calls to one provider. */
+export function createProviderClient({ providerTimeout: timeout, proxy }: Config): UpstreamClient {
+  return createUpstreamClient({ timeout, concurrentCalls: limits.providerCalls, proxy });
 }
 
 /** What the paths of a registration share. */

@@ -57,6 +57,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
     );
   const app = createApp({
     ...context,
+    logger,
     served,
     observers: [requestLog(logger), ...observers],
     readiness,

@@ -1,28 +1,47 @@
 import { styleText } from 'node:util';
 import { type CheckReport, diagnose } from '../../check/diagnose.ts';
 import type { Finding } from '../../check/finding.ts';
+import type { ShownAnswer } from '../../check/login/calls.ts';
 import type { OptionSources } from '../../config/sources.ts';
-import { print, wrap } from '../print.ts';
+import { print, printError, wrap } from '../print.ts';
+import { stopSignal } from '../stop.ts';
 
 export interface HowToPrint {
   readonly json: boolean;
   /** Whether people see the configuration, too. */
   readonly verbose: boolean;
+  /** Whether to wait for a login; a text chooses the provider, and a front end after a slash. */
+  readonly login?: boolean | string;
 }
 
 /** `login-relay check`: prints what is wrong, for people or as JSON. Returns the exit code. */
 export async function check(sources: OptionSources, how: HowToPrint): Promise<0 | 1 | 2> {
-  const { json, verbose } = how;
-  const { report, code } = await diagnose(sources);
+  const { json, verbose, login = false } = how;
+  const { report, code } = login === false ? await diagnose(sources) : await waitForLogin(sources, login);
   await print(json ? `${JSON.stringify(report, undefined, 2)}\n` : reportAsText(report, verbose));
   return code;
 }
 
+/** Says on standard error what to do, so that standard output has the report alone. */
+async function waitForLogin(sources: OptionSources, login: true | string) {
+  // The relay, which this loads, is not needed by the other checks.
+  const { diagnoseLogin } = await import('../../check/login/check-login.ts');
+  const say = (text: string) => void printError(text);
+  return await diagnoseLogin(sources, login === true ? undefined : login, { say, stopped: stopSignal() });
+}
+
 /** The report for people, 80 columns wide; in colour if standard output is a terminal. */
 function reportAsText(report: CheckReport, verbose: boolean): string {
-  const { configuration, callbackUrl, callbackUrls = {}, cms = [], findings } = report;
+  const { configuration, callbackUrl, callbackUrls = {}, cms = [], answers = [], findings } = report;
   const merged = mergeEqual(findings);
-  const lines = [title('Checks'), ...merged.flatMap(findingLines), '', summary(merged), ''];
+  const lines = [
+    ...answers.flatMap(answerLines),
+    title('Checks'),
+    ...merged.flatMap(findingLines),
+    '',
+    summary(merged),
+    '',
+  ];
   if (callbackUrl !== null) lines.push(`Callback URL to register: ${callbackUrl}`, '');
   const urls = Object.entries(callbackUrls).map(([name, url]) => `  ${name}  ${url}`);
   if (urls.length > 0) lines.push('Callback URLs to register:', ...urls, '');
@@ -34,6 +53,15 @@ function reportAsText(report: CheckReport, verbose: boolean): string {
     lines.push(title('Configuration'), indented(configuration), '');
   }
   return lines.join('\n');
+}
+
+/** An answer of the provider: where it is from, then the path and the type of each field. */
+function answerLines({ from, status, contentType, fields, more }: ShownAnswer): string[] {
+  const what = [status === undefined ? [] : `status ${status}`, contentType ?? []].flat().join(', ');
+  const width = Math.max(...fields.map(({ name }) => name.length)) + 2;
+  const rows = fields.map(({ name, type }) => `  ${name.padEnd(width)}${type}`);
+  const rest = more === 0 ? [] : [`  and ${more} more`];
+  return [title(what === '' ? from : `${from}: ${what}`), ...rows, ...rest, ''];
 }
 
 const title = (text: string) => styleText('bold', text);

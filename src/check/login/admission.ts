@@ -1,0 +1,99 @@
+import type { Evidence } from '../../access/access.ts';
+import type { FrontEndConfig } from '../../config/config.ts';
+import { frontEndsOf, resourcesAt } from '../../config/registration-config.ts';
+import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
+import { openidAccess } from '../../providers/identity-servers.ts';
+import type { AccessAnswers } from '../../providers/provider.ts';
+import type { ProviderSetting, ResourceConfig } from '../context.ts';
+import { type Finding, findingsOn } from '../finding.ts';
+import { describeFaults, describePerson, verdictOn } from './person.ts';
+import type { Trial } from './trial.ts';
+
+/** Front ends with their resources that are asked about. */
+const most = 50;
+
+interface Way {
+  readonly frontEnd: FrontEndConfig;
+  readonly resource?: ResourceConfig;
+}
+
+/** Each front end of the registration, once for each of its resources. */
+function waysIn({ config, registration }: Pick<Trial, 'config' | 'registration'>): Way[] {
+  return frontEndsOf(config, registration).flatMap((frontEnd) => {
+    const resources = resourcesAt(config, frontEnd, registration);
+    return resources.length === 0 ? [{ frontEnd }] : resources.map((resource) => ({ frontEnd, resource }));
+  });
+}
+
+/** Whether anything here needs to know who somebody is, and by what. */
+export function needsOf(trial: Pick<Trial, 'config' | 'registration'>) {
+  const ways = waysIn(trial);
+  const rules = [
+    trial.registration.allow,
+    ...ways.flatMap(({ frontEnd, resource }) => [frontEnd.allow, resource?.allow]),
+  ];
+  const claims = ways.flatMap(({ resource }) => resource?.identity.claims ?? []);
+  return {
+    id: ways.some(({ resource }) => resource !== undefined) || rules.some((allow) => allow?.users !== undefined),
+    address: claims.includes('email') || rules.some((allow) => allow?.emails ?? allow?.emailDomains),
+  };
+}
+
+/** Says for each front end and resource whether this person may log in, and what the resource learns. */
+export async function checkAdmission(trial: Trial, evidence: Evidence): Promise<Finding[]> {
+  const { calls, config, registration } = trial;
+  calls.name('who may log in');
+  const ways = waysIn({ config, registration });
+  const found: Finding[] = [];
+  for (const way of ways.slice(0, most)) found.push(...(await checkWay(trial, evidence, way)));
+  if (ways.length > most) {
+    found.push(findingsOn('who may log in').notChecked(`${ways.length - most} further front ends and resources`));
+  }
+  return found;
+}
+
+async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }: Way): Promise<Finding[]> {
+  const { config, registration, login, provider } = trial;
+  const current = await login.registrationAt(provider);
+  const allows = current.allowsAt(frontEnd, resource);
+  const isOpenToAll = allows.every((allow) => allow === undefined);
+  if (isOpenToAll && resource === undefined) return [];
+  const subject = resource ? `who may use ${resource.name}` : 'who may log in';
+  const { ok, problem, warning } = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
+  const verdict = await verdictOn(trial, evidence, allows, resource?.identity);
+  if (verdict instanceof RelayError) {
+    const faults = describeFaults(verdict.fields);
+    const fix = faults === undefined ? null : adviceOn(trial, verdict.fields);
+    return [problem(faults ?? verdict.detail, fix)];
+  }
+  const { refusedBy, identity, fields } = verdict;
+  if (refusedBy !== undefined) {
+    const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
+    const rule = config.registrationsAreNamed ? ` (${owners[refusedBy]})` : '';
+    const why = describeFaults(fields);
+    const message = `allow refuses this person${rule}${why === undefined ? '' : `: ${why}`}`;
+    return [warning(message, adviceOn(trial, fields))];
+  }
+  return [ok(identity === undefined ? 'this person may' : `this person may: ${describePerson(identity)}`)];
+}
+
+/** The settings that name the fields of which the provider says nothing. */
+function adviceOn(
+  { provider, describe, describeOfProvider }: Trial,
+  fields: readonly FieldFault[] = [],
+): string | null {
+  const access: AccessAnswers = provider.access ?? {};
+  const { users = openidAccess.users, emails = openidAccess.emails }: AccessAnswers = access;
+  const ofUsers = users.kind === 'values' ? users.fields : [];
+  const ofEmails = emails.kind === 'values' ? [...emails.fields, emails.verified ?? ''] : [];
+  const settings = fields.map(({ field, reason }) => {
+    const is = (setting: ProviderSetting) => describeOfProvider(setting);
+    if (ofUsers.includes(field)) return is('userId');
+    if ('name' in users && users.name === field) return is('userName');
+    if (ofEmails.includes(field)) return reason === 'unverified' ? is('userEmailVerified') : is('userEmail');
+    return 'groups-claim';
+  });
+  if (settings.length === 0) return null;
+  const unique = [...new Set(settings)].join(' and ');
+  return `if the provider says it elsewhere, correct ${unique}; or add to ${describe('scope')} what it needs`;
+}

@@ -1,0 +1,179 @@
+import type { Evidence } from '../../access/access.ts';
+import type { Item } from '../../access/fields.ts';
+import type { Config, FrontEndConfig, RegistrationConfig } from '../../config/config.ts';
+import { frontEndsOf } from '../../config/registration-config.ts';
+import { printFile } from '../../config/shown/print.ts';
+import type { OptionSources } from '../../config/sources.ts';
+import type { TokenResponse } from '../../oauth/token-response.ts';
+import { createOneLogin } from '../../relay/one-login.ts';
+import { createProviderClient } from '../../relay/registrations.ts';
+import { UnseenSecret } from '../../sealing/secret.ts';
+import { type ReadFile, readTextFile } from '../../text-files.ts';
+import { type CheckContext, namingOf } from '../context.ts';
+import { type CheckReport, readGiven } from '../diagnose.ts';
+import { checkDiscovery } from '../discovery.ts';
+import { type Finding, findingsOn } from '../finding.ts';
+import { checkAdmission, needsOf } from './admission.ts';
+import { recordCalls, type ShownAnswer, shownAnswers } from './calls.ts';
+import { exchangeCode } from './exchange.ts';
+import { describeValue, hiding } from './fields.ts';
+import { lookUpPerson } from './lookup.ts';
+import { checkAddress, checkIdToken, checkPerson, claimsOf } from './person.ts';
+import { checkPersonAfterRefresh, refreshOnce, revokeAll } from './tokens.ts';
+import type { Trial } from './trial.ts';
+import { type Operator, waitForLogin } from './wait.ts';
+
+const subject = findingsOn('login');
+
+/** Where the login is to be. */
+interface Choice {
+  readonly registration: RegistrationConfig;
+  readonly frontEnd: FrontEndConfig;
+}
+
+/**
+ * Waits for one real login in a browser, and says what the provider has answered, what the relay makes of it, and which
+ * settings are missing. It revokes the tokens at the end.
+ *
+ * @param chosen `<provider>`, or `<provider>/<front end>`. Undefined: there is only one provider
+ * @returns the report, and the exit code, as {@link diagnose} gives them
+ */
+export async function diagnoseLogin(
+  given: OptionSources,
+  chosen: string | undefined,
+  operator: Operator,
+  readFile: ReadFile = readTextFile,
+): Promise<{ readonly report: CheckReport; readonly code: 0 | 1 | 2 }> {
+  const { reading, findings: ofConfiguration } = readGiven(given, readFile);
+  const failed = (findings: readonly Finding[], code: 1 | 2) => {
+    return { report: { configuration: null, callbackUrl: null, findings }, code };
+  };
+  if (reading === undefined) return failed(ofConfiguration, 2);
+  const { config, readings } = reading;
+  const choice = choose(config, chosen);
+  if ('verdict' in choice) return failed([...ofConfiguration, choice], 2);
+  const { registration, frontEnd } = choice;
+  if (registration.clientSecret instanceof UnseenSecret) {
+    const fix = 'run it as root, or as the user of the relay';
+    return failed([...ofConfiguration, subject.problem('it needs the client secret, which cannot be read', fix)], 1);
+  }
+  const client = createProviderClient(config);
+  const naming = namingOf(readings, registration.name, frontEnd.name);
+  const context = { ...naming, config, registration, frontEnd, client };
+  const { findings: ofLogin, answers } = await tryLogin(context, operator).finally(client.close);
+  const findings = [...ofConfiguration, ...ofLogin];
+  const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
+  const configuration = printFile(readings, config, new Map());
+  return { report: { configuration, callbackUrl: registration.callbackUri, findings, answers }, code };
+}
+
+/** Finds the registration, at one of its paths, and the front end. @returns a finding that lists what there is */
+function choose(config: Config, chosen: string | undefined): Choice | Finding {
+  const all = config.registrations.flatMap((registration) =>
+    registration.paths.map((path) => ({ word: path.word, registration: at(registration, path) })),
+  );
+  const words = all.map(({ word }) => word);
+  const [first] = config.registrations;
+  // The documents register the callback URL of the word of a preset, which comes last.
+  const usual = config.registrations.length === 1 ? first.paths.at(-1)?.word : undefined;
+  const [word = usual, name] = chosen?.split('/', 2) ?? [];
+  if (word === undefined) {
+    return subject.problem(
+      'there are several providers',
+      `say which: ${words.map((one) => `--login ${one}`).join(', ')}`,
+    );
+  }
+  const found = all.find((one) => one.word === word)?.registration;
+  if (found === undefined) return subject.problem('there is no such provider', `it is one of ${words.join(', ')}`);
+  const frontEnds = frontEndsOf(config, found);
+  const frontEnd = name === undefined ? frontEnds[0] : frontEnds.find((one) => one.name === name);
+  if (frontEnd !== undefined) return { registration: found, frontEnd };
+  return subject.problem(
+    `${word} has no such front end`,
+    `it is one of ${frontEnds.map((one) => one.name).join(', ')}`,
+  );
+}
+
+/** A registration at one of its paths. Without a state check, its logins have no PKCE. */
+function at(registration: RegistrationConfig, path: RegistrationConfig['paths'][number]): RegistrationConfig {
+  return { ...registration, callbackUri: path.callbackUri, paths: [path] };
+}
+
+async function tryLogin(context: CheckContext, operator: Operator) {
+  const { config, registration, frontEnd, client } = context;
+  const { findings: ofDiscovery, provider: known } = await checkDiscovery(context);
+  if (known === undefined) return { findings: ofDiscovery, answers: [] };
+  const provider = { ...known, pkce: known.pkce && registration.stateCheck !== 'off' };
+  const calls = recordCalls(client);
+  const strayed = new Set<string>();
+  const login = await createOneLogin({ config, registration, frontEnd, provider, upstream: calls.client }, (code) => {
+    if (strayed.has(code)) return;
+    strayed.add(code);
+    operator.say(`A callback came that is not of this login (${code}). The check goes on.\n`);
+  });
+  try {
+    const arrived = await waitForLogin(context, login, operator);
+    if ('verdict' in arrived) return { findings: [...ofDiscovery, arrived], answers: [] };
+    const found = await followUp({ ...context, login, calls, grant: arrived, provider });
+    return { ...found, findings: [...ofDiscovery, ...found.findings] };
+  } finally {
+    login.close();
+  }
+}
+
+/** All that follows after the callback: the calls of a login, of a refresh, and the revocation. */
+async function followUp(trial: Trial): Promise<{ findings: Finding[]; answers: ShownAnswer[] }> {
+  const findings: Finding[] = [];
+  const exchange = await exchangeCode(trial);
+  findings.push(...exchange.findings);
+  const { token, provider, idToken } = exchange.result ?? {};
+  let refreshed: TokenResponse | undefined;
+  if (token !== undefined && provider !== undefined) {
+    const now = { ...trial, provider };
+    try {
+      findings.push(...(await checkWho(now, token, idToken)));
+      const refresh = await refreshOnce(now, token);
+      findings.push(...refresh.findings);
+      refreshed = refresh.result;
+      if (refreshed) findings.push(...(await checkPersonAfterRefresh(now, refreshed)));
+    } finally {
+      findings.push(...(await revokeAll(now, [refreshed, token])));
+    }
+  }
+  return { findings, answers: answersOf(trial, [token, refreshed], idToken) };
+}
+
+/** Who the person is, and what opens to them. */
+async function checkWho(trial: Trial, token: TokenResponse, idToken: string | undefined): Promise<Finding[]> {
+  const { accessToken } = token;
+  const ofIdToken = checkIdToken(trial, idToken);
+  const readsIdToken = trial.provider.userFrom === 'id-token';
+  const lookup = await lookUpPerson(trial, accessToken);
+  const provider = lookup.result?.provider ?? trial.provider;
+  const record: Item | undefined = readsIdToken ? claimsOf(idToken) : lookup.result?.record;
+  const found = [...lookup.findings, ...ofIdToken];
+  if (record === undefined && !readsIdToken) return found;
+  const now = { ...trial, provider };
+  const evidence: Evidence = { accessToken, idToken, login: { nonce: trial.grant.nonce } };
+  const needs = needsOf(now);
+  found.push(...(await checkPerson(now, evidence, record, needs.id)));
+  if (needs.address) found.push(...checkAddress(now, record));
+  return [...found, ...(await checkAdmission(now, evidence))];
+}
+
+/** The answers as they may be shown, with the parameters of the callback and the claims of the ID token. */
+function answersOf(
+  { calls, grant, registration }: Trial,
+  tokens: readonly (TokenResponse | undefined)[],
+  idToken: string | undefined,
+): ShownAnswer[] {
+  const ofTokens = tokens.flatMap((one) => [one?.accessToken, one?.refreshToken, one?.idToken]);
+  const { code, codeVerifier, nonce } = grant;
+  const isSecret = hiding([...ofTokens, idToken, code, codeVerifier, nonce, registration.clientSecret.reveal()]);
+  const shown = shownAnswers(calls.made, isSecret);
+  const parameters = Object.fromEntries(grant.parameters.map((name) => [name, 'text']));
+  const ofCallback = { from: 'callback', ...describeValue(parameters, isSecret) };
+  const claims = claimsOf(idToken);
+  const ofIdToken = claims ? [{ from: 'ID token', ...describeValue(claims, isSecret) }] : [];
+  return [ofCallback, ...shown.slice(0, 1), ...ofIdToken, ...shown.slice(1)];
+}

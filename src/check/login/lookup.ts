@@ -1,0 +1,106 @@
+import type { Item } from '../../access/fields.ts';
+import { RelayError } from '../../failures/relay-error.ts';
+import { parseJsonObject } from '../../oauth/json.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { UpstreamResponse } from '../../upstream/messages.ts';
+import { wrongKind } from '../answer.ts';
+import { fixUrl } from '../context.ts';
+import { type Finding, findingsOn } from '../finding.ts';
+import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
+
+const lookup = findingsOn('user lookup');
+
+/** The record of the person, with the provider as it has to be configured for the lookup. */
+interface LookedUp {
+  readonly record: Item;
+  readonly provider: Provider;
+}
+
+/** Ways to ask a user endpoint that the configured one does not have, and what says them in the configuration. */
+const otherWays = {
+  get: [['post', { userRequest: 'post' }]],
+  post: [['get', { userRequest: 'get', userBody: undefined }]],
+} as const satisfies Record<'get' | 'post', readonly (readonly [string, Partial<Provider>])[]>;
+
+/** With a body, which some servers of remote procedures need. */
+const withBody = { userRequest: 'post', userBody: 'null' } as const satisfies Partial<Provider>;
+
+/**
+ * Looks the person up: as the relay would, then with the other method, if the status may mean that. Undefined: there is no
+ * user endpoint.
+ */
+export async function lookUpPerson(trial: Trial, accessToken: string): Promise<Step<LookedUp>> {
+  const { provider, calls, describe, describeOfProvider } = trial;
+  if (provider.userUrl === undefined)
+    return { findings: [lookup.ok('there is none: the ID token says who somebody is')] };
+  calls.name('user endpoint');
+  const own = await ask(trial, provider, accessToken);
+  if (own.record)
+    return { findings: [lookup.ok('gives the record of the person')], result: { record: own.record, provider } };
+  // A lookup that was refused for its method or form has not been read as one.
+  const mayBeMethod = own.answer?.status === 405 || own.answer?.status === 400;
+  const configured = provider.userRequest ?? 'get';
+  const [[method, changes]] = otherWays[configured];
+  for (const way of mayBeMethod ? [changes, ...(configured === 'get' ? [withBody] : [])] : []) {
+    const changed = { ...provider, ...way };
+    const { record } = await ask(trial, changed, accessToken);
+    if (record === undefined) continue;
+    const body = way === withBody ? `, and ${describeOfProvider('userBody')} to 'null'` : '';
+    const fix = `set ${describe('userRequest')} to ${method}${body}`;
+    const message = `is refused with status ${own.answer?.status}, and works by ${method.toUpperCase()}`;
+    return { findings: [lookup.problem(message, fix)], result: { record, provider: changed } };
+  }
+  return { findings: [explainLookup(trial, own)] };
+}
+
+interface Asked {
+  readonly record?: Item | undefined;
+  readonly answer?: UpstreamResponse | undefined;
+  readonly failure?: RelayError;
+}
+
+async function ask({ login, calls }: Trial, provider: Provider, accessToken: string): Promise<Asked> {
+  const registration = await login.registrationAt(provider);
+  try {
+    const body = await registration.lookUpUser(accessToken, unobserved, undefined);
+    return { record: parseJsonObject(body) };
+  } catch (failure) {
+    if (!(failure instanceof RelayError)) throw failure;
+    return { failure, answer: calls.last()?.answer };
+  }
+}
+
+/** Says why there is no record. */
+function explainLookup(trial: Trial, { failure, answer }: Asked): Finding {
+  const { describe, describeOfProvider, calls } = trial;
+  const fix = fixUrl(trial, 'userUrl');
+  const last = calls.last();
+  if (answer === undefined) {
+    const explained = last && failure?.code !== 'overloaded' ? explainMade(trial, last) : undefined;
+    return lookup.problem(explained?.message ?? `${failure?.detail}`, explained?.fix ?? fix);
+  }
+  const { status } = answer;
+  const headers = describeOfProvider('requestHeaders');
+  if (failure?.code === 'user_record_signed') {
+    return lookup.problem(
+      'is signed or encrypted (application/jwt), and the relay reads plain JSON only',
+      'let the provider send this client plain JSON',
+    );
+  }
+  if (failure?.code === 'token_invalid') {
+    const advice = `add to ${describe('scope')} what the lookup needs, or ${fix}: it may belong to another API`;
+    return lookup.problem(`refuses the token that was just given (status ${status})`, advice);
+  }
+  if (status === 403) {
+    const message = 'does not let this token ask (status 403)';
+    return lookup.problem(message, `add to ${describe('scope')} what the lookup needs; some providers want ${headers}`);
+  }
+  const misplaced = wrongKind(lookup, answer, fix);
+  if (misplaced !== undefined) return misplaced;
+  if (status < 300) return lookup.problem(`answers with status ${status} and no JSON object`, fix);
+  const message = `refuses the request, and not the token, with status ${status}`;
+  return lookup.problem(
+    message,
+    `give the headers that the provider’s documentation asks for, in ${headers}; or ${fix}`,
+  );
+}

@@ -1,0 +1,189 @@
+import type { Evidence } from '../../access/access.ts';
+import { readDomain } from '../../access/addresses.ts';
+import type { Allow } from '../../access/allow.ts';
+import type { Item } from '../../access/fields.ts';
+import { faultIn, isTrueIn } from '../../access/fields.ts';
+import { readIdToken } from '../../access/id-token.ts';
+import type { Identity, IdentityQuestion } from '../../access/identity.ts';
+import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
+import { parseJsonObject } from '../../oauth/json.ts';
+import { openidAccess } from '../../providers/identity-servers.ts';
+import type { AccessAnswer } from '../../providers/provider.ts';
+import { type Finding, findingsOn } from '../finding.ts';
+import { pathsNamed } from './fields.ts';
+import type { Trial } from './trial.ts';
+import { unobserved } from './trial.ts';
+
+/** Names under which providers have an id, a login name, an address and its verification; in lower case, without `_`. */
+const idNames = [
+  'sub',
+  'id',
+  'userid',
+  'uid',
+  'accountid',
+  'uuid',
+  'guid',
+  'openid',
+  'memberid',
+  'ownerid',
+  'personid',
+];
+const loginNames = ['login', 'username', 'preferredusername', 'screenname', 'handle', 'nickname', 'loginname'];
+const addressNames = ['email', 'mail', 'emailaddress', 'primaryemail', 'value'];
+const verifiedNames = ['emailverified', 'verified', 'verifiedemail', 'isverified', 'emailisverified'];
+
+const longest = 100;
+
+/** A text of the person, for the operator's terminal: of an address the domain only. */
+function shownText(text: string): string {
+  const domain = readDomain(text);
+  if (domain !== undefined) return `…@${shownText(domain)}`;
+  const shown = [...text.replaceAll(/\p{C}/gu, '')].slice(0, longest).join('');
+  return text.includes('@') ? '(an address of another form)' : shown;
+}
+
+/** Who a person is, for the operator's terminal. */
+export function describePerson({ sub, preferred_username: name, email, groups }: Identity): string {
+  const parts = [
+    `id ${shownText(sub)}`,
+    name === undefined ? 'no login name' : `login name ${shownText(name)}`,
+    ...(email === undefined ? [] : [`a verified address at ${readDomain(email)}`]),
+    ...(groups === undefined ? [] : [groups.length === 1 ? '1 group' : `${groups.length} groups`]),
+  ];
+  return parts.join(', ');
+}
+
+/** Asks who may log in and who it is, as a login does. */
+export async function verdictOn(
+  { login, provider }: Trial,
+  evidence: Evidence,
+  allows: readonly (Allow | undefined)[],
+  question: IdentityQuestion | undefined,
+) {
+  const registration = await login.registrationAt(provider);
+  try {
+    return await registration.verdictOn(evidence, allows, question, unobserved);
+  } catch (error) {
+    if (error instanceof RelayError) return error;
+    throw error;
+  }
+}
+
+/** Says who the person is, for `users` and for resources, and which settings say it, if nothing does. */
+export async function checkPerson(
+  trial: Trial,
+  evidence: Evidence,
+  record: Item | undefined,
+  isNeeded: boolean,
+): Promise<Finding[]> {
+  const { describeOfProvider } = trial;
+  const { ok, problem, warning } = findingsOn('person');
+  const verdict = await verdictOn(trial, evidence, [undefined], { claims: [] });
+  const complain = isNeeded ? problem : warning;
+  if (verdict instanceof RelayError) {
+    const fields = verdict.fields ?? [];
+    const proposed = proposals(record, idNames);
+    const isOfToken = trial.provider.userFrom === 'id-token' && fields.every(({ field }) => ofIdToken.has(field));
+    const fix = isOfToken
+      ? adviceOnIdToken(trial, fields)
+      : `set ${describeOfProvider('userId')} to where the id is${proposed}`;
+    const none = isNeeded ? 'nobody can log in' : 'nothing asks for it yet, and users or a resource would';
+    return [complain(`${describeFaults(fields) ?? 'has no id'}: ${none}`, fix)];
+  }
+  const { identity } = verdict;
+  if (identity === undefined) return [];
+  const who = ok(`${describePerson(identity)}`);
+  if (identity.preferred_username !== undefined || record === undefined) return [who];
+  const proposed = proposals(record, loginNames);
+  const hint = `there is no login name${proposed === '' ? '' : `: set ${describeOfProvider('userName')} to where it is${proposed}`}`;
+  return [who, findingsOn('login name').ok(hint)];
+}
+
+/** Fields that `readIdToken` compares. */
+const ofIdToken: ReadonlySet<string> = new Set(['id_token', 'iss', 'aud', 'azp', 'exp', 'nonce']);
+
+function adviceOnIdToken({ describe, describeOfProvider }: Trial, fields: readonly FieldFault[]): string {
+  const [{ field } = { field: '' }] = fields;
+  if (field === 'id_token') return `add openid to ${describe('scope')}, or remove ${describeOfProvider('userFrom')}`;
+  if (field === 'iss') return `set ${describe('issuer')} to what the ID token names`;
+  if (field === 'exp') return 'correct the clock of this machine or of the provider';
+  return `remove ${describeOfProvider('userFrom')}: this ID token is not one for this login`;
+}
+
+/** Where the person’s address is, if something needs it. */
+export function checkAddress(trial: Trial, record: Item | undefined): Finding[] {
+  const { describeOfProvider } = trial;
+  const { ok, warning } = findingsOn('e-mail address');
+  const answer: AccessAnswer = trial.provider.access?.emails ?? openidAccess.emails;
+  if (record === undefined || (answer.kind === 'values' && answer.from !== undefined)) return [];
+  if (answer.kind !== 'values') {
+    const advice = `set ${describeOfProvider('userEmailVerified')}${proposals(record, verifiedNames, isTrueOrFalse)}`;
+    return [warning('no address counts as verified', advice)];
+  }
+  const [field = ''] = answer.fields;
+  if (faultIn(record, field) !== undefined) {
+    const proposed = proposals(record, addressNames, isAddressLike);
+    return [
+      warning(
+        `there is none in ${field}`,
+        `set ${describeOfProvider('userEmail')} to where it is${proposed}, or ask for it in scope`,
+      ),
+    ];
+  }
+  const { verified } = answer;
+  if (verified === undefined || isTrueIn(record, verified)) return [ok(`is in ${field}, and counts`)];
+  const proposed = proposals(record, verifiedNames, isTrueOrFalse);
+  const advice = `set ${describeOfProvider('userEmailVerified')} to where the provider says it${proposed}`;
+  return [warning(`is in ${field}, and ${verified} does not say that it is verified`, advice)];
+}
+
+const isTrueOrFalse = (value: unknown) => typeof value === 'boolean' || value === 'true';
+const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
+
+/** Paths of the record that a setting may have: `, such as data.id`. */
+function proposals(record: Item | undefined, names: readonly string[], isWanted?: (value: unknown) => boolean): string {
+  const paths = record ? pathsNamed(record, names, isWanted) : [];
+  return paths.length === 0 ? '' : `, which may be ${paths.join(' or ')}`;
+}
+
+/** Names the fields of which a record says nothing, never a value. */
+export function describeFaults(fields: readonly FieldFault[] = []): string | undefined {
+  const texts = fields.map(({ field, reason }) => `${field} ${reasons[reason]}`);
+  return texts.length === 0 ? undefined : texts.join(', and ');
+}
+
+const reasons: Readonly<Record<FieldFault['reason'], string>> = {
+  missing: 'is missing',
+  shape: 'has another shape',
+  unverified: 'is not verified',
+  mismatch: 'is that of another login, client or issuer',
+  expired: 'is over',
+};
+
+/** Says whether the ID token could tell who somebody is, if the relay does not read it. */
+export function checkIdToken(trial: Trial, idToken: string | undefined): Finding[] {
+  const { provider, registration, grant, describeOfProvider } = trial;
+  if (idToken === undefined) return [];
+  const { ok, notChecked } = findingsOn('ID token');
+  const expected = {
+    issuer: provider.issuer,
+    clientId: registration.clientId,
+    nonce: { value: grant.nonce },
+    now: Date.now(),
+  };
+  try {
+    readIdToken(idToken, expected);
+    const isRead = provider.userFrom === 'id-token';
+    return [ok(isRead ? 'fits this login' : `fits this login: ${describeOfProvider('userFrom')} could be id-token`)];
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    if (provider.userFrom === 'id-token') return [];
+    return [notChecked(`${describeFaults(error.fields)}, and the relay does not read it`)];
+  }
+}
+
+/** The claims of an ID token, for their names alone. @returns undefined if it is none that can be read */
+export function claimsOf(idToken: string | undefined): Item | undefined {
+  const [, payload] = idToken?.split('.') ?? [];
+  return payload === undefined ? undefined : parseJsonObject(Buffer.from(payload, 'base64url'));
+}

@@ -1,0 +1,101 @@
+import { RelayError } from '../../failures/relay-error.ts';
+import { eachAlone, type RevocableTokens } from '../../oauth/revocation.ts';
+import type { TokenResponse } from '../../oauth/token-response.ts';
+import { wrongKind } from '../answer.ts';
+import { type Finding, findingsOn } from '../finding.ts';
+import { describeFaults, verdictOn } from './person.ts';
+import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
+
+const refresh = findingsOn('refresh');
+
+/** Refreshes the login once, as the relay would. */
+export async function refreshOnce(trial: Trial, { refreshToken }: TokenResponse): Promise<Step<TokenResponse>> {
+  const { login, provider, calls, describe } = trial;
+  if (refreshToken === undefined) {
+    const asks = login.frontEnd.asksForRefresh ? '' : ', and logins of this front end ask for none';
+    const advice = `if the provider gives them for another scope or parameter, set ${describe('scope')} or ${describe('authorizeParams')}`;
+    return { findings: [refresh.notChecked(`there is no refresh token${asks}`, advice)] };
+  }
+  calls.name('refresh');
+  const registration = await login.registrationAt(provider);
+  try {
+    const result = await registration.requestToken({ refreshToken }, unobserved);
+    const kept = result.refreshToken === undefined ? 'the refresh token stays' : 'there is a new refresh token, too';
+    return { findings: [refresh.ok(`gives another access token; ${kept}`)], result };
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    return { findings: [explainRefresh(trial, error)] };
+  }
+}
+
+function explainRefresh(trial: Trial, { code, detail }: RelayError): Finding {
+  const { calls, describe } = trial;
+  const last = calls.last();
+  if (last?.answer === undefined) {
+    const { message, fix } = last ? explainMade(trial, last) : { message: detail, fix: null };
+    return refresh.problem(message, fix);
+  }
+  const { status } = last.answer;
+  const elsewhere = `set ${describe('refreshUrl')}, if refresh tokens are sent elsewhere`;
+  const misplaced = wrongKind(refresh, last.answer, elsewhere);
+  if (misplaced !== undefined) return misplaced;
+  if (code === 'client_refused') {
+    const advice = `${elsewhere}, or compare ${describe('tokenRequest')}`;
+    return refresh.problem(`does not accept the client of this relay (status ${status})`, advice);
+  }
+  const message = `a refresh token that was just given is refused (status ${status})`;
+  return refresh.problem(message, `${elsewhere}; or ${describe('tokenParams')}, if a refresh needs more`);
+}
+
+/** Says whether a refresh still tells who somebody is, where the ID token says it. */
+export async function checkPersonAfterRefresh(
+  trial: Trial,
+  { accessToken, idToken }: TokenResponse,
+): Promise<Finding[]> {
+  if (trial.provider.userFrom !== 'id-token') return [];
+  trial.calls.name('user endpoint');
+  const verdict = await verdictOn(trial, { accessToken, idToken }, [undefined], { claims: [] });
+  if (!(verdict instanceof RelayError)) return [];
+  const why = describeFaults(verdict.fields) ?? verdict.detail;
+  return [
+    refresh.problem(
+      `does not say who somebody is: ${why}`,
+      'without that, people log in again when their access token ends',
+    ),
+  ];
+}
+
+/** Revokes what the check was given. */
+export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens | undefined)[]): Promise<Finding[]> {
+  const { ok, warning } = findingsOn('revocation');
+  const { login, provider, calls, describe } = trial;
+  const given = tokens.flatMap((one) => (one ? [one] : []));
+  if (given.length === 0) return [];
+  if (provider.revocation === undefined) {
+    const advice = `withdraw the application in the account’s settings at the provider; ${describe('revocationUrl')} can name an endpoint`;
+    return [findingsOn('revocation').notChecked('the tokens of this check are valid until they end', advice)];
+  }
+  calls.name('revocation');
+  const registration = await login.registrationAt(provider);
+  const failures: RelayError[] = [];
+  let revoked = 0;
+  for (const token of given.flatMap(eachAlone)) {
+    const before = calls.made.length;
+    try {
+      await registration.revokeToken(token, unobserved);
+      if (calls.made.length > before) revoked += 1;
+    } catch (error) {
+      if (!(error instanceof RelayError)) throw error;
+      // The first revocation may have ended them all.
+      if (error.code === 'token_invalid' && revoked > 0) continue;
+      failures.push(error);
+    }
+  }
+  const [first] = failures;
+  if (first === undefined) return [ok('the tokens of this check are revoked')];
+  const advice = `correct ${describe('revocationUrl')}; withdraw the application in the account’s settings at the provider`;
+  const status = calls.last()?.answer?.status;
+  return [
+    warning(`not all tokens of this check are revoked${status ? ` (status ${status})` : ''}: ${first.detail}`, advice),
+  ];
+}

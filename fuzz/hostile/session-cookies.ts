@@ -1,5 +1,5 @@
+import { pieceLength } from '../../src/http/split-cookies.ts';
 import type { KeyRing } from '../../src/sealing/keys.ts';
-import { pieceLength } from '../../src/session/cookies.ts';
 import { createSessionSeal, type SessionContent } from '../../src/session/sessions.ts';
 import { audienceOf, frontEnds, registrations, type SessionFrontEndName } from './front-ends.ts';
 import { forbidden, granted, hidden } from './markers.ts';

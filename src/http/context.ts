@@ -38,6 +38,8 @@ export interface RequestState {
   frontEnd?: string | undefined;
   /** The resource that a token is for. */
   resource?: string | undefined;
+  /** What has opened the resource: the token of a person, or of a machine. */
+  by?: 'token' | 'machine' | undefined;
   person?: string | undefined;
   failure?: FailureCode;
   /** Who has ended a response that passed the gateway, or why the relay has. */

@@ -12,6 +12,9 @@ const securePrefix = '__Host-Http-';
 const none: Cookies = new Map();
 const alreadyRead = new WeakMap<IncomingMessage, Cookies>();
 
+/** Writes one kind of the relay's cookies. */
+export type CookieWriter = ReturnType<typeof cookieWriter>;
+
 /**
  * The writer of one kind of cookies of the relay, which no script can read.
  *

@@ -116,6 +116,11 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
       'Questions whether a token opens a resource, and requests to it, by resource and outcome.',
       ['resource', 'outcome'],
     ),
+    resourceOpenings: counter(
+      'resource_openings_total',
+      'Of these, those that opened it, by what did: the token of a person or of a machine.',
+      ['resource', 'by'],
+    ),
     streamsEnded: counter(
       'resource_streams_ended_total',
       'Responses that passed the gateway, by resource and by who has ended them, or why the relay has.',

@@ -60,6 +60,7 @@ export function recordRequests(
         registration: named.registration ? state.registration : undefined,
         frontEnd: named.frontEnd ? state.frontEnd : undefined,
         resource: state.resource,
+        by: state.by,
         person: named.person ? state.person : undefined,
         ...closed,
         ended: state.ended,
@@ -125,6 +126,8 @@ function levelOf(record: RequestRecord) {
   const { action, status, outcome } = record;
   // Probes come every few seconds. The metrics count them.
   if (action === 'probe') return 'debug';
+  // A proxy asks before each request to a resource, and has its own log of these. The metrics count them.
+  if (action === 'check' && outcome === 'ok' && status === 204) return 'debug';
   // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
   // The caller or the relay has ended a response of the gateway on purpose.

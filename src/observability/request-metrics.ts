@@ -80,7 +80,7 @@ const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspec
 
 /** Counts what a request does for a login: start, end, redemption, refresh, revocation, logout. */
 function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
-  const { method, action, outcome, grant, resource, ended, isProbe } = record;
+  const { method, action, outcome, grant, resource, by, ended, isProbe } = record;
   const label = labelOf(record);
   if (method === 'GET' && outcome === 'ok') {
     if (action === 'start') metrics.started.inc(label);
@@ -91,6 +91,7 @@ function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
   }
   if (resource !== undefined && doors.has(action)) {
     metrics.resourceRequests.inc({ resource, outcome });
+    if (by !== undefined) metrics.resourceOpenings.inc({ resource, by });
     if (ended !== undefined) metrics.streamsEnded.inc({ resource, reason: ended });
   }
   if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });

@@ -52,12 +52,14 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   ]);
   if (gateways !== undefined) app.use(gateways.route);
   const { pathname } = new URL(config.baseUrl);
+  app.use(routeFrequent(endpoints, context, pathname === '/' ? '' : pathname));
   if (pathname !== '/') {
     const known = new Set(endpoints.filter(({ action }) => action !== undefined).map(({ path }) => path));
     app.use(withoutBasePath(pathname, (path) => known.has(path) || apiPaths?.has(path) === true));
   }
   if (apiPaths !== undefined) app.use(apiPaths.route);
-  app.use(routerOf(endpoints, context).routes());
+  const others = endpoints.filter(({ isFrequent }) => !isFrequent);
+  app.use(routerOf(others, context).routes());
   app.use(handlerOf(notFound(dependencies), context));
   return app;
 }
@@ -83,6 +85,18 @@ export function createKoa(
   app.use(checkHeaders);
   app.use(toOriginForm);
   return app;
+}
+
+/** Answers at the endpoints that are asked before each request to a resource. @param base a path that proxies may pass on */
+function routeFrequent(endpoints: readonly Endpoint[], context: EndpointContext, base: string): Handler {
+  const frequent = endpoints.filter(({ isFrequent }) => isFrequent);
+  const handlers = new Map(
+    frequent.flatMap((endpoint) => {
+      const handle = handlerOf(endpoint, context);
+      return [endpoint.path, base + endpoint.path].map((path) => [path, handle] as const);
+    }),
+  );
+  return (ctx, next) => handlers.get(ctx.path)?.(ctx, next) ?? next();
 }
 
 /** Compares the path of a request with those of the endpoints, once. */

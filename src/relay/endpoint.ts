@@ -9,6 +9,11 @@ export interface Endpoint {
   readonly path: string;
   /** Whether it also stands for every path below. Endpoints with an exact path come first. */
   readonly includesBelow?: true;
+  /**
+   * Whether it is answered before everything that only pages and misconfigured proxies need: warnings, CORS, the router. A
+   * reverse proxy asks there before each request to a resource.
+   */
+  readonly isFrequent?: true;
   /** The name of the route in the log and in metrics (default: the path). */
   readonly route?: string;
   /** What its requests are for. Undefined if nothing is there. */
@@ -36,7 +41,7 @@ export interface EndpointContext {
 
 /** Puts together what an endpoint decides about its requests, once for all of them. */
 export function handlerOf(endpoint: Endpoint, { watchOrigins, rateLimits }: EndpointContext): Handler {
-  const { action, readers, failures, guards = [], isLimited, handle } = endpoint;
+  const { action, readers, failures, guards = [], isLimited, isFrequent, handle } = endpoint;
   const route = endpoint.action && (endpoint.route ?? endpoint.path);
   const name: Handler = ({ state }: Context, next) => {
     state.action = action;
@@ -45,8 +50,7 @@ export function handlerOf(endpoint: Endpoint, { watchOrigins, rateLimits }: Endp
   };
   const steps: (Handler | undefined)[] = [
     name,
-    watchOrigins(readers),
-    cors(readers),
+    ...(isFrequent ? [] : [watchOrigins(readers), cors(readers)]),
     failures,
     endpoint.methods && methods(...endpoint.methods),
     ...guards,

@@ -133,6 +133,7 @@ function resourceEndpoints({ served }: EndpointDependencies): Endpoint[] {
     .map(
       (door): Endpoint => ({
         path: checkPath(door.resource.name),
+        isFrequent: true,
         action: 'check',
         // Every method: some proxies ask with the method of the request that is to pass. A preflight is no exception: a 204
         // to it would tell the proxy to let the preflight pass without a token.

@@ -3,6 +3,7 @@ import { identitySchema } from '../access/identity.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
+import { createLasting, keyOf } from '../memory/recent.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
@@ -32,15 +33,36 @@ const content = v.object({
 /** What an access token for a resource holds. */
 export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 
+/** The most that a relay remembers of what it has opened, at each registration. */
+const mostOpened = 4096;
+
 /**
  * The access tokens that the relay issues for resources. A token for one resource does not open at another.
+ *
+ * What was opened is remembered by the hash of its text: a reverse proxy shows the same token with every request, and
+ * decryption takes longer than the rest of a check. It is forgotten with these keys, so that a reload which removes a key
+ * ends what the key has sealed. Whether a token has ended is asked each time.
  *
  * @see RFC 6749 §1.4, RFC 8707 §2
  */
 export function createAccessTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('access token', keys, content, { longest: limits.resourceTokenLength });
-  const possible = (opened: AccessTokenContent | undefined) =>
-    opened && isPossible(opened.iat, opened.exp, longestLifetime, now) ? opened : undefined;
+  const opened = createLasting<AccessTokenContent>(mostOpened, now);
+  const possible = (found: AccessTokenContent | undefined) =>
+    found && isPossible(found.iat, found.exp, longestLifetime, now) ? found : undefined;
+
+  /** As the seal does. What holds a token of the provider is opened each time: it must not stay in the memory. */
+  function openOnce(token: string, audience: readonly string[]): AccessTokenContent | undefined {
+    // No sealed text is longer, and hashing takes time.
+    if (token.length > limits.resourceTokenLength) return undefined;
+    const key = keyOf(token, ...audience);
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    const found = seal.open(token, ...audience);
+    const left = found && found.exp * 1000 - now();
+    if (left && left > 0 && found.providerToken === undefined) opened.set(key, found, left);
+    return found;
+  }
   return {
     /** @throws {RelayError} `identity_too_long` or `provider_token_too_long` */
     issue(issued: AccessTokenContent, { audience }: Pick<Resource, 'audience'>): string {
@@ -51,7 +73,7 @@ export function createAccessTokens(keys: KeyRing, now: Clock) {
       throw new RelayError(isOfProvider ? 'provider_token_too_long' : 'identity_too_long');
     },
     /** @returns undefined if the token is altered, or not for this resource, or if no relay issues such a one. It may have ended */
-    open: (token: string, { audience }: Pick<Resource, 'audience'>) => possible(seal.open(token, ...audience)),
+    open: (token: string, { audience }: Pick<Resource, 'audience'>) => possible(openOnce(token, audience)),
     /** The same for a token that may be for any of several resources. */
     reader(token: string) {
       const open = seal.reader(token);

@@ -13,7 +13,7 @@ import type { Cut, Stream, StreamSource, Streams } from '../resources/streams.ts
 import type { UpstreamCall } from '../upstream/messages.ts';
 import type { Transfer } from '../upstream/transfer.ts';
 import { isUnusable, type Passage, passOn, targetOf } from './pass-on.ts';
-import { tokenOf } from './protected-resource.ts';
+import { recordCaller, tokenOf } from './protected-resource.ts';
 
 /** The failures of a call to a provider, as those of a call to a server behind the gateway. */
 const failures: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
@@ -75,7 +75,7 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
     ctx.state.resource = resource.name;
     const token = tokenOf(ctx);
     const opened = await door.open(token);
-    ctx.state.person = opened.sub;
+    recordCaller(ctx, opened);
     const { method } = ctx;
     if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
     if (/\bwebsocket\b/i.test(ctx.get('Upgrade'))) throw new RelayError('websocket_unsupported');

@@ -7,6 +7,7 @@ import { keyOf } from '../memory/recent.ts';
 import { parseBasicCredentials } from '../oauth/authorization-header.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { Door } from '../resources/door.ts';
+import { recordCaller } from './protected-resource.ts';
 
 /**
  * `POST /auth/<registration>/introspect`: tells the server of a resource who has a token. A good secret is never limited:
@@ -52,8 +53,9 @@ const digest = (secret: string) => Buffer.from(keyOf(secret));
 /** The answer about a token. It does not say why a token is not good. @see RFC 7662 §2.2 */
 async function described(ctx: Context, { resource, open }: Door, token: string, issuer: string) {
   try {
-    const { frontEnd, client, credential, sub, preferred_username, email, groups, iat, exp } = await open(token);
-    ctx.state.person = sub;
+    const opened = await open(token);
+    recordCaller(ctx, opened);
+    const { frontEnd, client, credential, sub, preferred_username, email, groups, iat, exp } = opened;
     return {
       active: true,
       iss: issuer,

@@ -5,6 +5,7 @@ import { letAllPagesRead } from '../http/cors.ts';
 import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
 import { parseResourceToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
+import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Resource } from '../resources/resource.ts';
@@ -55,10 +56,16 @@ export function checkRequest({ resource, open }: Door): Handler {
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
     const opened = await open(tokenOf(ctx));
-    ctx.state.person = opened.sub;
+    recordCaller(ctx, opened);
     ctx.set(identityHeaders(opened));
     ctx.status = 204;
   };
+}
+
+/** Records who has shown a token to a door. */
+export function recordCaller({ state }: Context, opened: AccessTokenContent): void {
+  state.person = opened.sub;
+  state.by = opened.credential === undefined ? 'token' : 'machine';
 }
 
 /** Answers failures of requests to a resource with its challenge, which tells clients where to log in. */

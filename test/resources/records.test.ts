@@ -40,14 +40,21 @@ describe('what log and metrics say of a resource', () => {
       const seen = relay().lines.filter(({ action }) => /^(token|check|introspect|revoke)$/.test(`${action}`));
       const person = isLogged ? '42' : undefined;
       expect(
-        seen.map(({ action, resource, person: who, outcome, level }) => [action, resource, who, outcome, level]),
+        seen.map(({ action, resource, person: who, by, outcome, level }) => [
+          action,
+          resource,
+          who,
+          by,
+          outcome,
+          level,
+        ]),
       ).to.deep.equal([
-        ['token', 'notes', person, 'ok', 30],
-        ['token', 'notes', person, 'ok', 30],
-        ['check', 'notes', person, 'ok', 30],
-        ['introspect', 'notes', person, 'ok', 30],
-        ['revoke', 'notes', person, 'ok', 30],
-        ['check', 'notes', undefined, 'resource_token_invalid', 30],
+        ['token', 'notes', person, undefined, 'ok', 30],
+        ['token', 'notes', person, undefined, 'ok', 30],
+        ['check', 'notes', person, 'token', 'ok', 20],
+        ['introspect', 'notes', person, 'token', 'ok', 30],
+        ['revoke', 'notes', person, undefined, 'ok', 30],
+        ['check', 'notes', undefined, undefined, 'resource_token_invalid', 30],
       ]);
       const log = JSON.stringify(relay().lines);
       for (const secret of [access_token, first.refresh_token, 'ada@example.com', 'staff']) {
@@ -76,6 +83,7 @@ describe('what log and metrics say of a resource', () => {
       'files resource_token_expired': 2,
       'files resource_token_missing': 1,
     });
+    expect(await metrics.text()).to.match(/^login_relay_resource_openings_total\{resource="files",by="token"\} \d+$/m);
     expect(relay().lines.filter(({ action, level }) => action === 'introspect' && level !== 30)).to.deep.equal([]);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { createSessionCookies, pieceLength } from '../../src/session/cookies.ts';
+import { pieceLength } from '../../src/http/split-cookies.ts';
+import { createSessionCookies } from '../../src/session/cookies.ts';
 import { clearedCookies, setCookies } from '../harness/browser/cookie-jar.ts';
 import { answerOf, koaContext } from '../harness/login/koa-context.ts';
 

@@ -125,7 +125,7 @@ ${settings.frontEnds}
       },
     });
     const write = (line: string) => void this.lines.push(JSON.parse(line));
-    const log = pino({ base: null }, { write });
+    const log = pino({ base: null, level: 'debug' }, { write });
     const start = async (_: unknown, index: number) => {
       const metrics = everyOption ? createMetrics(() => idle) : undefined;
       const observers = metrics === undefined ? [] : [metrics.observe];

@@ -114,7 +114,7 @@ export async function useOfResource() {
   await relay.send({ path: '/own', headers: [bearer(ofOwn.access_token)] });
   const series = await eventually(async () => {
     const found = (await metrics.text()).match(/^login_relay_resource_.*\{.*$/gm);
-    expect(found).to.have.length(4);
+    expect(found).to.have.length(6);
     return found?.join('\n');
   });
   await relay.stop();

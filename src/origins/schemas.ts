@@ -127,9 +127,10 @@ const ofExtensions = /^(?:chrome|moz|safari-web)-extension$/;
  * that have no origin.
  */
 function isNativeOrigin(text: string): boolean {
+  if (/^(?:moz|safari-web)-extension:\/\/\*$/.test(text)) return true;
+  if (text.includes('*')) return false;
   const url = URL.parse(text);
   if (/^https?:/.test(text)) return url?.origin === text && (url.protocol === 'https:' || isLoopback(url));
-  if (/^(?:moz|safari-web)-extension:\/\/\*$/.test(text)) return true;
   const [, scheme = ''] = /^([a-z][a-z0-9+.-]*):\/\/[\w.-]+(?::\d{1,5})?$/.exec(text) ?? [];
   return url !== null && (ofExtensions.test(scheme) || isAppScheme(scheme));
 }
@@ -139,7 +140,7 @@ export const nativeOrigins = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
   v.check(
-    (origins) => origins.every((one) => isNativeOrigin(one) && !/^https?:.*\*/.test(one)),
+    (origins) => origins.every(isNativeOrigin),
     'must be origins as a browser sends them, such as chrome-extension://<id> or capacitor://localhost: no path, no slash at the end, no *; moz-extension://* stands for all extensions',
   ),
   v.maxLength(20, 'must not have more than 20 origins'),

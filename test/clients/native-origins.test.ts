@@ -13,29 +13,12 @@ const known = [
   'tauri://localhost',
   'app://obsidian.md',
 ];
-const foreign = [
-  ...['null', 'chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba', 'https://localhost:8443', 'http://localhost'],
-  ...[
-    'capacitor://localhost:80',
-    'capacitor://evil',
-    'Capacitor://localhost',
-    'capacitor://localhost/',
-    'tauri://localhost.evil',
-  ],
-  ...[
-    'moz-extension://*',
-    'moz-extension://evil',
-    `${anyFirefox}.evil.example`,
-    `${anyFirefox}/`,
-    'xmoz-extension://*',
-  ],
-  ...[
-    `https://${anyFirefox.slice(16)}`,
-    'safari-web-extension://5f0a1b2c-3d4e-4f60-8a7b-9c0d1e2f3a4b',
-    `${extension}/`,
-  ],
-  ...['file://', 'app://obsidian.md.evil.example', 'https://evil.example'],
-];
+const foreign = `null ${extension}/ chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba
+  https://localhost:8443 http://localhost https://evil.example file://
+  capacitor://localhost:80 capacitor://evil Capacitor://localhost capacitor://localhost/ tauri://localhost.evil
+  moz-extension://* moz-extension://evil ${anyFirefox}.evil.example ${anyFirefox}/ xmoz-extension://*
+  https://${anyFirefox.slice(16)} safari-web-extension://5f0a1b2c-3d4e-4f60-8a7b-9c0d1e2f3a4b
+  app://obsidian.md.evil.example`.split(/\s+/);
 const origins = [extension, 'moz-extension://*', ...known.slice(2)];
 const from = (origin: string): [string, string][] => [['Origin', origin]];
 const readerOf = ({ headers }: Answer) => headers['access-control-allow-origin'];

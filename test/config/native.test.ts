@@ -29,44 +29,19 @@ describe('the configuration of a native front end', () => {
   it('takes the origins of its apps and extensions as browsers send them, and no others', () => {
     const withOrigins = (origins: string) =>
       file(`kind: native, redirect-uris: http://127.0.0.1/a, origins: ${origins}`);
-    const origins = [
-      ...['chrome-extension://abcdefghijklmnopabcdefghijklmnop', 'moz-extension://*', 'safari-web-extension://*'],
-      ...['moz-extension://5f0a1b2c-3d4e-4f60-8a7b-9c0d1e2f3a4b', 'capacitor://localhost', 'https://localhost'],
-      ...['tauri://localhost', 'app://obsidian.md', 'ionic://localhost', 'http://tauri.localhost', 'http://localhost'],
-      ...['https://tauri.localhost', 'vscode-webview://abc', 'https://app.example.com'],
-    ];
+    const origins = `chrome-extension://abcdefghijklmnopabcdefghijklmnop moz-extension://* safari-web-extension://*
+      moz-extension://5f0a1b2c-3d4e-4f60-8a7b-9c0d1e2f3a4b capacitor://localhost https://localhost tauri://localhost
+      app://obsidian.md ionic://localhost http://tauri.localhost http://localhost https://tauri.localhost
+      vscode-webview://abc https://app.example.com`.split(/\s+/);
     expect(readFileConfig(withOrigins(`["${origins.join('", "')}"]`)).config.frontEnds[0].origins).to.deep.equal(
       origins,
     );
-    for (const wrong of [
-      ...[
-        'null',
-        'file://',
-        'file://localhost',
-        '*',
-        'https://*',
-        'https://*.example.com',
-        'http://localhost:*',
-        'app://*',
-      ],
-      ...[
-        'http://app.example.com',
-        'capacitor://localhost/',
-        'https://app.example.com/',
-        'HTTPS://localhost',
-        'app://a/b',
-      ],
-      ...[
-        'https://localhost:443',
-        'data://x',
-        'javascript://x',
-        'chrome://settings',
-        'chrome-extension://*',
-        'about:blank',
-      ],
-      ...['https://user@localhost', 'app://user@x', 'app://x?y', 'moz-extension://*.x', ''],
-    ]) {
-      expect(faultsOfFile(withOrigins(`["${wrong}"]`)).join(), wrong).to.contain('front-ends.tools.origins');
+    const wrong = `null file:// file://localhost * https://* https://*.example.com http://localhost:* app://*
+      http://app.example.com capacitor://localhost/ https://app.example.com/ HTTPS://localhost app://a/b
+      https://localhost:443 data://x javascript://x chrome://settings chrome-extension://* about:blank
+      https://user@localhost app://user@x app://x?y moz-extension://*.x`.split(/\s+/);
+    for (const one of [...wrong, '']) {
+      expect(faultsOfFile(withOrigins(`["${one}"]`)).join(), one).to.contain('front-ends.tools.origins');
     }
     const page = file('origin: https://a.example, origins: [capacitor://localhost]');
     expect(faultsOfFile(page).join()).to.match(/front-ends.tools.origins .*needs kind: native/);

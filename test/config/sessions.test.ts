@@ -139,6 +139,21 @@ front-ends:
     }
   });
 
+  it('warn of a program that asks for its tokens from the same page, or whose logins end there', () => {
+    for (const [program, setting] of [
+      ['redirect-uris: com.example.app:/cb, origins: [capacitor://localhost, https://app.example.com]', 'origins'],
+      ['redirect-uris: https://app.example.com/cb', 'redirect-uris'],
+      ['redirect-uris: com.example.app:/cb, origins: capacitor://localhost', undefined],
+    ] as const) {
+      const native = text.replace('origin: https://blog.example.com', `kind: native, ${program}`);
+      const found = readFileConfig(native).warnings.find((one) =>
+        one.includes('a script in the page can log in there'),
+      );
+      const [, named] = /is also in \S+ front-ends\.blog\.([a-z-]+):/.exec(found ?? '') ?? [];
+      expect(named, program).to.equal(setting);
+    }
+  });
+
   it('do not warn of a front end with other providers', () => {
     const apart = text
       .replace('secret: secret }', 'secret: b }\n  gitlab: { client-id: c, client-secret: d }')

@@ -1,5 +1,6 @@
 import { isMachineId } from '../../access/identity.ts';
 import { matches } from '../../origins/origin-pattern.ts';
+import { originsOf } from '../../origins/redirect-uri.ts';
 import { endpointNames } from '../../paths.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import { presetOf } from '../provider.ts';
@@ -111,13 +112,19 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
     const [origin = ''] = values.origin ?? [];
     const other = others.find(
       (one) =>
-        one.values.origin?.some((pattern) => matches(pattern, origin)) &&
+        originsOfReading(one).some((pattern) => matches(pattern, origin)) &&
         one.registrations.some((name) => registrations.includes(name)),
     );
     if (other === undefined || origin === '') continue;
+    const place = other.values.kind === 'native' ? (other.values.origins ? 'origins' : 'redirectUri') : 'origin';
     warn(
       'origin',
-      `is also in ${other.describe('origin')}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
+      `is also in ${other.describe(place)}: a script in the page can log in there, and get the tokens that the session keeps from it. Use another origin`,
     );
   }
+}
+
+/** The origins at which a front end's logins end, or from which its pages ask for tokens. */
+function originsOfReading({ values: { origin = [], origins = [], redirectUri = [] } }: FrontEndReading) {
+  return originsOf({ origins: [...origin, ...origins], redirectUris: redirectUri });
 }

@@ -7,10 +7,17 @@ import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const { describe } = needsChromium();
 
-/** Posts the greeting to the popup again and again, as if it had been asked. */
-const insist = `<script>
-  setInterval(() => (typeof popup === 'object' ? popup : open('', 'auth')).postMessage('${greeting}', '*'), 50);
-</script>`;
+/**
+ * Posts the greeting to the popup again and again, as if it had been asked.
+ *
+ * @param popup the window, as JavaScript
+ */
+const insist = (popup: string) => `<script>setInterval(() => ${popup}.postMessage('${greeting}', '*'), 50);</script>`;
+
+/** The popup that a page opened. */
+const ownPopup = 'popup?';
+/** The popup that the page before in this window opened: it is found by its name. */
+const earlierPopup = "open('', 'auth')";
 
 describe('the popup of a CMS in Chromium', () => {
   const openBrowser = useBrowser();
@@ -104,7 +111,7 @@ describe('the popup of a CMS in Chromium', () => {
   });
 
   it("posts nothing to a stranger's page that opens it", async () => {
-    const path = site().publish(cmsPage(site().relay, '') + insist);
+    const path = site().publish(cmsPage(site().relay, '') + insist(ownPopup));
     const { page, popup } = await logIn(site().attacker + path);
     await givesUp(popup);
     const { origin } = new URL(site().frontEnd);
@@ -115,7 +122,7 @@ describe('the popup of a CMS in Chromium', () => {
 
   it("posts nothing to a page that takes the CMS's place", async () => {
     const { page, popup } = await openPopup();
-    const path = site().publish(cmsPage(site().relay, '') + insist);
+    const path = site().publish(cmsPage(site().relay, '') + insist(earlierPopup));
     // As a link or script of the page would: the two windows stay connected.
     await page.evaluate(`location.href = '${site().attacker + path}'`);
     await page.waitForURL(site().attacker + path);
@@ -221,7 +228,7 @@ describe('the popup of a CMS at several addresses, in Chromium', () => {
   it('gives neither greeting nor token to another address', async () => {
     const { port } = new URL(exact().frontEnd);
     for (const address of [`http://localhost:${port}`, `http://other.localhost:${port}`]) {
-      const path = exact().publish(cmsPage(exact().relay, '') + insist);
+      const path = exact().publish(cmsPage(exact().relay, '') + insist(ownPopup));
       expect(await logInAt(address + path, gone)).to.deep.equal([]);
     }
   });
@@ -234,14 +241,14 @@ describe('the popup of a CMS at several addresses, in Chromium', () => {
       expect(messages.map(([, message = '']) => message.slice(0, 18))).to.deep.equal([greeting, 'authorization:gith']);
     }
     for (const host of ['127.0.0.1', 'front-end.localhost', 'localhost.attacker.localhost']) {
-      const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist);
+      const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist(ownPopup));
       const messages = await logInAt(`http://${host}:${port}${path}`, gone);
       expect(messages, host).to.deep.equal([[previews().relay, greeting]]);
     }
   });
 
   it('gives nothing to a page without an origin', async () => {
-    const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist);
+    const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist(ownPopup));
     const frame = `<iframe sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox" src="${path}"></iframe>`;
     const page = await openBrowser();
     await page.clock.install();
@@ -265,7 +272,7 @@ describe('the popup of a CMS at several addresses, in Chromium', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
     const popup = await opened;
     await popup.getByLabel('Your name').waitFor();
-    const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist);
+    const path = previews().publish(cmsPage(previews().relay, repeatGreeting) + insist(earlierPopup));
     await page.evaluate(`location.href = '${previews().attacker + path}'`);
     await page.waitForURL(previews().attacker + path);
     await authorize(popup, 'Ada Lovelace');

@@ -117,12 +117,14 @@ describe(`no payload changes the target of a redirect: ${redirectPayloads.length
         it(`in ${input}`, async () => {
           underTest().provider.onToken = json({ access_token: 'token' });
           const sent = payloadsFor(input, payloads);
-          const answers = await pipelined(underTest().port, sent.map(request));
+          const [home, ...answers] = await pipelined(underTest().port, [get('/'), ...sent.map(request)]);
           const shapes = new Map<string, string>();
           for (const [index, answer] of answers.entries()) {
             const location = headerOf(answer, 'Location');
             const target = location === undefined ? undefined : expectOwnTarget(location).origin;
-            const statuses = location === undefined ? [400, 404] : [307];
+            // Some targets are the root in another spelling.
+            const isHome = answer.status === 200 && answer.body === home?.body;
+            const statuses = location === undefined ? [isHome ? 200 : 404, 400] : [307];
             expect(statuses, sent[index]).to.include(answer.status);
             // The headers of an answer do not depend on the payload.
             const kind = `${answer.status} ${target} ${answer.body}`;

@@ -39,7 +39,7 @@ export function createGenerations(home: Home) {
      *
      * @throws {RelayError} `refresh_reused`, or `grant_invalid` if the login has ended
      */
-    async newest(login: string, given: Generation): Promise<Generation> {
+    async requireNewest(login: string, given: Generation): Promise<Generation> {
       const [number = 0, since = 0, previousSince = 0] = (await known.get(login)) ?? [];
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       if (given.number >= number) return given;

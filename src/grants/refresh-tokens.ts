@@ -85,7 +85,8 @@ export interface RefreshPolicy {
   readonly lifetime: number;
 }
 
-interface ProviderRefreshPolicy extends RefreshPolicy {
+/** The same at one provider. */
+export interface ProviderRefreshPolicy extends RefreshPolicy {
   /** Whether refresh tokens hold the access token too, because the provider revokes only that. */
   readonly keepsAccessToken: boolean;
 }

@@ -61,7 +61,7 @@ function isSameResource(one: string, other: string): boolean {
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2
  */
-export function findResource<One extends Pick<Resource, 'url'>>(
+export function requireResource<One extends Pick<Resource, 'url'>>(
   resources: readonly One[],
   asked: string | undefined,
 ): One {
@@ -78,7 +78,7 @@ export function findResource<One extends Pick<Resource, 'url'>>(
  * @returns undefined: the login gives the provider's token
  * @throws {RelayError} `grant_invalid` or `resource_refused` if a reload has changed what its front end gets
  */
-export function resourceOfLogin<One extends Pick<Resource, 'url'>>(
+export function requireResourceOfLogin<One extends Pick<Resource, 'url'>>(
   { resources }: { readonly resources: readonly One[] },
   { ownResource }: { readonly ownResource?: string | undefined },
   asked: string | undefined,
@@ -89,5 +89,5 @@ export function resourceOfLogin<One extends Pick<Resource, 'url'>>(
   if (asked !== undefined && !isSameResource(ownResource, asked)) {
     throw new RelayError('resource_refused');
   }
-  return findResource(resources, ownResource);
+  return requireResource(resources, ownResource);
 }

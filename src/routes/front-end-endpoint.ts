@@ -1,15 +1,9 @@
 import { RelayError } from '../failures/relay-error.ts';
-import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Place, Served } from '../front-ends/front-ends.ts';
-import type { RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { scopeBeyond } from '../oauth/scope.ts';
-import type { TokenResponse } from '../oauth/token-response.ts';
-import { actsAtProvider, type Resource } from '../resources/resource.ts';
-import { revokeSilently } from './admission.ts';
 import { authenticateMachine, type MachineRequest } from './machine.ts';
 
 /** A request of a front end to an endpoint of a registration, with its present provider. */
@@ -69,73 +63,10 @@ export function expectOrigin(ctx: Context, isRight: boolean): void {
 }
 
 /** @throws {RelayError} `token_request_invalid` if the parameter is missing */
-export function required(parameters: EndpointParameters, name: keyof EndpointParameters): string {
+export function requireParameter(parameters: EndpointParameters, name: keyof EndpointParameters): string {
   const value = parameters[name];
   if (value !== undefined) return value;
   throw new RelayError('token_request_invalid', { detail: `The ${name} is missing.` });
-}
-
-/**
- * Expects that a program names no other `resource` of its provider than at the start of its login. Pages are ignored,
- * as at the start. `resourceOfLogin` compares the resources of the relay.
- *
- * @throws {RelayError} `resource_refused`
- * @see RFC 8707 §2.2
- */
-export function expectResource(
-  { parameters: { resource: asked }, frontEnd }: EndpointRequest,
-  { providerResource }: Pick<RefreshTokenContent, 'providerResource'>,
-): void {
-  const isOther = asked !== undefined && asked !== providerResource;
-  const isOfProvider = frontEnd.kind === 'native' && frontEnd.resources.length === 0;
-  if (isOfProvider && isOther) throw new RelayError('resource_refused');
-}
-
-/**
- * The client address that a call to the provider counts for, if it is known. For a client without an entry of its own,
- * it is the address of the login's callback: any page can make its visitors send the token of its own login. The count is
- * apart from that of other logins at the address, because the person of that login can send its token from anywhere.
- */
-export function countedAddress(
-  { registration, frontEnd, ctx }: EndpointRequest,
-  { address }: Pick<RefreshTokenContent, 'address'>,
-): string | undefined {
-  if (frontEnd.client === undefined) return registration.addressOf(ctx.req);
-  return address && `clients ${address}`;
-}
-
-/**
- * Expects that a person who was asked about a client has seen that it acts with their account at the provider: a reload
- * may have changed that since the login.
- *
- * @throws {RelayError} `grant_invalid`
- */
-export function expectScopeShown(
-  { asksPeople }: Pick<FrontEnd, 'asksPeople'>,
-  resource: Resource | undefined,
-  { hasConsent }: Pick<RefreshTokenContent, 'hasConsent'>,
-): void {
-  const mustBeShown = asksPeople && resource !== undefined && actsAtProvider(resource);
-  if (mustBeShown && hasConsent === undefined) throw new RelayError('grant_invalid');
-}
-
-/**
- * Expects that the provider has not granted more than the person has agreed to. Otherwise the tokens are revoked.
- *
- * @param login what the person was shown, if there was a question
- * @throws {RelayError} `consent_exceeded`
- */
-export function expectConsent(
-  { registration, grants }: EndpointRequest,
-  { hasConsent, scope }: Pick<RefreshTokenContent, 'hasConsent' | 'scope'>,
-  token: TokenResponse,
-): void {
-  // With no scope asked for, such a provider grants earlier ones, which the person was not shown.
-  const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
-  if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
-  // Once: a client that tries again must not use up the requests that the provider allows the relay.
-  void grants.revocations.once(token, async () => revokeSilently(registration, token));
-  throw new RelayError('consent_exceeded');
 }
 
 /**
@@ -147,7 +78,7 @@ export function expectConsent(
  * @throws {RelayError} `proof_invalid`, `nonce_required`
  * @see RFC 9449 §4.3
  */
-export async function proofOf({ ctx, grants, issuer }: EndpointRequest, grant: 'code' | 'refresh token') {
+export async function verifyProof({ ctx, grants, issuer }: EndpointRequest, grant: 'code' | 'refresh token') {
   const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
   if (others.length > 0) throw new RelayError('proof_invalid');
   if (proof === undefined) return undefined;

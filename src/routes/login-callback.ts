@@ -12,7 +12,7 @@ import { type Query, single } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { admit, revokeSilently } from './admission.ts';
-import { firstGrant } from './granted-token.ts';
+import { grantFirstToken } from './granted-token.ts';
 
 /** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
 export function loginCallback(served: Served): Handler {
@@ -75,8 +75,9 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   }
   const exchanged = await exchangeOnce(callback, grant);
   const token = { ...exchanged, extraFields: mergedFields(exchanged.extraFields, extraFields) };
+  const grantee = { registration, frontEnd, resource: undefined };
   try {
-    delivery.succeed(ctx, { token, audience, forFrontEnd: () => firstGrant(callback, token) });
+    delivery.succeed(ctx, { token, audience, forFrontEnd: () => grantFirstToken(callback, grantee, token) });
   } catch (error) {
     // Nobody gets the tokens, for example because they are too large for the cookie of a session.
     const { grants } = callback;

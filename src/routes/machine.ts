@@ -9,7 +9,7 @@ import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type ClaimedCredentials, readClientCredentials } from '../oauth/client-credentials.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { findResource } from '../resources/resource.ts';
+import { requireResource } from '../resources/resource.ts';
 import type { Granted } from './granted-token.ts';
 
 /** What a client is told that takes a machine for a front end of people. */
@@ -93,7 +93,7 @@ async function verifyCredentials(
  */
 export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, now }: MachineRequest): Granted {
   const { name, resources } = frontEnd;
-  const resource = findResource(resources, parameters.resource);
+  const resource = requireResource(resources, parameters.resource);
   const identity = machineIdentity(name);
   ctx.state.resource = resource.name;
   ctx.state.person = identity.sub;

@@ -9,18 +9,10 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { mergedFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
-import { resourceOfLogin } from '../resources/resource.ts';
 import { admit, failAtTokenEndpoint, revokeSilently } from './admission.ts';
-import {
-  countedAddress,
-  type EndpointRequest,
-  expectConsent,
-  expectResource,
-  expectScopeShown,
-  proofOf,
-  required,
-} from './front-end-endpoint.ts';
-import { firstGrant, type Granted, type Grantee } from './granted-token.ts';
+import { type EndpointRequest, requireParameter, verifyProof } from './front-end-endpoint.ts';
+import { type Granted, grantFirstToken } from './granted-token.ts';
+import { addressToCharge, expectConsent, type Grantee, requireGrantee } from './grantee.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
@@ -31,18 +23,15 @@ import { firstGrant, type Granted, type Grantee } from './granted-token.ts';
 export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const { ctx, frontEnd, now, parameters, registration } = request;
   const { codes, redemptions } = request.grants;
-  const { login, left } = codes.open(required(parameters, 'code'), frontEnd);
+  const { login, left } = codes.open(requireParameter(parameters, 'code'), frontEnd);
   // A reload may have removed the redirect URI since the login.
   const isRegistered = findRedirectUri(login.redirectUri, frontEnd.redirectUris);
   if (!isRegistered || !isSameRedirectUri(parameters, login)) throw new RelayError('grant_invalid');
-  if (!isVerifier(required(parameters, 'code_verifier'), login)) {
+  if (!isVerifier(requireParameter(parameters, 'code_verifier'), login)) {
     throw new RelayError('verifier_wrong');
   }
-  expectResource(request, login);
-  const resource = resourceOfLogin(frontEnd, login, parameters.resource);
-  expectScopeShown(frontEnd, resource, login);
-  ctx.state.resource = resource?.name;
-  const thumbprint = await proofOf(request, 'code');
+  const grantee = requireGrantee(request, login);
+  const thumbprint = await verifyProof(request, 'code');
 
   const { providerCode, codeVerifier } = login;
   const redemption: Redemption = {
@@ -56,7 +45,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   return await redemptions.redeem(
     redemption,
     (find, spend) =>
-      registration.limitExchange(countedAddress(request, login), async () => {
+      registration.limitExchange(addressToCharge(request, login), async () => {
         const kept = await find();
         if (kept !== undefined) return kept;
         registration.expectRoom();
@@ -70,7 +59,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
         return { response, at: now() };
       }),
     async (response, giveBack) => {
-      const granted = await grantTo({ ...request, resource }, login, response, thumbprint).catch(async (error) => {
+      const granted = await grantTo(request, grantee, login, response, thumbprint).catch(async (error) => {
         if (!isPassing(error)) throw error;
         await giveBack();
         delete ctx.state.codeMayBeSpent;
@@ -84,7 +73,8 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
 
 /** Grants the provider's answer to the front end, if the person has agreed and may log in. */
 async function grantTo(
-  request: EndpointRequest & Pick<Grantee, 'resource'>,
+  request: EndpointRequest,
+  grantee: Grantee,
   login: CodeContent,
   response: TokenResponse,
   thumbprint: string | undefined,
@@ -97,12 +87,12 @@ async function grantTo(
   frontEnd.reportScope(token.scope, registration.provider.scope);
   frontEnd.reportMissingFields(registration.provider.tokenFields, response.extraFields);
   expectConsent(request, login, token);
-  const identity = await admit(request, ctx, token, login.nonce, isPassing).catch(failAtTokenEndpoint);
+  const identity = await admit(grantee, ctx, token, login.nonce, isPassing).catch(failAtTokenEndpoint);
   // The document of a client may change: only the refresh token says later from where the client sends requests.
   const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address };
   const { ownResource, providerResource, hasConsent } = login;
-  const terms = { ownResource, providerResource, hasConsent, ...ofClient };
-  return firstGrant({ ...request, identity }, token, thumbprint, terms);
+  const terms = { thumbprint, ownResource, providerResource, hasConsent, ...ofClient };
+  return grantFirstToken(request, grantee, token, identity, terms);
 }
 
 /** Whether the same request may succeed in a moment. */

@@ -4,10 +4,10 @@ import { timeLeft } from '../grants/refresh-tokens.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealing/sealed.ts';
-import { type EndpointRequest, frontEndEndpoint, required } from './front-end-endpoint.ts';
-import { endAtDoors, ownerOf } from './granted-token.ts';
+import { endAtDoors, endRefreshes } from './end-login.ts';
+import { type EndpointRequest, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';
+import { ownerOf } from './grantee.ts';
 import type { MachineRequest } from './machine.ts';
-import { endRefreshes } from './refresh-login.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be
@@ -19,7 +19,7 @@ export function revocationEndpoint(served: Served): Handler {
   const { generations, refreshTokens, revocations } = served.grants;
   const revoke = async (request: EndpointRequest) => {
     const { ctx, frontEnd, parameters, registration, now } = request;
-    const token = required(parameters, 'token');
+    const token = requireParameter(parameters, 'token');
     const atProvider = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
     const onceAtProvider = (tokens: RevocableTokens) =>
       revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
@@ -56,7 +56,7 @@ export function revocationEndpoint(served: Served): Handler {
 
 /** Ends a token of a machine, whichever of its secrets or keys got it. Any other is not known to it. */
 async function revokeOfMachine(request: MachineRequest): Promise<void> {
-  await endedByAccessToken(request, required(request.parameters, 'token'));
+  await endedByAccessToken(request, requireParameter(request.parameters, 'token'));
   request.ctx.body = {};
 }
 

@@ -16,7 +16,7 @@ import {
   resourceOf,
 } from '../oauth/start-parameters.ts';
 import { exampleOf } from '../origins/origin-pattern.ts';
-import { actsAtProvider, findResource, type Resource } from '../resources/resource.ts';
+import { actsAtProvider, type Resource, requireResource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
 import { askConsent } from './consent.ts';
 import { withoutPeople } from './machine.ts';
@@ -141,7 +141,7 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   const isForProvider = resources.length === 0;
   // A page may name a resource that its provider does not know.
   const named = kind === 'native' || !isForProvider ? resourceOf(query) : undefined;
-  const own = isForProvider ? undefined : findResource(resources, named);
+  const own = isForProvider ? undefined : requireResource(resources, named);
   // The provider does not know the words of a resource's scope.
   const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
   // A program asks for what it knows from other servers, and gets the part that it may have. A page was written for this

@@ -5,7 +5,7 @@ import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { type ExtraFields, presentFields } from '../oauth/extra-fields.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
-import { type EndpointRequest, expectOrigin, frontEndEndpoint, required } from './front-end-endpoint.ts';
+import { type EndpointRequest, expectOrigin, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
 import { grantToMachine, type MachineRequest, withoutPeople } from './machine.ts';
 import { redeemCode } from './redeem-code.ts';
@@ -26,7 +26,7 @@ export function tokenEndpoint(served: Served): Handler {
   const serve = async (request: EndpointRequest) => {
     const { ctx, frontEnd, parameters } = request;
     if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
-    const type = required(parameters, 'grant_type');
+    const type = requireParameter(parameters, 'grant_type');
     if (type !== 'authorization_code' && type !== 'refresh_token') {
       throw new RelayError('grant_unsupported');
     }
@@ -41,7 +41,7 @@ export function tokenEndpoint(served: Served): Handler {
 /** Gives a machine its token. It has no login that another grant could be for. */
 function serveMachine(request: MachineRequest): void {
   const { ctx, parameters } = request;
-  const type = required(parameters, 'grant_type');
+  const type = requireParameter(parameters, 'grant_type');
   if (type !== 'client_credentials') throw new RelayError('client_unauthorized', { detail: withoutPeople });
   ctx.state.grant = type;
   answerWithToken(ctx, grantToMachine(request));
@@ -74,7 +74,7 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { client_id: name = frontEnd.name } = parameters;
     if (name !== frontEnd.name) throw new RelayError('client_id_wrong');
-    if (required(parameters, 'grant_type') !== 'refresh_token') {
+    if (requireParameter(parameters, 'grant_type') !== 'refresh_token') {
       throw new RelayError('grant_unsupported');
     }
     ctx.state.grant = 'refresh_token';

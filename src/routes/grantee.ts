@@ -1,0 +1,107 @@
+import { RelayError } from '../failures/relay-error.ts';
+import type { FrontEnd } from '../front-ends/front-end.ts';
+import type { Place } from '../front-ends/front-ends.ts';
+import type { Owner, RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import type { Registration } from '../login/registration.ts';
+import { scopeBeyond } from '../oauth/scope.ts';
+import type { TokenResponse } from '../oauth/token-response.ts';
+import { actsAtProvider, type Resource, requireResourceOfLogin } from '../resources/resource.ts';
+import { revokeSilently } from './admission.ts';
+import type { EndpointRequest } from './front-end-endpoint.ts';
+
+/** Whom a token is for: a front end at a registration, and what its login is for. */
+export interface Grantee {
+  readonly registration: Registration;
+  readonly frontEnd: FrontEnd;
+  /** Undefined: the provider's API. */
+  readonly resource: Resource | undefined;
+}
+
+/** What a login is for, as its code and its refresh tokens hold it. */
+type Terms = Pick<RefreshTokenContent, 'ownResource' | 'providerResource' | 'hasConsent' | 'scope' | 'address'>;
+
+/**
+ * Whom the token of a login is for, if the request and the present configuration agree with the login.
+ *
+ * @throws {RelayError} `resource_refused`, or `grant_invalid` if the front end may not have what the login is for any
+ *   more, or the person was not shown all of it
+ */
+export function requireGrantee(request: EndpointRequest, terms: Terms): Grantee {
+  const { ctx, frontEnd, parameters, registration } = request;
+  const { resource: asked } = parameters;
+  expectProviderResource(frontEnd, terms, asked);
+  const resource = requireResourceOfLogin(frontEnd, terms, asked);
+  expectScopeShown(frontEnd, resource, terms);
+  ctx.state.resource = resource?.name;
+  return { registration, frontEnd, resource };
+}
+
+/**
+ * Expects that a program names no other `resource` of its provider than at the start of its login. What a page names is
+ * ignored, as at the start.
+ *
+ * @throws {RelayError} `resource_refused`
+ * @see RFC 8707 §2.2
+ */
+function expectProviderResource({ kind, resources }: FrontEnd, { providerResource }: Terms, asked?: string): void {
+  const isOther = asked !== undefined && asked !== providerResource;
+  const isOfProvider = kind === 'native' && resources.length === 0;
+  if (isOfProvider && isOther) throw new RelayError('resource_refused');
+}
+
+/**
+ * Expects that a person who was asked about a client has seen that it acts with their account at the provider: a reload
+ * may have changed that since the login.
+ *
+ * @throws {RelayError} `grant_invalid`
+ */
+function expectScopeShown({ asksPeople }: FrontEnd, resource: Resource | undefined, { hasConsent }: Terms): void {
+  const mustBeShown = asksPeople && resource !== undefined && actsAtProvider(resource);
+  if (mustBeShown && hasConsent === undefined) throw new RelayError('grant_invalid');
+}
+
+/**
+ * Expects that the provider has not granted more than the person has agreed to. Otherwise the tokens are revoked.
+ *
+ * @param login what the person was shown, if there was a question
+ * @throws {RelayError} `consent_exceeded`
+ */
+export function expectConsent(
+  { registration, grants }: Pick<Place, 'registration' | 'grants'>,
+  { hasConsent, scope }: Pick<Terms, 'hasConsent' | 'scope'>,
+  token: TokenResponse,
+): void {
+  // With no scope asked for, such a provider grants earlier ones, which the person was not shown.
+  const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
+  if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
+  // Once: a client that tries again must not use up the requests that the provider allows the relay.
+  void grants.revocations.once(token, async () => revokeSilently(registration, token));
+  throw new RelayError('consent_exceeded');
+}
+
+/**
+ * The client address to charge for a call to the provider, if it is known. An unregistered client is charged to the
+ * address that logged in, not to the caller: a hostile page could make its visitors send the token of its own login, and
+ * use up their limits. These charges are counted apart from other logins at the address, because the person of the login
+ * can send its token from anywhere.
+ */
+export function addressToCharge(
+  { registration, frontEnd, ctx }: EndpointRequest,
+  { address }: Pick<Terms, 'address'>,
+): string | undefined {
+  if (frontEnd.client === undefined) return registration.addressOf(ctx.req);
+  return address && `clients ${address}`;
+}
+
+/** Whose codes and refresh tokens a front end may use. */
+export function ownerOf({ registration, frontEnd }: Pick<Grantee, 'registration' | 'frontEnd'>): Owner {
+  return [registration.audience, frontEnd.audience];
+}
+
+/** The policy for the refresh tokens of a front end at a provider. Undefined: it gets none. */
+export function refreshPolicyAt({ registration, frontEnd }: Pick<Grantee, 'registration' | 'frontEnd'>) {
+  const { refreshPolicy } = frontEnd;
+  // A provider that revokes only access tokens could revoke nothing later.
+  const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';
+  return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
+}

@@ -10,9 +10,9 @@ const groups = readFileSync(new URL('docs/README.md', root), 'utf8')
   .slice(1);
 const sidebar = groups.map((group) => ({
   text: group.slice(0, group.indexOf(':')),
-  items: [...group.matchAll(/^- \[(.+?)\]\(([\w-]+)\.md\)/gm)].map(([, text, page]) => ({
+  items: [...group.matchAll(/^- \[(.+?)\]\(([\w/-]+)\.md\)/gm)].map(([, text, page]) => ({
     text,
-    link: `/docs/${page}`,
+    link: `/docs/${page.replace(/README$/, '')}`,
   })),
 }));
 
@@ -23,7 +23,11 @@ export default defineConfig({
   description: 'OAuth 2.0 logins for programs that cannot keep a secret',
   srcDir: '..',
   srcExclude: [`!(${pages})/**`],
-  rewrites: { 'README.md': 'index.md', 'docs/README.md': 'docs/index.md' },
+  rewrites: {
+    'README.md': 'index.md',
+    'docs/README.md': 'docs/index.md',
+    'docs/audits/README.md': 'docs/audits/index.md',
+  },
   outDir: '../dist/docs',
   cleanUrls: true,
   // Templates and sources are files of the repository, and no pages.

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
 const docs = new URL('../../docs/', import.meta.url);
@@ -46,7 +46,7 @@ describe('the manuals', () => {
     const index = readFileSync(new URL('README.md', docs), 'utf8');
     const entries = [...index.matchAll(/^- \[.*$/gm)].map(([entry]) => entry);
     const listed = entries.map((entry) => /\]\((.*?)\)/.exec(entry)?.[1]);
-    const pages = readdirSync(docs).filter((file) => /^(?!README).*\.md$/.test(file));
+    const pages = globSync(['*.md', '*/README.md'], { cwd: docs.pathname }).filter((file) => file !== 'README.md');
     expect(listed).to.have.members(pages);
     const forModels = readFileSync(new URL('llms.txt', root), 'utf8');
     const repeated = entries.map((entry) => entry.replace('](', '](docs/'));
@@ -68,6 +68,24 @@ describe('the manuals', () => {
         .filter((path) => [path, `src/${path}`].every((one) => !existsSync(new URL(one, root))));
       expect(named).not.to.deep.equal([]);
       expect(missing).to.deep.equal([]);
+    }
+  });
+
+  it('on each review are in their index, and name only existing files', () => {
+    const audits = new URL('audits/', docs);
+    const textOf = (name: string) => readFileSync(new URL(name, audits), 'utf8');
+    const reviews = readdirSync(audits).filter((file) => file !== 'README.md');
+    const listed = [...textOf('README.md').matchAll(/\]\((\d[^)]*)\)/g)].map(([, name]) => name);
+    expect(listed).to.have.members(reviews);
+    for (const review of reviews) {
+      const links = [...textOf(review).matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => new URL(link, audits));
+      const tests = [...textOf(review).matchAll(/`(test\/\S+\.ts)`/g)].map(
+        ([, path = '']) => new URL(`../${path}`, docs),
+      );
+      expect(tests, review).not.to.deep.equal([]);
+      expect([...links, ...tests].filter((file) => !existsSync(file)).map(({ pathname }) => pathname)).to.deep.equal(
+        [],
+      );
     }
   });
 });

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { projectRoot } from '../harness/project/run.ts';
 
 const textOf = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
-const guides = readdirSync(join(projectRoot, 'docs')).filter((name) => name.endsWith('.md'));
-const documents = ['README.md', 'CONTRIBUTING.md', 'test/README.md', ...guides.map((name) => `docs/${name}`)];
+const guides = globSync('docs/**/*.md', { cwd: projectRoot });
+const documents = ['README.md', 'CONTRIBUTING.md', 'test/README.md', ...guides];
 
 describe('the documents', () => {
   it('name only make targets and long runs that exist', () => {

@@ -71,7 +71,10 @@ function addConfiguredCommands(
     add(program, 'check', 'Check the configuration, the provider and the addresses.')
       .option('--json', 'print the report as JSON')
       .option('--verbose', 'print the configuration, too')
-      .option('--login [provider]', 'wait for one login in a browser, and show what the provider answers')
+      .option(
+        '--login [provider]',
+        "wait in the relay's place for one login in a browser, and show what the provider answers",
+      )
       .addHelpText('after', checkHelp),
   ).action(async ({ json = false, verbose = false, login = false, ...flags }: Flags & Partial<HowToPrint>) => {
     const { check } = await import('./commands/check.ts');
@@ -198,7 +201,12 @@ const checkHelp = `
 Exit codes:
   0  no problem found
   1  a problem found
-  2  the configuration has faults`;
+  2  the configuration has faults
+
+Examples:
+  login-relay check --config relay.yaml
+  login-relay check --config relay.yaml --login
+  login-relay check --config relay.yaml --login github/app`;
 
 const configHelp = `
 Actions:

@@ -6,7 +6,7 @@ import type { Delivery } from '../delivery/delivery.ts';
 import { failurePage } from '../delivery/failure-page.ts';
 import { html, htmlPage, pagePolicy } from '../delivery/html.ts';
 import { createPages, setPageHeaders } from '../delivery/pages.ts';
-import { type FailureCode, RelayError } from '../failures/relay-error.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
@@ -50,7 +50,7 @@ interface Place {
  * @param strayed gets the failure of each callback that is not of this login: of the relay that was there before, or of a
  *   stranger. It ends nothing
  */
-export async function createOneLogin(place: Place, strayed: (code: FailureCode) => void) {
+export async function createOneLogin(place: Place, strayed: (failure: RelayError) => void) {
   const { config, registration, provider, upstream } = place;
   // Only who reads the address on the operator's terminal can start it. No other relay, not even one with the same keys,
   // knows a front end of this name: so neither ends the logins of the other.
@@ -94,7 +94,7 @@ export async function createOneLogin(place: Place, strayed: (code: FailureCode) 
   const { scope = provider.scope } = frontEnd;
   const answerStrayed = answerFailures((ctx, failure) => {
     answerInPlace(ctx, failure);
-    strayed(failure.code);
+    strayed(failure);
   });
   const readiness = createReadiness([]);
   const common = { methods: ['GET'], readers: noPages, isLimited: false };
@@ -161,7 +161,7 @@ function answerArrived(ctx: Context): void {
   ctx.body = htmlPage(
     title,
     html`<h1>${title}</h1>
-<p>What the provider answers is on the terminal where <code>login-relay check</code> runs. You can close this page.</p>`,
+<p>The terminal where <code>login-relay check</code> runs shows what the provider answers. You can close this page.</p>`,
   );
   setPageHeaders(ctx, pagePolicy());
 }

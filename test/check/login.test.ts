@@ -8,7 +8,7 @@ import { canariesIn, canary } from '../harness/expect/canaries.ts';
 import type { Page } from '../harness/provider/pages.ts';
 import { answer, html, json, redirect } from '../harness/provider/provider-behaviours.ts';
 import { serve } from '../harness/provider/serve.ts';
-import { keyFile } from '../harness/system/secret-file.ts';
+import { keyFile, secretFile } from '../harness/system/secret-file.ts';
 import { checkLogin, code, consent, logIn, secret } from './support/login.ts';
 
 const tokens = {
@@ -201,6 +201,42 @@ resources:
     });
   }
 
+  it('says that a form is no answer with flags alone', async () => {
+    const form = answer(200, `${new URLSearchParams({ access_token: tokens.access_token })}`, {
+      'Content-Type': 'application/x-www-form-urlencoded',
+    });
+    const { on, exitCode } = await checkLogin({ pages: { '/token': form, '/user': record }, isByFlags: true });
+    expect(on('token endpoint')[0]?.message).to.equal('answers with a form, and with flags alone only JSON counts');
+    expect([on('person')[0]?.verdict, exitCode]).to.deep.equal(['ok', 1]);
+  });
+
+  it('finds in one run that secret, token, method, id, name, address and refresh are elsewhere', async () => {
+    const token: Page = (response, { headers, body }) => {
+      if (headers['content-type'] !== 'application/json') return json({ error: 'invalid_request' }, 400)(response);
+      const isRefresh = body.includes('refresh_token');
+      return json(isRefresh ? { error: 'unsupported_grant_type' } : { data: tokens }, isRefresh ? 400 : 201)(response);
+    };
+    const user = json({ account: { id: 7, handle: 'ada_x', mail: 'ada@example.com', is_verified: true } });
+    const { on, exitCode, report } = await checkLogin({
+      pages: { '/token': token, 'POST /user': user },
+      lines: ['allow: { users: [ada_x], email-domains: [example.com] }'],
+    });
+    const advice = report.findings.map(({ message, fix }) => `${message} ${fix}`).join('\n');
+    for (const setting of [
+      'set providers.x.token-request to json',
+      'set providers.x.token-answer to data',
+      'set providers.x.user-request to post',
+      'set providers.x.user-id to where the id is, which may be account.id',
+      'set providers.x.user-name to where it is, which may be account.handle',
+      'set providers.x.user-email to where it is, which may be account.mail',
+      'set providers.x.user-email-verified to where the provider says it, which may be account.is_verified',
+      'set providers.x.refresh-url',
+    ]) {
+      expect(advice).to.contain(setting);
+    }
+    expect([on('person')[0]?.verdict, exitCode]).to.deep.equal(['problem', 1]);
+  });
+
   it('says where refresh tokens may have to go', async () => {
     const token: Page = (response, { form }) =>
       (form.get('grant_type') === 'refresh_token' ? json({ error: 'invalid_grant' }, 400) : json(tokens))(response);
@@ -282,6 +318,26 @@ describe('login-relay check --login, and what must not be seen', () => {
     expect(codes.filter((one) => one !== null)).to.deep.equal([code]);
   });
 
+  it('ends early if it is stopped between two calls, and revokes what it has got', async () => {
+    let stop = () => {};
+    const token: Page = (response) => {
+      stop();
+      json(tokens)(response);
+    };
+    const { requests, on, exitCode } = await checkLogin({
+      pages: { '/token': token, '/user': record, '/revoke': json({}) },
+      lines: ['revocation-url: P/revoke'],
+      async act(startUrl, stopCheck) {
+        stop = stopCheck;
+        return await logIn(startUrl);
+      },
+    });
+    const asked = requests.map(({ url }) => url.pathname);
+    expect(asked).to.include('/revoke').and.not.include('/user');
+    expect(on('login')[0]?.message).to.equal('stopped, so nothing else was asked');
+    expect([on('revocation')[0]?.verdict, exitCode]).to.deep.equal(['ok', 1]);
+  });
+
   it('ends only by its own login, and not by a stranger', async () => {
     const found = await checkLogin({
       pages: { '/token': json(tokens), '/user': record },
@@ -301,7 +357,7 @@ describe('login-relay check --login, and what must not be seen', () => {
       },
     });
     expect(found.exitCode).to.equal(0);
-    expect(found.said).to.match(/not of this login \(state_missing\)/);
+    expect(found.said).to.match(/does not belong to this login \(state_missing\)/);
     // Each kind is named once, and made no call.
     expect(found.requests.filter(({ url }) => url.pathname === '/token')).to.have.length(2);
     expect(`${found.page.body}`).to.contain('The login has arrived').and.not.contain('ada_x');
@@ -343,7 +399,9 @@ describe('login-relay check --login, and what must not be seen', () => {
     const relay = await serve((_, response) => response.end());
     try {
       const { on, said } = await checkLogin({ relay: `host: 127.0.0.1\n`, taken: relay.port });
-      expect(on('login')[0]?.fix).to.match(/^stop it for a minute; or give another .*port.* \/auth\/ there/);
+      expect(on('login')[0]?.fix).to.match(
+        /^stop it for a minute \(with systemd, login-relay.socket, too\); or give another .*port.* \/auth\/ there/,
+      );
       expect(said).to.equal('');
     } finally {
       await relay.close();
@@ -367,6 +425,23 @@ describe('login-relay check --login, and the configuration', () => {
     const started = requests.find(({ url }) => url.pathname === '/authorize');
     expect(started?.query.has('code_challenge')).to.equal(false);
     expect(started?.query.get('state')).to.be.a('string');
+  });
+
+  it('logs in for a front end of people, and says so if there is none', async () => {
+    const pages = { '/token': json(tokens), '/user': record };
+    const relay = `key-file: ${key}
+resources:
+  notes: { url: http://localhost:7001/mcp, provider: x }`;
+    const machineSecret = await secretFile(canary('secret'));
+    const machine = `{ kind: machine, secret-file: ${machineSecret}, resources: [notes] }`;
+    const alone = await checkLogin({ pages, relay, frontEnd: machine });
+    expect(alone.on('login')[0]?.message).to.equal('no front end of x logs people in');
+    const page = "{ origin: 'http://localhost:5173', token-delivery: code, resources: [notes] }";
+    const frontEnd = `${machine}\n  page: ${page}`;
+    const both = await checkLogin({ pages, relay, frontEnd });
+    expect([both.exitCode, both.on('who may use notes (page at x)')[0]?.verdict]).to.deep.equal([0, 'ok']);
+    const named = await checkLogin({ pages, relay, frontEnd }, 'x/app');
+    expect(named.on('login')[0]?.fix).to.equal('it is one of page');
   });
 
   it('asks which provider, and takes its name, with a front end', async () => {

@@ -4,6 +4,7 @@ import type { Config, FrontEndConfig, RegistrationConfig } from '../../config/co
 import { frontEndsOf } from '../../config/registration-config.ts';
 import { printFile } from '../../config/shown/print.ts';
 import type { OptionSources } from '../../config/sources.ts';
+import type { RelayError } from '../../failures/relay-error.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
 import { createOneLogin } from '../../relay/one-login.ts';
 import { createProviderClient } from '../../relay/registrations.ts';
@@ -20,7 +21,7 @@ import { describeValue, hiding } from './fields.ts';
 import { lookUpPerson } from './lookup.ts';
 import { checkAddress, checkIdToken, checkPerson, claimsOf } from './person.ts';
 import { checkPersonAfterRefresh, refreshOnce, revokeAll } from './tokens.ts';
-import type { Trial } from './trial.ts';
+import type { Step, Trial } from './trial.ts';
 import { type Operator, waitForLogin } from './wait.ts';
 
 const subject = findingsOn('login');
@@ -85,7 +86,8 @@ function choose(config: Config, chosen: string | undefined): Choice | Finding {
   }
   const found = all.find((one) => one.word === word)?.registration;
   if (found === undefined) return subject.problem('there is no such provider', `it is one of ${words.join(', ')}`);
-  const frontEnds = frontEndsOf(config, found);
+  const frontEnds = frontEndsOf(config, found).filter(({ kind }) => kind !== 'machine');
+  if (frontEnds.length === 0) return subject.problem(`no front end of ${word} logs people in`);
   const frontEnd = name === undefined ? frontEnds[0] : frontEnds.find((one) => one.name === name);
   if (frontEnd !== undefined) return { registration: found, frontEnd };
   return subject.problem(
@@ -106,23 +108,41 @@ async function tryLogin(context: CheckContext, operator: Operator) {
   const provider = { ...known, pkce: known.pkce && registration.stateCheck !== 'off' };
   const calls = recordCalls(client);
   const strayed = new Set<string>();
-  const login = await createOneLogin({ config, registration, frontEnd, provider, upstream: calls.client }, (code) => {
-    if (strayed.has(code)) return;
-    strayed.add(code);
-    operator.say(`A callback came that is not of this login (${code}). The check goes on.\n`);
-  });
+  const login = await createOneLogin(
+    { config, registration, frontEnd, provider, upstream: calls.client },
+    (failure) => {
+      const text = describeStrayed(failure);
+      if (strayed.has(text)) return;
+      strayed.add(text);
+      operator.say(text);
+    },
+  );
   try {
     const arrived = await waitForLogin(context, login, operator);
     if ('verdict' in arrived) return { findings: [...ofDiscovery, arrived], answers: [] };
-    const found = await followUp({ ...context, login, calls, grant: arrived, provider });
+    const found = await followUp({ ...context, login, calls, grant: arrived, provider }, operator);
     return { ...found, findings: [...ofDiscovery, ...found.findings] };
   } finally {
     login.close();
   }
 }
 
-/** All that follows after the callback: the calls of a login, of a refresh, and the revocation. */
-async function followUp(trial: Trial): Promise<{ findings: Finding[]; answers: ShownAnswer[] }> {
+/** A callback that may be a stranger's. Some providers lose the state when they refuse a login, so the cause is named. */
+function describeStrayed({ code, providerError }: RelayError): string {
+  const why = providerError === undefined ? code : `${code}, ${providerError}`;
+  return `A callback came that does not belong to this login (${why}). The check goes on.\n`;
+}
+
+/**
+ * All that follows after the callback: the calls of a login, of a refresh, and the revocation. If the operator stops the
+ * check, only the tokens that it has are revoked.
+ */
+async function followUp(trial: Trial, operator: Operator): Promise<{ findings: Finding[]; answers: ShownAnswer[] }> {
+  let isStopped = false;
+  operator.stopped.then(() => {
+    isStopped = true;
+    operator.say('The check stops as soon as its tokens are revoked. Ctrl-C ends it at once.\n');
+  });
   const findings: Finding[] = [];
   const exchange = await exchangeCode(trial);
   findings.push(...exchange.findings);
@@ -131,11 +151,12 @@ async function followUp(trial: Trial): Promise<{ findings: Finding[]; answers: S
   if (token !== undefined && provider !== undefined) {
     const now = { ...trial, provider };
     try {
-      findings.push(...(await checkWho(now, token, idToken)));
-      const refresh = await refreshOnce(now, token);
+      if (!isStopped) findings.push(...(await checkWho(now, token, idToken)));
+      const refresh: Step<TokenResponse> = isStopped ? { findings: [] } : await refreshOnce(now, token);
       findings.push(...refresh.findings);
       refreshed = refresh.result;
-      if (refreshed) findings.push(...(await checkPersonAfterRefresh(now, refreshed)));
+      if (refreshed && !isStopped) findings.push(...(await checkPersonAfterRefresh(now, refreshed)));
+      if (isStopped) findings.push(subject.problem('stopped, so nothing else was asked'));
     } finally {
       findings.push(...(await revokeAll(now, [refreshed, token])));
     }
@@ -146,9 +167,9 @@ async function followUp(trial: Trial): Promise<{ findings: Finding[]; answers: S
 /** Who the person is, and what opens to them. */
 async function checkWho(trial: Trial, token: TokenResponse, idToken: string | undefined): Promise<Finding[]> {
   const { accessToken } = token;
-  const ofIdToken = checkIdToken(trial, idToken);
   const readsIdToken = trial.provider.userFrom === 'id-token';
   const lookup = await lookUpPerson(trial, accessToken);
+  const ofIdToken = checkIdToken(trial, idToken, lookup.result === undefined);
   const provider = lookup.result?.provider ?? trial.provider;
   const record: Item | undefined = readsIdToken ? claimsOf(idToken) : lookup.result?.record;
   const found = [...lookup.findings, ...ofIdToken];

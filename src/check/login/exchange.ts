@@ -72,19 +72,11 @@ function isOtherFormPossible(answer: UpstreamResponse | RelayError): boolean {
 /** Reads a token, wherever it is in the answer. */
 function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provider: Provider): Step<Exchanged> {
   if (answer instanceof RelayError || !isSuccess(answer.status)) return { findings: [] };
-  const { answerRule } = trial.login.frontEnd;
   const token = tokenIn(answer, provider);
-  const statusFault = answerRule.isAnswer(answer.status)
-    ? []
-    : [
-        endpoint.problem(
-          `answers with status ${answer.status}, and with flags alone only 200 counts`,
-          'describe the provider in a configuration file: login-relay config migrate makes one of the flags',
-        ),
-      ];
+  const faultOfFlags = judgeByContract(trial, answer);
   if (token !== undefined) {
     const found = exchanged(answer, token, provider);
-    return { findings: [...statusFault, ...judgeToken(trial, found)], result: found };
+    return { findings: [...faultOfFlags, ...judgeToken(trial, found)], result: found };
   }
   const holder = holderOfToken(answer);
   if (holder === undefined) return { findings: [] };
@@ -94,7 +86,16 @@ function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provide
   const fix = `set ${trial.describeOfProvider('tokenAnswer')} to ${shownName(holder)}`;
   const fault = endpoint.problem(`the token is not at the top of the answer, but in ${shownName(holder)}`, fix);
   const found = exchanged(answer, nested, changed);
-  return { findings: [...statusFault, fault, ...judgeToken(trial, found)], result: found };
+  return { findings: [...faultOfFlags, fault, ...judgeToken(trial, found)], result: found };
+}
+
+/** Says which answer counts only if a configuration file describes the provider. */
+function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
+  const { answerRule } = login.frontEnd;
+  const fix = 'describe the provider in a configuration file: login-relay config migrate makes one of the flags';
+  const complain = (what: string) => [endpoint.problem(`answers with ${what} counts`, fix)];
+  if (!answerRule.isAnswer(status)) return complain(`status ${status}, and with flags alone only 200`);
+  return answerRule.parse(body) === undefined ? complain('a form, and with flags alone only JSON') : [];
 }
 
 function exchanged(answer: UpstreamResponse, token: TokenResponse, provider: Provider): Exchanged {

@@ -22,6 +22,9 @@ const otherWays = {
   post: [['get', { userRequest: 'get', userBody: undefined }]],
 } as const satisfies Record<'get' | 'post', readonly (readonly [string, Partial<Provider>])[]>;
 
+/** Statuses that may mean the method or the form of a request, and not its token. Many servers answer 404 to a method. */
+const ofMethod: ReadonlySet<number> = new Set([400, 404, 405, 411, 415, 501]);
+
 /** With a body, which some servers of remote procedures need. */
 const withBody = { userRequest: 'post', userBody: 'null' } as const satisfies Partial<Provider>;
 
@@ -37,8 +40,7 @@ export async function lookUpPerson(trial: Trial, accessToken: string): Promise<S
   const own = await ask(trial, provider, accessToken);
   if (own.record)
     return { findings: [lookup.ok('gives the record of the person')], result: { record: own.record, provider } };
-  // A lookup that was refused for its method or form has not been read as one.
-  const mayBeMethod = own.answer?.status === 405 || own.answer?.status === 400;
+  const mayBeMethod = own.answer !== undefined && ofMethod.has(own.answer.status);
   const configured = provider.userRequest ?? 'get';
   const [[method, changes]] = otherWays[configured];
   for (const way of mayBeMethod ? [changes, ...(configured === 'get' ? [withBody] : [])] : []) {

@@ -2,7 +2,7 @@ import type { Evidence } from '../../access/access.ts';
 import { readDomain } from '../../access/addresses.ts';
 import type { Allow } from '../../access/allow.ts';
 import type { Item } from '../../access/fields.ts';
-import { faultIn, isTrueIn } from '../../access/fields.ts';
+import { faultIn, isTrueIn, textIn } from '../../access/fields.ts';
 import { readIdToken } from '../../access/id-token.ts';
 import type { Identity, IdentityQuestion } from '../../access/identity.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
@@ -88,15 +88,22 @@ export async function checkPerson(
       ? adviceOnIdToken(trial, fields)
       : `set ${describeOfProvider('userId')} to where the id is${proposed}`;
     const none = isNeeded ? 'nobody can log in' : 'nothing asks for it yet, and users or a resource would';
-    return [complain(`${describeFaults(fields) ?? 'has no id'}: ${none}`, fix)];
+    return [complain(`${describeFaults(fields) ?? 'has no id'}: ${none}`, fix), ...proposeName(trial, record)];
   }
   const { identity } = verdict;
   if (identity === undefined) return [];
   const who = ok(`${describePerson(identity)}`);
-  if (identity.preferred_username !== undefined || record === undefined) return [who];
-  const proposed = proposals(record, loginNames);
-  const hint = `there is no login name${proposed === '' ? '' : `: set ${describeOfProvider('userName')} to where it is${proposed}`}`;
-  return [who, findingsOn('login name').ok(hint)];
+  return identity.preferred_username === undefined ? [who, ...proposeName(trial, record)] : [who];
+}
+
+/** Says where a login name may be, if none is read. Not every provider has login names. */
+function proposeName({ provider, describeOfProvider }: Trial, record: Item | undefined): Finding[] {
+  const users = provider.access?.users ?? openidAccess.users;
+  const isRead = record && 'name' in users && users.name !== undefined && textIn(record, users.name) !== undefined;
+  const proposed = isRead ? '' : proposals(record, loginNames);
+  if (proposed === '') return [];
+  const hint = `the relay reads none; set ${describeOfProvider('userName')} to where it is${proposed}`;
+  return [findingsOn('login name').ok(hint)];
 }
 
 /** Fields that `readIdToken` compares. */
@@ -120,21 +127,23 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
     const advice = `set ${describeOfProvider('userEmailVerified')}${proposals(record, verifiedNames, isTrueOrFalse)}`;
     return [warning('no address counts as verified', advice)];
   }
-  const [field = ''] = answer.fields;
-  if (faultIn(record, field) !== undefined) {
+  const { fields, verified } = answer;
+  const [field = ''] = fields;
+  const isThere = faultIn(record, field) === undefined;
+  const isVerified = verified === undefined || isTrueIn(record, verified);
+  if (isThere && isVerified) return [ok(`is in ${field}, and counts`)];
+  const found: Finding[] = [];
+  if (!isThere) {
     const proposed = proposals(record, addressNames, isAddressLike);
-    return [
-      warning(
-        `there is none in ${field}`,
-        `set ${describeOfProvider('userEmail')} to where it is${proposed}, or ask for it in scope`,
-      ),
-    ];
+    const advice = `set ${describeOfProvider('userEmail')} to where it is${proposed}, or ask for it in scope`;
+    found.push(warning(`there is none in ${field}`, advice));
   }
-  const { verified } = answer;
-  if (verified === undefined || isTrueIn(record, verified)) return [ok(`is in ${field}, and counts`)];
   const proposed = proposals(record, verifiedNames, isTrueOrFalse);
-  const advice = `set ${describeOfProvider('userEmailVerified')} to where the provider says it${proposed}`;
-  return [warning(`is in ${field}, and ${verified} does not say that it is verified`, advice)];
+  if (!isVerified && (isThere || proposed !== '')) {
+    const advice = `set ${describeOfProvider('userEmailVerified')} to where the provider says it${proposed}`;
+    found.push(warning(`${verified} does not say that it is verified`, advice));
+  }
+  return found;
 }
 
 const isTrueOrFalse = (value: unknown) => typeof value === 'boolean' || value === 'true';
@@ -160,8 +169,12 @@ const reasons: Readonly<Record<FieldFault['reason'], string>> = {
   expired: 'is over',
 };
 
-/** Says whether the ID token could tell who somebody is, if the relay does not read it. */
-export function checkIdToken(trial: Trial, idToken: string | undefined): Finding[] {
+/**
+ * Says whether the ID token could tell who somebody is, if the relay does not read it.
+ *
+ * @param isNeeded whether no lookup says it
+ */
+export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded: boolean): Finding[] {
   const { provider, registration, grant, describeOfProvider } = trial;
   if (idToken === undefined) return [];
   const { ok, notChecked } = findingsOn('ID token');
@@ -173,8 +186,10 @@ export function checkIdToken(trial: Trial, idToken: string | undefined): Finding
   };
   try {
     readIdToken(idToken, expected);
-    const isRead = provider.userFrom === 'id-token';
-    return [ok(isRead ? 'fits this login' : `fits this login: ${describeOfProvider('userFrom')} could be id-token`)];
+    const isProposed = isNeeded && provider.userFrom !== 'id-token';
+    return [
+      ok(isProposed ? `fits this login: ${describeOfProvider('userFrom')} could be id-token` : 'fits this login'),
+    ];
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
     if (provider.userFrom === 'id-token') return [];

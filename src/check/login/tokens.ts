@@ -77,7 +77,7 @@ export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens 
   }
   calls.name('revocation');
   const registration = await login.registrationAt(provider);
-  const failures: RelayError[] = [];
+  let failure: string | undefined;
   let revoked = 0;
   for (const token of given.flatMap(eachAlone)) {
     const before = calls.made.length;
@@ -88,14 +88,11 @@ export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens 
       if (!(error instanceof RelayError)) throw error;
       // The first revocation may have ended them all.
       if (error.code === 'token_invalid' && revoked > 0) continue;
-      failures.push(error);
+      const status = calls.last()?.answer?.status;
+      failure ??= `${status ? ` (status ${status})` : ''}: ${error.detail}`;
     }
   }
-  const [first] = failures;
-  if (first === undefined) return [ok('the tokens of this check are revoked')];
+  if (failure === undefined) return [ok('the tokens of this check are revoked')];
   const advice = `correct ${describe('revocationUrl')}; withdraw the application in the account’s settings at the provider`;
-  const status = calls.last()?.answer?.status;
-  return [
-    warning(`not all tokens of this check are revoked${status ? ` (status ${status})` : ''}: ${first.detail}`, advice),
-  ];
+  return [warning(`not all tokens of this check are revoked${failure}`, advice)];
 }

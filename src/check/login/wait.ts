@@ -48,9 +48,9 @@ export async function waitForLogin(
     );
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
-    const other = `stop it for a minute; or give another ${describe('port')}, and let the proxy send ${pathsOf(context)} there until the check is over`;
+    const other = `stop it for a minute (with systemd, login-relay.socket, too); or give another ${describe('port')}, and let the proxy send ${pathsOf(context)} there until the check is over`;
     return subject.problem(
-      `${error.message}. If the relay runs there: this check takes its place for one login`,
+      `${error.message}. If the relay runs there: the check has to listen in its place for one login`,
       other,
     );
   }
@@ -77,14 +77,16 @@ function pathsOf({
   return callbackPath.startsWith(start) ? '/auth/' : `/auth/ and ${callbackPath}`;
 }
 
-function invitation({ registration }: CheckContext, { startUrl, frontEnd }: OneLogin): string {
+function invitation({ registration, frontEnd }: CheckContext, { startUrl, frontEnd: served }: OneLogin): string {
   const minutes = usualPatience / 60_000;
+  const refresh = served.asksForRefresh ? ', and asks for a refresh token' : '';
   return `Open this address in a browser within ${minutes} minutes, and log in:
 
   ${startUrl}
 
-It logs in as ${registration.name} does${frontEnd.asksForRefresh ? ', with a refresh token' : ''}, with the callback URL ${registration.callbackUri}.
-Nothing of what the provider answers leaves this terminal. Ctrl-C stops.
+The login is that of ${frontEnd.name} at ${registration.name}${refresh}. Its callback URL is
+${registration.callbackUri}
+What the provider answers stays on this terminal. Ctrl-C stops the check.
 
 `;
 }

@@ -35,7 +35,7 @@ function reportAsText(report: CheckReport, verbose: boolean): string {
   const { configuration, callbackUrl, callbackUrls = {}, cms = [], answers = [], findings } = report;
   const merged = mergeEqual(findings);
   const lines = [
-    ...answers.flatMap(answerLines),
+    ...[...Map.groupBy(answers, (one) => JSON.stringify(one)).values()].flatMap(answerLines),
     title('Checks'),
     ...merged.flatMap(findingLines),
     '',
@@ -55,9 +55,14 @@ function reportAsText(report: CheckReport, verbose: boolean): string {
   return lines.join('\n');
 }
 
-/** An answer of the provider: where it is from, then the path and the type of each field. */
-function answerLines({ from, status, contentType, fields, more }: ShownAnswer): string[] {
-  const what = [status === undefined ? [] : `status ${status}`, contentType ?? []].flat().join(', ');
+/** An answer of the provider, which may have come several times: where it is from, then each field with its type. */
+function answerLines(equal: readonly ShownAnswer[]): string[] {
+  return equal.slice(0, 1).flatMap((answer) => linesOf(answer, equal.length));
+}
+
+function linesOf({ from, status, contentType, fields, more }: ShownAnswer, count: number): string[] {
+  const times = count === 1 ? [] : `${count} times`;
+  const what = [status === undefined ? [] : `status ${status}`, contentType ?? [], times].flat().join(', ');
   const width = Math.max(...fields.map(({ name }) => name.length)) + 2;
   const rows = fields.map(({ name, type }) => `  ${name.padEnd(width)}${type}`);
   const rest = more === 0 ? [] : [`  and ${more} more`];

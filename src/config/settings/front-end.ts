@@ -17,7 +17,7 @@ export const requiredFrontEndRows = group('Required', {
     usual: 1,
     isAddress: true,
     separator: ' ',
-    help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port. A CMS may have several, with spaces between them',
+    help: 'origin of the front end, such as https://app.example.com; a * is any label or port. A CMS may have several',
     otherwise: 'required',
     inFile: {
       help: 'origin of the front end, such as https://app.example.com; a * stands for one label or for any port. With token-delivery cms, it may be a list',

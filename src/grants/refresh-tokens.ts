@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
+import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { loginTerms } from '../login/state.ts';
 import { mergedFields } from '../oauth/extra-fields.ts';
@@ -41,6 +42,15 @@ const content = v.object({
 /** What a refresh token of the relay holds. */
 export type RefreshTokenContent = v.InferOutput<typeof content>;
 
+/** A refresh token that a front end may use, with what the refresh needs of it. */
+export interface OpenedRefreshToken {
+  readonly content: RefreshTokenContent;
+  readonly owner: Owner;
+  readonly policy: ProviderRefreshPolicy;
+  /** Milliseconds until the last refresh token of the login expires. */
+  readonly left: number;
+}
+
 /** Whose a refresh token is: the audiences of its registration and its front end. */
 export type Owner = readonly [registration: string, frontEnd: string];
 
@@ -53,6 +63,13 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
     const longest = longestDays.refreshToken * 86_400;
     return opened && isPossible(opened.loggedInAt, opened.endsAt, longest, now) ? opened : undefined;
   }
+
+  /** @returns undefined if the token is altered, expired, or not of this owner */
+  function open(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
+    const opened = openExpired(refreshToken, owner);
+    return opened !== undefined && now() < opened.endsAt * 1000 ? opened : undefined;
+  }
+
   return {
     /**
      * Issues a refresh token to its owner.
@@ -63,12 +80,18 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
       const token = seal.seal(issued, ...owner);
       return token.length <= limits.sealedLength ? token : undefined;
     },
-    /** @returns undefined if the token is altered, expired, or not of this owner */
-    open(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
-      const opened = openExpired(refreshToken, owner);
-      return opened !== undefined && now() < opened.endsAt * 1000 ? opened : undefined;
-    },
+    open,
     openExpired,
+    /**
+     * Opens a refresh token that the present policy of its owner still allows.
+     *
+     * @throws {RelayError} `grant_invalid`
+     */
+    requireGranted(refreshToken: string, owner: Owner, policy: ProviderRefreshPolicy): OpenedRefreshToken {
+      const content = open(refreshToken, owner);
+      if (content === undefined || !isStillGranted(policy, content, now)) throw new RelayError('grant_invalid');
+      return { content, owner, policy, left: timeLeft(policy, content, now) };
+    },
   };
 }
 
@@ -86,7 +109,7 @@ export interface RefreshPolicy {
 }
 
 /** The same at one provider. */
-export interface ProviderRefreshPolicy extends RefreshPolicy {
+interface ProviderRefreshPolicy extends RefreshPolicy {
   /** Whether refresh tokens hold the access token too, because the provider revokes only that. */
   readonly keepsAccessToken: boolean;
 }

@@ -9,12 +9,19 @@ import { actsAtProvider, type Resource, requireResourceOfLogin } from '../resour
 import { revokeSilently } from './admission.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 
-/** Whom a token is for: a front end at a registration, and what its login is for. */
+/** Whom a token is for: a front end at a registration, what its login is for, and which address pays for calls. */
 export interface Grantee {
   readonly registration: Registration;
   readonly frontEnd: FrontEnd;
   /** Undefined: the provider's API. */
   readonly resource: Resource | undefined;
+  /**
+   * The client address to charge for calls to the provider, if it is known. An unregistered client is charged to the
+   * address that logged in, not to the caller: a hostile page could make its visitors send the token of its own login,
+   * and use up their limits. These charges are counted apart from other logins at the address, because the person of
+   * the login can send its token from anywhere.
+   */
+  readonly chargedAddress: string | undefined;
 }
 
 /** What a login is for, as its code and its refresh tokens hold it. */
@@ -33,7 +40,9 @@ export function requireGrantee(request: EndpointRequest, terms: Terms): Grantee 
   const resource = requireResourceOfLogin(frontEnd, terms, asked);
   expectScopeShown(frontEnd, resource, terms);
   ctx.state.resource = resource?.name;
-  return { registration, frontEnd, resource };
+  const clientAddress = terms.address && `clients ${terms.address}`;
+  const chargedAddress = frontEnd.client === undefined ? registration.addressOf(ctx.req) : clientAddress;
+  return { registration, frontEnd, resource, chargedAddress };
 }
 
 /**
@@ -77,20 +86,6 @@ export function expectConsent(
   // Once: a client that tries again must not use up the requests that the provider allows the relay.
   void grants.revocations.once(token, async () => revokeSilently(registration, token));
   throw new RelayError('consent_exceeded');
-}
-
-/**
- * The client address to charge for a call to the provider, if it is known. An unregistered client is charged to the
- * address that logged in, not to the caller: a hostile page could make its visitors send the token of its own login, and
- * use up their limits. These charges are counted apart from other logins at the address, because the person of the login
- * can send its token from anywhere.
- */
-export function addressToCharge(
-  { registration, frontEnd, ctx }: EndpointRequest,
-  { address }: Pick<Terms, 'address'>,
-): string | undefined {
-  if (frontEnd.client === undefined) return registration.addressOf(ctx.req);
-  return address && `clients ${address}`;
 }
 
 /** Whose codes and refresh tokens a front end may use. */

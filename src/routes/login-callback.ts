@@ -75,7 +75,8 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   }
   const exchanged = await exchangeOnce(callback, grant);
   const token = { ...exchanged, extraFields: mergedFields(exchanged.extraFields, extraFields) };
-  const grantee = { registration, frontEnd, resource: undefined };
+  const chargedAddress = registration.addressOf(ctx.req);
+  const grantee = { registration, frontEnd, resource: undefined, chargedAddress };
   try {
     delivery.succeed(ctx, { token, audience, forFrontEnd: () => grantFirstToken(callback, grantee, token) });
   } catch (error) {

@@ -12,7 +12,7 @@ import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { admit, failAtTokenEndpoint, revokeSilently } from './admission.ts';
 import { type EndpointRequest, requireParameter, verifyProof } from './front-end-endpoint.ts';
 import { type Granted, grantFirstToken } from './granted-token.ts';
-import { addressToCharge, expectConsent, type Grantee, requireGrantee } from './grantee.ts';
+import { expectConsent, type Grantee, requireGrantee } from './grantee.ts';
 
 /**
  * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
@@ -45,7 +45,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   return await redemptions.redeem(
     redemption,
     (find, spend) =>
-      registration.limitExchange(addressToCharge(request, login), async () => {
+      registration.limitExchange(grantee.chargedAddress, async () => {
         const kept = await find();
         if (kept !== undefined) return kept;
         registration.expectRoom();

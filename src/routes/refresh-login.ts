@@ -1,29 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Generation } from '../grants/generations.ts';
-import {
-  isStillGranted,
-  nextRefreshToken,
-  type Owner,
-  type ProviderRefreshPolicy,
-  type RefreshTokenContent,
-  timeLeft,
-} from '../grants/refresh-tokens.ts';
+import { nextRefreshToken, type OpenedRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import { refreshScope } from '../oauth/scope.ts';
 import { failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';
 import { type EndpointRequest, requireParameter, verifyProof } from './front-end-endpoint.ts';
 import { type Granted, grantToken } from './granted-token.ts';
-import { addressToCharge, expectConsent, type Grantee, ownerOf, refreshPolicyAt, requireGrantee } from './grantee.ts';
-
-/** A refresh token of the relay, from a front end that has proved its key. */
-interface OpenedRefreshToken {
-  readonly content: RefreshTokenContent;
-  readonly owner: Owner;
-  readonly policy: ProviderRefreshPolicy;
-  /** Milliseconds that the login has left. */
-  readonly left: number;
-}
+import { expectConsent, type Grantee, ownerOf, refreshPolicyAt, requireGrantee } from './grantee.ts';
 
 /**
  * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,
@@ -55,17 +39,17 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
  * @throws {RelayError} `grant_unsupported`, `grant_invalid`, `proof_missing`, `key_mismatch`, and as `verifyProof` does
  */
 async function openRefreshToken(request: EndpointRequest): Promise<OpenedRefreshToken> {
-  const { grants, parameters, now } = request;
+  const { grants, parameters } = request;
   const policy = refreshPolicyAt(request);
   if (policy === undefined) throw new RelayError('grant_unsupported');
-  const owner = ownerOf(request);
-  const content = grants.refreshTokens.open(requireParameter(parameters, 'refresh_token'), owner);
-  if (content === undefined || !isStillGranted(policy, content, now)) throw new RelayError('grant_invalid');
+  const token = requireParameter(parameters, 'refresh_token');
+  const opened = grants.refreshTokens.requireGranted(token, ownerOf(request), policy);
+  const { thumbprint } = opened.content;
   const proved = await verifyProof(request, 'refresh token');
-  if (content.thumbprint !== undefined && content.thumbprint !== proved) {
+  if (thumbprint !== undefined && thumbprint !== proved) {
     throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
   }
-  return { content, owner, policy, left: timeLeft(policy, content, now) };
+  return opened;
 }
 
 /**
@@ -107,7 +91,7 @@ async function renewAtProvider(request: EndpointRequest, { content, owner }: Ope
       refreshes: grants.refreshes,
       tokens: providerToken,
       refresh: { owner, login, thumbprint, scope },
-      address: addressToCharge(request, content),
+      address: grantee.chargedAddress,
     });
   } catch (error) {
     if (isFailure(error, 'access_ended')) await endAtDoors(request, content);

@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import { codeChallenge, partsOfLogin } from '../src/login/pkce.ts';
+import { deriveCodeChallenge, deriveLoginParts } from '../src/login/pkce.ts';
 import { createStates } from '../src/login/state.ts';
 import { announce, authorizeUrl, registration, tokenUrl, userUrl } from './registration.ts';
 
@@ -36,10 +36,10 @@ function commonHeaders(): Record<string, string> {
 
 function startLogin(response: ServerResponse): void {
   const secret = randomBytes(32);
-  const { id, codeVerifier } = partsOfLogin(secret);
+  const { id, codeVerifier } = deriveLoginParts(secret);
   const issuedAt = Math.floor(Date.now() / 1000);
   const { state } = states.seal({ id, issuedAt, frontEnd: 'app', request: {} });
-  const challenge = `code_challenge=${codeChallenge(codeVerifier)}&code_challenge_method=S256`;
+  const challenge = `code_challenge=${deriveCodeChallenge(codeVerifier)}&code_challenge_method=S256`;
   const cookie = `lr_login_${id.toString('hex', 0, 8)}=${secret.toString('base64url')}`;
   redirect(response, `${authorization}&state=${state}&${challenge}`, [`${cookie}; Max-Age=600; ${attributes}`]);
 }
@@ -49,7 +49,7 @@ function finishLogin({ url = '', headers }: IncomingMessage, response: ServerRes
   const login = states.open(state ?? '');
   const shortId = login?.id.toString('hex', 0, 8);
   const [, cookie = ''] = new RegExp(`lr_login_${shortId}=([^;]*)`).exec(headers.cookie ?? '') ?? [];
-  const { id, codeVerifier } = partsOfLogin(Buffer.from(cookie, 'base64url'));
+  const { id, codeVerifier } = deriveLoginParts(Buffer.from(cookie, 'base64url'));
   if (!login || !timingSafeEqual(id, login.id)) throw new Error('altered');
   const parameters = `code=${encodeURIComponent(code ?? '')}&code_verifier=${codeVerifier}`;
   call('POST', `${tokenRequest}&${parameters}`, {}, (body) => {

@@ -1,6 +1,6 @@
 import type { Agent } from 'node:http';
 import * as v from 'valibot';
-import { keysFromFile } from '../../src/sealing/keys.ts';
+import { deriveKeysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { createSessionSeal } from '../../src/session/sessions.ts';
 import { request } from '../../test/harness/client/request.ts';
@@ -26,7 +26,7 @@ interface Kind {
 
 const credential = (number: number) => `hostile-${number}`;
 const tokenUrlAt = (providerOrigin: string) => ({ tokenUrl: `${providerOrigin}/token` });
-const seal = createSessionSeal(keysFromFile([new Secret(stateKey)]).session);
+const seal = createSessionSeal(deriveKeysFromFile([new Secret(stateKey)]).session);
 
 const ofPage = (number: number, providerOrigin: string) => {
   const tokens = { accessToken: credential(number), refreshToken: credential(number) };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { createNonces } from '../../src/grants/proofs.ts';
 import type { RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
-import { keysFromFile } from '../../src/sealing/keys.ts';
+import { deriveKeysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { makeProof, newProofKey } from '../../test/harness/client/proof.ts';
 import { sealCode, sealRefreshToken } from '../../test/harness/login/sealed-grants.ts';
@@ -42,7 +42,7 @@ export async function createCredentials(
   providerOrigin: string,
   states: Parameters<typeof createLogins>[0],
 ): Promise<CredentialSource> {
-  const keys = keysFromFile([new Secret(stateKey)]);
+  const keys = deriveKeysFromFile([new Secret(stateKey)]);
   const at = { tokenUrl: `${providerOrigin}/token` };
   const issue = (content: Sealing) => sealCode(at, { key: stateKey, ...content });
   const foreign = { registration: ['other', registrations.provider] } as const;

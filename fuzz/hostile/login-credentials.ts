@@ -1,6 +1,6 @@
-import { partsOfLogin } from '../../src/login/pkce.ts';
+import { deriveLoginParts } from '../../src/login/pkce.ts';
 import { createStates, type States } from '../../src/login/state.ts';
-import { keysFromFile } from '../../src/sealing/keys.ts';
+import { deriveKeysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { allPages, audienceOf, baseUrl, frontEnds, type RegistrationName, stateKey } from './front-ends.ts';
 import type { Random } from './random.ts';
@@ -16,7 +16,7 @@ const callbackOf = (name: RegistrationName) => `/auth/${name}/callback`;
 
 /** Seals and opens the states of each registration like the relay. */
 export function statesOf(providerOrigin: string): Readonly<Record<RegistrationName, States>> {
-  const keys = keysFromFile([new Secret(stateKey)]).state;
+  const keys = deriveKeysFromFile([new Secret(stateKey)]).state;
   const of = (name: RegistrationName) =>
     createStates(keys, () => audienceOf(name, providerOrigin), baseUrl + callbackOf(name));
   return { provider: of('provider'), house: of('house') };
@@ -27,7 +27,7 @@ export function createLogins(states: Readonly<Record<RegistrationName, States>>)
   return (random: Random) => {
     const registration = random.oneIn(3) ? 'house' : 'provider';
     const browserSecret = random.bytes(32);
-    const { id } = partsOfLogin(browserSecret);
+    const { id } = deriveLoginParts(browserSecret);
     const issuedAt = Math.floor(Date.now() / 1000);
     const own = registration === 'house' ? (['wiki', 'desk'] as const) : (['app', 'shop'] as const);
     const frontEnd = random.pick(random.oneIn(8) ? (['other', 'app', 'wiki'] as const) : own);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { tokenOfAnyScheme } from '../../src/oauth/authorization-header.ts';
+import { requireTokenOfAnyScheme } from '../../src/oauth/authorization-header.ts';
 import { userRequest } from '../../src/upstream/provider-endpoints.ts';
 import { relayErrorOf } from './query.ts';
 
 /** Fails if Authorization headers are read wrongly. Each character is a byte. */
 export function checkAuthorization(values: readonly string[]): void {
-  const token = relayErrorOf(() => tokenOfAnyScheme(values));
+  const token = relayErrorOf(() => requireTokenOfAnyScheme(values));
   const [value = ''] = values;
   const second = /^ *[^ ]+ +(?<token>[^ ]+)/.exec(value)?.groups?.['token'];
   if (token instanceof RelayError) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { authorizationCode } from '../../src/oauth/authorization-response.ts';
+import { requireCode } from '../../src/oauth/authorization-response.ts';
 import { parseQuery, type Query } from '../../src/oauth/query.ts';
 import { tokenRequest } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/sealing/secret.ts';
@@ -37,7 +37,7 @@ function checkDecoding(query: string): void {
 }
 
 function checkCode(query: Query, issRequired: boolean): void {
-  const code = relayErrorOf(() => authorizationCode(query, { issuer, issRequired }));
+  const code = relayErrorOf(() => requireCode(query, { issuer, issRequired }));
   if (code instanceof RelayError) {
     assert.equal(code.status, 400);
     return;

@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts';
 import { type FieldFault, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import { createJoint, type Home } from '../memory/home.ts';
-import { createRecent, keyOf } from '../memory/recent.ts';
+import { createRecent, hashKey } from '../memory/recent.ts';
 import { isCredential } from '../oauth/authorization-header.ts';
 import type { AccessAnswers, Provider } from '../providers/provider.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import type { ProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { hasAtSign, isAddress } from './addresses.ts';
 import type { Allow } from './allow.ts';
-import { type Ask, isAllowed } from './answers.ts';
+import { type Ask, askIfAllowed } from './answers.ts';
 import { type Item, textIn } from './fields.ts';
 import { readIdToken } from './id-token.ts';
-import { type Identity, type IdentityQuestion, identityOf } from './identity.ts';
+import { askForIdentity, type Identity, type IdentityQuestion } from './identity.ts';
 
 /** Milliseconds for which an answer is kept. */
 const answerTime = 60_000;
@@ -82,7 +82,7 @@ export function createAccess(
   }
 
   /** Asks the provider. Several rules may need the same path, which is asked once. */
-  async function findOut(
+  async function askProvider(
     evidence: Evidence,
     allows: readonly (Allow | undefined)[],
     question: IdentityQuestion | undefined,
@@ -102,7 +102,7 @@ export function createAccess(
     const person = loginNameOf(record, access);
     const notes = allows.map(() => createNotes());
     const matches = await Promise.allSettled(
-      allows.map((allow, index) => !allow || isAllowed(allow, access, record, ask, notes[index]?.add)),
+      allows.map((allow, index) => !allow || askIfAllowed(allow, access, record, ask, notes[index]?.add)),
     );
     // If one `allow` refuses, the person is refused, even if another one could not be asked.
     const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
@@ -110,7 +110,7 @@ export function createAccess(
       return { refusedBy, person, identity: undefined, fields: notes[refusedBy]?.all() };
     }
     for (const one of matches) if (one.status === 'rejected') throw one.reason;
-    const identity = question && (await identityOf(question, access, record, ask));
+    const identity = question && (await askForIdentity(question, access, record, ask));
     return { refusedBy: undefined, person, identity };
   }
 
@@ -125,7 +125,7 @@ export function createAccess(
      * @throws {RelayError} `access_unchecked` if the provider did not say; `identity_unknown` if its answer has no id;
      *   `token_invalid`; one of `refusalsAtProvider`
      */
-    async verdictOn(
+    async judge(
       evidence: Evidence,
       allows: readonly (Allow | undefined)[],
       question: IdentityQuestion | undefined,
@@ -135,11 +135,11 @@ export function createAccess(
       const { accessToken, idToken, login } = evidence;
       // At a user endpoint, a login and a refresh with the same access token get the same answer.
       const proof = by.provider.userFrom === 'id-token' ? JSON.stringify([idToken, login]) : '';
-      const key = keyOf(by.audience, by.provider.userUrl, accessToken, proof, rules);
+      const key = hashKey(by.audience, by.provider.userUrl, accessToken, proof, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;
       return await join(key, async () => {
-        const found = await findOut(evidence, allows, question, observe).catch(failUnchecked);
+        const found = await askProvider(evidence, allows, question, observe).catch(failUnchecked);
         // Only after a call: a repeated answer must not be kept for longer.
         verdicts.set(key, found);
         return found;

@@ -55,7 +55,7 @@ export type PersonSource = Pick<Provider, 'access' | 'userFrom'>;
  * A token keeps the name. Without the fields in it, an operator who no longer trusts a field that people can edit would
  * leave the tokens good whose id came from that field.
  */
-export function rulesId(
+export function hashRules(
   allows: readonly (Allow | undefined)[],
   { access, userFrom }: PersonSource,
   { groupsClaim }: Pick<Allow, 'groupsClaim'>,

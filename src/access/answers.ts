@@ -28,24 +28,24 @@ const mostAtOnce = 4;
  * @param note gets why a rule does not match
  * @throws {RelayError} if none does, and the provider gave no answer to one of them
  */
-export async function isAllowed(
+export async function askIfAllowed(
   allow: Allow,
   access: AccessAnswers | undefined,
   person: Item,
   ask: Ask,
   note: (fault: FieldFault) => void = () => {},
 ): Promise<boolean> {
-  return await someOf(
+  return await askUntilYes(
     rulesOf(allow).map((rule) => async () => {
       const answer = answerTo(rule, allow, access);
       const names = allow[rule] ?? [];
       // The configuration is checked for this, but a provider that is found by its issuer is not known then.
       if (answer.kind === 'cannot') throw new RelayError('lookup_failed');
       if (answer.kind === 'membership') {
-        return await someOf(names.map((name) => () => isMember(name, answer, person, ask)));
+        return await askUntilYes(names.map((name) => () => askIfMember(name, answer, person, ask)));
       }
       let isEmpty = true;
-      for await (const item of itemsOf(answer, person, ask)) {
+      for await (const item of askForItems(answer, person, ask)) {
         isEmpty = false;
         const isVerified = answer.verified === undefined || isTrueIn(item, answer.verified);
         if (isVerified && names.some((name) => matchers[rule](name, answer, item))) return true;
@@ -79,7 +79,7 @@ function faultsIn(
  *
  * @throws why one of them failed, if none is yes
  */
-async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<boolean> {
+async function askUntilYes(questions: readonly (() => Promise<boolean>)[]): Promise<boolean> {
   const waiting = [...questions];
   const failures: unknown[] = [];
   const askInTurn = async () => {
@@ -101,11 +101,16 @@ async function someOf(questions: readonly (() => Promise<boolean>)[]): Promise<b
 }
 
 /** Asks whether a person is a member of an organization, or of a team: `organization/team`. */
-async function isMember(name: string, { ask: template, state }: Membership, person: Item, ask: Ask): Promise<boolean> {
+async function askIfMember(
+  name: string,
+  { ask: template, state }: Membership,
+  person: Item,
+  ask: Ask,
+): Promise<boolean> {
   const [organization = '', team = ''] = name.split('/');
   const parts = { organization, team, login: textIn(person, 'login') };
   const path = template.replaceAll(/:(organization|team|login)/g, (_, part: keyof typeof parts) =>
-    segment(parts[part]),
+    encodeSegment(parts[part]),
   );
   const { status, body } = await ask(path);
   if (status === 404) return false;
@@ -115,8 +120,8 @@ async function isMember(name: string, { ask: template, state }: Membership, pers
   return textIn(membership, 'state') === state;
 }
 
-/** A name as one segment of a path. Two dots would leave the directory, encoded or not. */
-function segment(name: string | undefined): string {
+/** A name as one encodeSegment of a path. Two dots would leave the directory, encoded or not. */
+function encodeSegment(name: string | undefined): string {
   if (name === undefined || /^\.*$/.test(name)) throw unusable();
   return encodeURIComponent(name);
 }
@@ -169,11 +174,16 @@ const matchers: Readonly<Record<AccessRule, Matcher>> = {
  * @param areGroups whether one field can have several
  * @throws {RelayError} if one page gets no answer: a part is never all
  */
-export async function valuesOf(values: PersonValues, person: Item, ask: Ask, areGroups: boolean): Promise<string[]> {
+export async function askForValues(
+  values: PersonValues,
+  person: Item,
+  ask: Ask,
+  areGroups: boolean,
+): Promise<string[]> {
   const { fields, from, verified, primary } = values;
   const [field = '', ...more] = fields;
   const found: string[] = [];
-  for await (const item of itemsOf(values, person, ask)) {
+  for await (const item of askForItems(values, person, ask)) {
     const isMeant = [verified, primary].every((path) => path === undefined || isTrueIn(item, path));
     if (!isMeant) continue;
     const text = textOf(item, fields);
@@ -186,7 +196,7 @@ export async function valuesOf(values: PersonValues, person: Item, ask: Ask, are
 }
 
 /** The items of a list, page by page. An answer that is one record is a list of one. */
-async function* itemsOf({ from, items, next }: PersonValues, person: Item, ask: Ask) {
+async function* askForItems({ from, items, next }: PersonValues, person: Item, ask: Ask) {
   if (from === undefined) {
     yield person;
     return;

@@ -4,7 +4,7 @@ import { openidAccess } from '../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
 import { hasAtSign, isAddress } from './addresses.ts';
 import { type Allow, answerTo, scopesOf } from './allow.ts';
-import { type Ask, valuesOf } from './answers.ts';
+import { type Ask, askForValues } from './answers.ts';
 import { faultIn, type Item, textIn, textOf } from './fields.ts';
 
 /** What a resource may learn of a person besides the id and the login name. */
@@ -69,18 +69,18 @@ export function scopesOfIdentity(
  * @param record the user record
  * @throws {RelayError} `identity_unknown` if the record has no id, or why the provider does not say all of it
  */
-export async function identityOf(
+export async function askForIdentity(
   { claims: asked, ...from }: IdentityQuestion,
   access: AccessAnswers = openidAccess,
   record: Item,
   ask: Ask,
 ): Promise<Identity> {
-  const users = asValues(access.users ?? openidAccess.users);
-  const textsOf = async (claim: Claim) =>
+  const users = requireValues(access.users ?? openidAccess.users);
+  const askForTexts = async (claim: Claim) =>
     asked.includes(claim)
-      ? await valuesOf(asValues(answerToClaim(claim, from, access)), record, ask, claim === 'groups')
+      ? await askForValues(requireValues(answerToClaim(claim, from, access)), record, ask, claim === 'groups')
       : undefined;
-  const answers = [idOf(users, record, ask), textsOf('email'), textsOf('groups')] as const;
+  const answers = [askForId(users, record, ask), askForTexts('email'), askForTexts('groups')] as const;
   const [sub, emails, groups] = await Promise.all(answers);
   return {
     sub,
@@ -91,8 +91,9 @@ export async function identityOf(
 }
 
 /** The id of a person. Without it, nothing that the provider says belongs to anybody. */
-async function idOf(users: PersonValues, record: Item, ask: Ask): Promise<string> {
-  const [id] = users.from === undefined ? [textOf(record, users.fields)] : await valuesOf(users, record, ask, false);
+async function askForId(users: PersonValues, record: Item, ask: Ask): Promise<string> {
+  const [id] =
+    users.from === undefined ? [textOf(record, users.fields)] : await askForValues(users, record, ask, false);
   if (id?.isWellFormed() && !isMachineId(id)) return id;
   throw unknownIdentity(users.fields.map((field) => ({ field, reason: faultIn(record, field) ?? 'shape' })));
 }
@@ -118,7 +119,7 @@ function loginName(record: Item, { name }: PersonValues) {
   return found !== undefined && hasAtSign(found) ? undefined : found;
 }
 
-function asValues(answer: AccessAnswer): PersonValues {
+function requireValues(answer: AccessAnswer): PersonValues {
   if (answer.kind === 'values') return answer;
   throw new RelayError('lookup_failed');
 }

@@ -1,6 +1,6 @@
 import type { FrontEndConfig } from '../config/config.ts';
 import { resourcesAt } from '../config/registration-config.ts';
-import { codeChallenge } from '../login/pkce.ts';
+import { deriveCodeChallenge } from '../login/pkce.ts';
 import { withParameters } from '../oauth/query.ts';
 import { exampleOf, matches } from '../origins/origin-pattern.ts';
 import { examplePage } from '../origins/redirect-uri.ts';
@@ -116,7 +116,7 @@ function startUrl({ config, registration, frontEnd }: CheckContext): string {
     response_type: 'code',
     client_id,
     redirect_uri: examplePage(redirectUri),
-    code_challenge: codeChallenge(madeUpVerifier),
+    code_challenge: deriveCodeChallenge(madeUpVerifier),
     code_challenge_method: 'S256',
     ...(resource && { resource: resource.url }),
   });

@@ -1,4 +1,4 @@
-import { codeChallenge } from '../login/pkce.ts';
+import { deriveCodeChallenge } from '../login/pkce.ts';
 import { longestState } from '../login/state.ts';
 import { authorizationRequest, nonceFor, withLoginParameters } from '../oauth/authorization-request.ts';
 import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals.ts';
@@ -60,7 +60,7 @@ const stateIsTooLong = endpoint.warning(
 function requestUrl({ registration, provider }: ProviderContext, withPkce: boolean, state = longState): string {
   return withLoginParameters(authorizationRequest(registration, provider)(), {
     state,
-    codeChallenge: withPkce ? codeChallenge(madeUpVerifier) : undefined,
+    codeChallenge: withPkce ? deriveCodeChallenge(madeUpVerifier) : undefined,
     nonce: nonceFor(provider.scope),
   });
 }

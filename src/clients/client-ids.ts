@@ -5,10 +5,10 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible, longestDays } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
-import type { ClientMetadata } from './client-metadata.ts';
+import type { ClientMetadata } from './read-metadata.ts';
 
 /** What codes and tokens are bound to in place of a client identifier, which may be long. */
-export function keyOfClient(id: string): string {
+export function hashClient(id: string): string {
   return hash('sha256', id, 'base64url');
 }
 
@@ -41,7 +41,7 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
      * @returns undefined if it is no such identifier, if it is altered, or made with other keys or for another audience
      * @throws {RelayError} `client_expired`
      */
-    clientIn(id: string, evenIfExpired: boolean): ClientMetadata | undefined {
+    openClient(id: string, evenIfExpired: boolean): ClientMetadata | undefined {
       const sealed = id.startsWith(prefix) ? id.slice(prefix.length) : '';
       const opened = seal.open(sealed, frontEnd, audience);
       if (opened === undefined) return undefined;

@@ -5,12 +5,12 @@ import { limits } from '../limits.ts';
 import type { AddressLimits } from '../login/address-limits.ts';
 import { mayBeOfStranger } from '../origins/app-schemes.ts';
 import type { OriginPattern } from '../origins/origin-pattern.ts';
-import { type KeyRing, keysFromFile } from '../sealing/keys.ts';
+import { deriveKeysFromFile, type KeyRing } from '../sealing/keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 import { documentUrl } from '../urls.ts';
 import { createClientIds } from './client-ids.ts';
-import type { Client, ClientMetadata } from './client-metadata.ts';
-import type { DocumentRule, Documents } from './documents.ts';
+import type { DocumentRule, Documents } from './fetch-documents.ts';
+import type { Client, ClientMetadata } from './read-metadata.ts';
 
 /** The audience of identifiers that operators make offline: they are good at every relay that has the key. */
 export const offlineAudience = 'offline';
@@ -63,7 +63,9 @@ export function createClients(
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;
   const offlineIds = rules.flatMap(({ name, clientKeys }) =>
-    clientKeys === undefined ? [] : [createClientIds(keysFromFile(clientKeys).client, name, offlineAudience, now)],
+    clientKeys === undefined
+      ? []
+      : [createClientIds(deriveKeysFromFile(clientKeys).client, name, offlineAudience, now)],
   );
 
   /**
@@ -75,7 +77,7 @@ export function createClients(
    */
   function heldBy(id: string, evenIfExpired = false): FoundClient | undefined {
     for (const ids of ownIds === undefined ? offlineIds : [...offlineIds, ownIds]) {
-      const client = ids.clientIn(id, evenIfExpired);
+      const client = ids.openClient(id, evenIfExpired);
       if (client === undefined) continue;
       const { frontEnd: name } = ids;
       if (ids !== ownIds) return { frontEnd: name, client: { id, vouchedBy: 'operator', ...client } };
@@ -124,7 +126,7 @@ export function createClients(
       const url = held === undefined ? documentAt(id) : undefined;
       if (openFrontEnd === undefined || url === undefined) return held;
       expectQuestion();
-      const client = await documents.clientAt(url, fetchCountKeyOf(request), countFetch);
+      const client = await documents.fetchClient(url, fetchCountKeyOf(request), countFetch);
       const usable = withSchemes(client);
       if (usable.redirectUris.length === 0) throw new RelayError('client_document_invalid');
       return { frontEnd: openFrontEnd.name, client: usable };

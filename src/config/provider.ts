@@ -1,4 +1,4 @@
-import { providerOf } from '../oauth/described-provider.ts';
+import { readDescribedProvider } from '../oauth/described-provider.ts';
 import type { MetadataContext } from '../oauth/metadata.ts';
 import { ownParameters, protocolParameters } from '../oauth/parameters.ts';
 import { presets } from '../providers/presets.ts';
@@ -125,7 +125,7 @@ function ofIssuer(
   warnOfUnused(['metadataUrl'], ': all endpoints are given');
   const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
   const rest = { clientId: values.clientId ?? '', encodingChanges: false, insecureHttp };
-  const known = providerOf({}, 'openid', { ...context, ...rest, given: { ...answers, ...given } });
+  const known = readDescribedProvider({}, 'openid', { ...context, ...rest, given: { ...answers, ...given } });
   return { known, issuer: context.issuer };
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Client } from '../clients/client-metadata.ts';
+import type { Client } from '../clients/read-metadata.ts';
 import type { Asker } from '../login/state.ts';
 import { ownedPartOf } from '../origins/domains.ts';
 import { type Content, html, type Markup } from './html.ts';

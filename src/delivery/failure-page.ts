@@ -5,7 +5,7 @@ import { hasShort } from '../http/request-guards.ts';
 import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { optional, type Query, withParameters } from '../oauth/query.ts';
-import { frontEndState, isOAuthRequest, pageToReturnTo } from '../oauth/start-parameters.ts';
+import { isOAuthRequest, readFrontEndState, readReturnTo } from '../oauth/start-parameters.ts';
 import { html, type Markup } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
 import { type Pages, setPageHeaders } from './pages.ts';
@@ -127,7 +127,7 @@ function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, origin, peek
 /** What a start asks for, without parameters that cannot be used: these would fail again. */
 function requestOfStart(query: Query, origin: string | undefined): FrontEndRequest {
   return {
-    state: unlessFailed(() => frontEndState(query)),
-    returnTo: unlessFailed(() => pageToReturnTo(query, origin)),
+    state: unlessFailed(() => readFrontEndState(query)),
+    returnTo: unlessFailed(() => readReturnTo(query, origin)),
   };
 }

@@ -103,16 +103,16 @@ export function pagePolicy({
 } = {}): string {
   return [
     securityHeaders['Content-Security-Policy'],
-    `style-src ${sourceOf(sheet)}`,
+    `style-src ${hashSource(sheet)}`,
     ...(hasImages ? ['img-src data:'] : []),
-    ...(script === undefined ? [] : [`script-src ${sourceOf(script)}`]),
+    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
     "base-uri 'none'",
     ...(sendsForms ? [] : ["form-action 'none'"]),
   ].join('; ');
 }
 
 /** @see https://www.w3.org/TR/CSP3/#grammardef-hash-source */
-function sourceOf(text: string): string {
+function hashSource(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`;
 }
 

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import getRawBody from 'raw-body';
-import { codeChallenge } from '../login/pkce.ts';
+import { deriveCodeChallenge } from '../login/pkce.ts';
 import { createRecent } from '../memory/recent.ts';
 import { optional, withParameters } from '../oauth/query.ts';
 import { loginPage, pageHeaders, parseName } from './login-page.ts';
@@ -89,7 +89,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
     const refreshed = take(refreshTokens, form.get('refresh_token'));
     const started = take(codes, form.get('code'));
     // A wrong verifier spends the code, too: it was not its own client that sent it.
-    const isProven = started?.challenge === codeChallenge(form.get('code_verifier') ?? '');
+    const isProven = started?.challenge === deriveCodeChallenge(form.get('code_verifier') ?? '');
     const login = refreshed ?? (isProven && has(form, ofClient) ? started : undefined);
     if (login === undefined || login.isRevoked) return answer(ctx, 400, { error: 'invalid_grant' });
     answer(ctx, 200, {

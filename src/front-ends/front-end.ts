@@ -32,7 +32,7 @@ export interface FrontEndSettings {
   readonly kind: 'page' | 'native' | 'machine';
   /** What a machine proves who it is by. Undefined: it is none. */
   readonly credentials?: MachineCredentials | undefined;
-  /** What `keyOfClient` gives of the client that this is, if that has no entry of its own. */
+  /** What `hashClient` gives of the client that this is, if that has no entry of its own. */
   readonly client?: string;
   /** Whether people are asked before it logs in, because nobody registered it. */
   readonly asksPeople?: boolean;
@@ -95,7 +95,7 @@ export interface FrontEnd extends ReturnType<typeof frontEndOf> {
   /**
    * The front end for one of its clients that have no entry of their own.
    *
-   * @param client what `keyOfClient` gives
+   * @param client what `hashClient` gives
    * @param keyRequired whether its refresh tokens are bound to a key, whatever others get
    */
   forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;

@@ -1,4 +1,4 @@
-import { keyOfClient } from '../clients/client-ids.ts';
+import { hashClient } from '../clients/client-ids.ts';
 import type { Clients, FoundClient } from '../clients/clients.ts';
 import type { Clock } from '../clock.ts';
 import type { Pages } from '../delivery/pages.ts';
@@ -77,7 +77,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     if (found === undefined) return undefined;
     const { id, redirectUris, vouchedBy } = found.client;
     const frontEnd = byName.get(found.frontEnd);
-    return frontEnd?.forClient(keyOfClient(id), redirectUris, vouchedBy === 'operator');
+    return frontEnd?.forClient(hashClient(id), redirectUris, vouchedBy === 'operator');
   }
 
   /**
@@ -134,9 +134,9 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
       if (frontEnd === undefined) throw new RelayError('client_id_wrong');
-      const uri = redirectUriOf(frontEnd.forClient(keyOfClient(id), [], false));
+      const uri = redirectUriOf(frontEnd.forClient(hashClient(id), [], false));
       const redirectUris = uri === undefined ? [] : [withAnyPort(uri)];
-      return frontEnd.forClient(keyOfClient(id), redirectUris, false);
+      return frontEnd.forClient(hashClient(id), redirectUris, false);
     },
     /**
      * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes

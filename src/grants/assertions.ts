@@ -6,7 +6,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
-import { keyOf } from '../memory/recent.ts';
+import { hashKey } from '../memory/recent.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 
 /** Seconds for which an assertion may be good. */
@@ -75,7 +75,7 @@ export function createAssertions(home: Home) {
       if (exp > now + longestLife + clockSkew) throw invalid('exp');
       if (iat > now + clockSkew) throw invalid('iat');
       const left = exp + clockSkew - now;
-      if (!(await used.mark(keyOf(issuer, name, jti), left * 1000))) throw invalid('jti');
+      if (!(await used.mark(hashKey(issuer, name, jti), left * 1000))) throw invalid('jti');
       return true;
     },
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { createJoint, createOnce, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
-import { keyOf } from '../memory/recent.ts';
+import { hashKey } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { createAccessTokens } from '../resources/access-tokens.ts';
@@ -40,7 +40,7 @@ export function createRevocations(home: Home) {
      * provider allows the relay. A failed revocation may be repeated.
      */
     async once({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
-      const key = keyOf(refreshToken, accessToken);
+      const key = hashKey(refreshToken, accessToken);
       await join(key, () => revoked.run(key, revoke));
     },
   };

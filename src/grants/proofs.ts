@@ -10,7 +10,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
-import { keyOf } from '../memory/recent.ts';
+import { hashKey } from '../memory/recent.ts';
 import { isPrivateJwk } from '../oauth/public-keys.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 
@@ -51,16 +51,16 @@ export type Nonces = ReturnType<typeof createNonces>;
 
 /** Nonces are not stored: relays with the same keys derive the same ones from the time. @see RFC 9449 §8 */
 export function createNonces(keys: KeyRing, now: Clock) {
-  const nonceOf = (key: Buffer, age: number) =>
+  const deriveNonce = (key: Buffer, age: number) =>
     createHmac('sha256', key)
       .update(`${Math.floor(now() / slotLength) - age}`)
       .digest('base64url');
   return {
-    current: () => nonceOf(keys[0], 0),
+    current: () => deriveNonce(keys[0], 0),
     /** Whether the nonce is that of the present five minutes, or of the five before. */
     accepts(nonce: string): boolean {
       const given = Buffer.from(nonce);
-      const valid = keys.flatMap((key) => [0, 1].map((age) => Buffer.from(nonceOf(key, age))));
+      const valid = keys.flatMap((key) => [0, 1].map((age) => Buffer.from(deriveNonce(key, age))));
       return valid.some((one) => one.length === given.length && timingSafeEqual(one, given));
     },
   };
@@ -104,7 +104,7 @@ export function createProofs(home: Home) {
       if (Math.abs(home.now() / 1000 - iat) > tolerance) {
         throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
       }
-      if (!(await seen.mark(keyOf(thumbprint, jti), kinds.usedProofs.lifetime))) {
+      if (!(await seen.mark(hashKey(thumbprint, jti), kinds.usedProofs.lifetime))) {
         throw invalid('The DPoP proof was used before: each request needs its own.');
       }
       return thumbprint;

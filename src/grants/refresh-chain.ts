@@ -9,8 +9,8 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import {
   aged,
   createResults,
+  hashRefresh,
   type IsGood,
-  keyOfRefresh,
   mostResults,
   type Refreshed,
   type RefreshResult,
@@ -35,7 +35,7 @@ interface InFlight {
 
 /**
  * The chains of refresh tokens: the provider has replaced each one by the next, in a call of this or of another relay.
- * The key of a refresh token is that of `keyOfRefresh`.
+ * The key of a refresh token is that of `hashRefresh`.
  */
 export class RefreshChains {
   readonly results: ReturnType<typeof createResults>;
@@ -105,7 +105,7 @@ export class RefreshChains {
       }).catch(() => undefined);
       // Without the shared memory, what this relay knows counts.
       if (found === undefined || found.how === 'led') {
-        await this.forget(keyOfRefresh(token));
+        await this.forget(hashRefresh(token));
         return lastResult?.response;
       }
       this.#learn(newest, found);
@@ -132,7 +132,7 @@ export class RefreshChains {
     let newest = first;
     let lastResult: RefreshResult | undefined;
     for (;;) {
-      const key = keyOfRefresh(newest);
+      const key = hashRefresh(newest);
       const inFlight = this.#inFlight.get(key);
       const result = inFlight === undefined ? this.results.after(key) : undefined;
       lastResult = result ?? lastResult;
@@ -153,7 +153,7 @@ export class RefreshChains {
   /** Calls the provider, or gets what another relay's call has left. @returns as `#learn` does */
   async #start(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
     const { login, refreshToken, scope } = refresh;
-    const key = keyOfRefresh(refresh);
+    const key = hashRefresh(refresh);
     const refusal = this.#refusals.get(key);
     if (refusal !== undefined) throw refusal;
     const result = lead(this.#home, kinds.refreshResults, key, {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { kinds } from '../memory/kinds.ts';
-import { createLasting, createRecent, keyOf } from '../memory/recent.ts';
+import { createLasting, createRecent, hashKey } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Owner } from './refresh-tokens.ts';
 
@@ -52,8 +52,8 @@ export function createResults(now: Clock) {
    * tokens does not take that again, so a login would end if the check cannot be made now.
    */
   const unchecked = createRecent<RefreshResult>(uncheckedTime, mostResults, now);
-  const ownKeyOf = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
-    keyOfRefresh({ ...sent, refreshToken });
+  const hashOwnRefresh = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
+    hashRefresh({ ...sent, refreshToken });
   return {
     rotations,
     latest,
@@ -62,8 +62,8 @@ export function createResults(now: Clock) {
     after: (key: string): RefreshResult | undefined => unchecked.get(key) ?? rotations.get(key),
     /** Remembers that the refresh token that was sent was replaced, if it was. @param lifetime milliseconds */
     rotate(sent: RefreshTokenOwner, result: RefreshResult, lifetime: number): void {
-      const key = keyOfRefresh(sent);
-      const next = ownKeyOf(sent, result);
+      const key = hashRefresh(sent);
+      const next = hashOwnRefresh(sent, result);
       if (next === key) return;
       // An unchecked result of the replaced token would hide this one. And a provider may give an earlier token again:
       // what was remembered of that would make the chain a circle.
@@ -75,10 +75,10 @@ export function createResults(now: Clock) {
     },
     /** Keeps a result until it has passed its check. */
     keepUnchecked: (sent: RefreshTokenOwner, result: RefreshResult): void =>
-      unchecked.set(keyOfRefresh(sent), result, sent.login),
+      unchecked.set(hashRefresh(sent), result, sent.login),
     /** Remembers a result for its own refresh token. */
     repeat: (sent: RefreshTokenOwner, result: RefreshResult): void =>
-      latest.set(ownKeyOf(sent, result), result, sent.login),
+      latest.set(hashOwnRefresh(sent, result), result, sent.login),
     /** Whether a result may be given to requests that did not get it: for a minute, or until its access token ends. */
     isUsable(result: RefreshResult): boolean {
       const isNew = now() - result.at < resultTime;
@@ -95,8 +95,8 @@ export function createResults(now: Clock) {
 }
 
 /** The key of a refresh. The scope is no part of it: with any scope, a refresh spends the refresh token. */
-export function keyOfRefresh(token: RefreshTokenOwner): string {
-  return keyOf(...token.owner, token.thumbprint, token.refreshToken);
+export function hashRefresh(token: RefreshTokenOwner): string {
+  return hashKey(...token.owner, token.thumbprint, token.refreshToken);
 }
 
 /** The response with the lifetimes that are left later. Less than a second does not count: that is the first answer. */

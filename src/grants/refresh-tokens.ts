@@ -4,7 +4,7 @@ import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { loginTerms } from '../login/state.ts';
-import { mergedFields } from '../oauth/extra-fields.ts';
+import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible, longestDays } from '../sealing/lifetimes.ts';
@@ -183,7 +183,7 @@ export function nextRefreshToken(
   return {
     ...earlier,
     // A provider may give its fields with the code alone.
-    extraFields: mergedFields(earlier.extraFields, extraFields),
+    extraFields: mergeFields(earlier.extraFields, extraFields),
     endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),
     providerToken: { refreshToken, ...(keepsAccessToken && { accessToken }) },
   };

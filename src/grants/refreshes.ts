@@ -5,8 +5,8 @@ import { createLasting } from '../memory/recent.ts';
 import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refresh-chain.ts';
 import {
   aged,
+  hashRefresh,
   type IsGood,
-  keyOfRefresh,
   type Refreshed,
   type RefreshResult,
   type RefreshTokenOwner,
@@ -39,7 +39,7 @@ export function createRefreshes(home: Home) {
    * @throws {RelayError} why the check failed
    */
   async function settle(refresh: FrontEndRefresh, result: RefreshResult, wasUnchecked: boolean, check?: Check) {
-    const key = keyOfRefresh(refresh);
+    const key = hashRefresh(refresh);
     // Before the check: it may take longer than a rotation is remembered.
     keepUnchecked(refresh, result);
     // A logout deletes it, and another request may settle it first.
@@ -95,7 +95,7 @@ export function createRefreshes(home: Home) {
         return await call(grant);
       };
       const result = await chains.newest(refresh, countedCall, isGood);
-      const wasUnchecked = unchecked.get(keyOfRefresh(refresh)) !== undefined;
+      const wasUnchecked = unchecked.get(hashRefresh(refresh)) !== undefined;
       // Without a check now, as after a reload, an unchecked result has passed.
       if (check !== undefined || wasUnchecked) await settle(refresh, result, wasUnchecked, check);
       return aged(result, home.now());

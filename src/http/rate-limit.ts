@@ -13,7 +13,7 @@ export function createRequestCount(home: Home, what: Counted) {
    * @throws {RelayError} `rate_limited`
    */
   return async (subscriber: string, most: number, detail?: string): Promise<void> => {
-    const { count, wait } = await counters.add(counters.counterOf(subscriber), 1);
+    const { count, wait } = await counters.add(counters.hashToCounter(subscriber), 1);
     if (count <= most) return;
     throw new RelayError('rate_limited', { retryIn: wait, detail });
   };

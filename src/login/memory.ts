@@ -14,7 +14,7 @@ export function createLoginMemory(home: Home) {
     now: home.now,
     access: createAccessMemory(home),
     exchanges: createExchanges(home),
-    /** The access tokens that providers have issued or accepted within the last hour, by `keyOf`. */
+    /** The access tokens that providers have issued or accepted within the last hour, by `hashKey`. */
     goodTokens: createLasting<true>(4096, home.now),
     refusedExchanges: createRefusalLimit(
       home,

@@ -10,7 +10,7 @@ const verifierLength = 32;
  * @returns an id of 16 bytes, a verifier of 43 characters, and a nonce of 22
  * @see RFC 7636 §4.1, OpenID Connect Core 1.0 §3.1.2.1
  */
-export function partsOfLogin(browserSecret: Buffer) {
+export function deriveLoginParts(browserSecret: Buffer) {
   const bytes = hash('sha512', browserSecret, 'buffer');
   const codeVerifier = bytes.toString('base64url', idLength, idLength + verifierLength);
   const nonce = bytes.toString('base64url', idLength + verifierLength);
@@ -18,6 +18,6 @@ export function partsOfLogin(browserSecret: Buffer) {
 }
 
 /** The S256 code challenge to a verifier. @see RFC 7636 §4.2 */
-export function codeChallenge(verifier: string): string {
+export function deriveCodeChallenge(verifier: string): string {
   return hash('sha256', verifier, 'base64url');
 }

@@ -5,7 +5,7 @@ import { RelayError, unlessFailed } from '../failures/relay-error.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookie-writer.ts';
 import { createLoginCookies, loginLifetime } from './cookies.ts';
-import { partsOfLogin } from './pkce.ts';
+import { deriveLoginParts } from './pkce.ts';
 import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
 
 const browserSecretLength = 32;
@@ -50,7 +50,7 @@ export function createLoginProtection(
      */
     start(ctx: Context, frontEnd: string, request: FrontEndRequest) {
       const browserSecret = randomBytes(browserSecretLength);
-      const { id, codeVerifier, nonce } = partsOfLogin(browserSecret);
+      const { id, codeVerifier, nonce } = deriveLoginParts(browserSecret);
       const { state, kept } = states.seal({ id, issuedAt: seconds(), frontEnd, request });
       cookies.set(ctx, id, browserSecret, kept);
       return { state, codeVerifier, nonce };
@@ -74,7 +74,7 @@ export function createLoginProtection(
       if (login === undefined) throw new RelayError('state_altered');
       const browserSecret = cookies.get(ctx, login.id);
       if (browserSecret === undefined) throw whyCookieIsMissing(ctx, login);
-      const { id, codeVerifier, nonce } = partsOfLogin(browserSecret);
+      const { id, codeVerifier, nonce } = deriveLoginParts(browserSecret);
       // The cookie was found by a part of the id. The rest must fit, too.
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
       // Newer logins have overwritten the cookies with what this one was started with.

@@ -59,7 +59,7 @@ export function createRefusalLimit(
      * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
      */
     async limit<Result>(address: string, most: number, exchange: () => Promise<Result>): Promise<Result> {
-      const counter = counters.counterOf(address);
+      const counter = counters.hashToCounter(address);
       const exchanges = await takePlace(counter, most);
       try {
         return await exchange();

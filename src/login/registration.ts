@@ -2,7 +2,7 @@ import { createAccess } from '../access/access.ts';
 import { type Allow, allowsOf, neededScopes, withNeededScopes } from '../access/allow.ts';
 import { scopesOfIdentity } from '../access/identity.ts';
 import { isFailure } from '../failures/relay-error.ts';
-import { keyOf } from '../memory/recent.ts';
+import { hashKey } from '../memory/recent.ts';
 import { authorizationRequest } from '../oauth/authorization-request.ts';
 import type { AnswerRule } from '../oauth/token-answer.ts';
 import type { CodeGrant, RefreshGrant } from '../oauth/token-request.ts';
@@ -81,9 +81,9 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     now: memory.now,
   });
   const allowsAt = (...guarded: readonly (Guarded | undefined)[]) => allowsOf({ name, allow }, guarded);
-  const keyOfToken = (accessToken: string) => keyOf(name, accessToken);
+  const hashToken = (accessToken: string) => hashKey(name, accessToken);
   const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
-  const isGood = (accessToken: string) => goodTokens.get(keyOfToken(accessToken)) === true;
+  const isGood = (accessToken: string) => goodTokens.get(hashToken(accessToken)) === true;
   return {
     ...endpoints,
     name,
@@ -106,7 +106,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     allow,
     /** Each `allow` that a person has to match: that of this registration, and those of the front end and resource. */
     allowsAt,
-    verdictOn: access.verdictOn,
+    judge: access.judge,
     /**
      * Adds words of the whole scope to a part of it. Without them, the provider does not say who a person is, or
      * whether the person may log in.
@@ -138,7 +138,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
     /** Forgets that a token is good: the provider has refused it in a way that may mean its end. */
-    doubt: (accessToken: string): void => void goodTokens.delete(keyOfToken(accessToken)),
+    doubt: (accessToken: string): void => void goodTokens.delete(hashToken(accessToken)),
     /** As the endpoint does, and remembers that the token is good. */
     async requestToken(
       grant: CodeGrant | RefreshGrant,
@@ -146,7 +146,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
       rule?: AnswerRule,
     ): Promise<TokenResponse> {
       const token = await endpoints.requestToken(grant, observe, rule);
-      rememberGood(keyOfToken(token.accessToken));
+      rememberGood(hashToken(token.accessToken));
       return token;
     },
     /**
@@ -161,7 +161,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
       observe: ObserveCall,
       clientGone: AbortSignal | undefined,
     ): Promise<Uint8Array> {
-      const key = keyOfToken(accessToken);
+      const key = hashToken(accessToken);
       try {
         const { body } = await endpoints.lookUpUser(accessToken, observe, clientGone);
         rememberGood(key);

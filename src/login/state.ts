@@ -21,7 +21,7 @@ const oauthRequest = v.object({
   redirectUri: v.string(),
   /** An S256 challenge of 43 characters. */
   codeChallenge: v.string(),
-  /** What `keyOfClient` gives of a client that has no entry of its own. */
+  /** What `hashClient` gives of a client that has no entry of its own. */
   client: v.optional(v.string()),
   ...loginTerms,
 });

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { type Command, wordsOf } from './backlog.ts';
-import { type Counted, counterName, type Kind, sharedName } from './kinds.ts';
+import { type Counted, counterName, hashSharedName, type Kind } from './kinds.ts';
 import { replaceCommand } from './outcomes.ts';
 import { createLasting } from './recent.ts';
 import { type Found, memoryAway, type SharedCall, type SharedMemory } from './shared.ts';
@@ -33,7 +33,7 @@ export function createMarks(
   const marks = createLasting<string>(most, now);
   const isMarkedHere = (key: string): boolean => marks.get(key) !== undefined;
   const markCommand = (key: string, value: string, lifetime: number, ...more: string[]): Command => ({
-    words: ['SET', sharedName(letter, key), value, ...more, 'PX'],
+    words: ['SET', hashSharedName(letter, key), value, ...more, 'PX'],
     lifetime,
   });
   if (isKept) shared?.onReturn(() => marks.all().map(({ key, value, left }) => markCommand(key, value, left)));
@@ -42,7 +42,7 @@ export function createMarks(
     /** @param isStrict throws `memory_away` if the server is away: a mark that this process does not know may be there */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
-      const answer = await shared.run(['PTTL', sharedName(letter, key)]);
+      const answer = await shared.run(['PTTL', hashSharedName(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
       const left = Number(answer?.reply ?? notThere);
       if (isKept && left > 0) marks.set(key, newMark(), left);
@@ -64,7 +64,7 @@ export function createMarks(
       const value = marks.get(key);
       marks.delete(key);
       if (value === undefined) return;
-      const name = sharedName(letter, key);
+      const name = hashSharedName(letter, key);
       await shared?.runOrOwe(name, replaceCommand(name, value, '', 1), left);
     },
   };
@@ -79,7 +79,7 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   type List = readonly number[];
   const lists = createLasting<List>(most, now);
   const raiseCommand = (key: string, list: List, lifetime: number): Command => ({
-    words: ['EVAL', raise, '1', sharedName(letter, key), list.join(' '), `${list[0] ?? 0}`],
+    words: ['EVAL', raise, '1', hashSharedName(letter, key), list.join(' '), `${list[0] ?? 0}`],
     lifetime,
   });
   /** The list with the higher first number; of two equal ones, the second. */
@@ -88,7 +88,7 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseCommand(key, value, left)));
   return {
     async get(key: string): Promise<List | undefined> {
-      const answer = await shared?.run(['GET', sharedName(letter, key)]);
+      const answer = await shared?.run(['GET', hashSharedName(letter, key)]);
       return higher(lists.get(key), listIn(answer?.reply));
     },
     /** @param lifetime milliseconds @returns the highest list that is known */
@@ -165,7 +165,7 @@ export function createCounters({ now, shared }: Home, what: Counted) {
   const counters = createLasting<{ count: number; readonly end: number }>(mostCounters, now);
   const ownSeed = randomBytes(16).toString('hex');
   return {
-    counterOf(address: string): string {
+    hashToCounter(address: string): string {
       const seed = shared?.seed() ?? ownSeed;
       return `${hash('sha256', seed + address, 'buffer').readUInt16LE()}`;
     },

@@ -68,9 +68,9 @@ const prefix = 'login-relay:1';
 export const probeName = `${prefix}:probe`;
 
 /** The name of a key at the server. It does not tell the key. A command has one key at most, as a cluster needs it. */
-export function sharedName(letter: string, key: string): string {
+export function hashSharedName(letter: string, key: string): string {
   return `${prefix}:${letter}:${hash('sha256', key, 'base64url')}`;
 }
 
 /** The name of a counter at the server. */
-export const counterName = ({ name }: Counted, counter: string) => sharedName('n', `${name} ${counter}`);
+export const counterName = ({ name }: Counted, counter: string) => hashSharedName('n', `${name} ${counter}`);

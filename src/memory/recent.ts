@@ -89,6 +89,6 @@ export function createRecent<Value>(lifetime: number, most: number, now: Clock) 
 }
 
 /** A key for these maps that does not tell its parts, which may be secret. */
-export function keyOf(...parts: readonly (string | undefined)[]): string {
+export function hashKey(...parts: readonly (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

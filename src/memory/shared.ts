@@ -5,7 +5,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import type { WatchedServer } from './availability.ts';
 import { wordsOf } from './backlog.ts';
-import { sharedName } from './kinds.ts';
+import { hashSharedName } from './kinds.ts';
 import { createForeignLocks, isLock, newLock } from './locks.ts';
 import { createOutcomes, type Outcome, replaceCommand } from './outcomes.ts';
 
@@ -111,7 +111,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
     seed: () => seed,
     /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
     async peek(letter: string, key: string): Promise<Found | 'locked' | undefined> {
-      const name = sharedName(letter, key);
+      const name = hashSharedName(letter, key);
       const answer = await server.run(['GET', name]);
       if (answer === undefined || answer.reply === null) return undefined;
       if (isLock(answer.reply)) return 'locked';
@@ -120,16 +120,16 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
     },
     /** Leaves something for the other relays. @param lifetime milliseconds */
     leave: (letter: string, key: string, outcome: Outcome, lifetime: number) =>
-      outcomes.leave(sharedName(letter, key), outcome, lifetime),
+      outcomes.leave(hashSharedName(letter, key), outcome, lifetime),
     /** Takes back what was left. @param left milliseconds until the server forgets it by itself */
-    forget: (letter: string, key: string, left: number) => outcomes.forget(sharedName(letter, key), left),
+    forget: (letter: string, key: string, left: number) => outcomes.forget(hashSharedName(letter, key), left),
     /**
      * Makes a call that no other relay makes at the same time, or gives what another one has left.
      *
      * @throws {RelayError} as of `goAlone` if the server does not answer, or why the call of this relay failed
      */
     async lead(letter: string, key: string, shared: SharedCall): Promise<Found> {
-      const name = sharedName(letter, key);
+      const name = hashSharedName(letter, key);
       const lock = newLock();
       const known = await awaitTurn(name, lock, shared);
       if (known !== undefined) return known;

@@ -14,7 +14,7 @@ export function isCredential(token: string): boolean {
  * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or `token_malformed`
  * @see RFC 6750 §2.1
  */
-export function tokenOfAnyScheme(values: readonly string[]): string {
+export function requireTokenOfAnyScheme(values: readonly string[]): string {
   const [value] = values;
   if (value === undefined) throw new RelayError('credentials_missing');
   if (values.length > 1) throw new RelayError('credentials_repeated');

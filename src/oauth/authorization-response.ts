@@ -2,7 +2,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
 import { failureMeantBy, providerErrorCode } from '../providers/refusals.ts';
-import { type Query, single } from './query.ts';
+import { type Query, readSingle } from './query.ts';
 
 /**
  * Reads the authorization code from the query of a callback.
@@ -12,8 +12,8 @@ import { type Query, single } from './query.ts';
  *   error, no code, or a code that cannot be passed on exactly
  * @see RFC 6749 §4.1.2, RFC 9207 §2.4
  */
-export function authorizationCode(query: Query, expected: Pick<Provider, 'issuer' | 'issRequired'>): string {
-  const [code, error, iss] = [query['code'], query['error'], query['iss']].map(single);
+export function requireCode(query: Query, expected: Pick<Provider, 'issuer' | 'issRequired'>): string {
+  const [code, error, iss] = [query['code'], query['error'], query['iss']].map(readSingle);
   if (iss === undefined && expected.issRequired) throw new RelayError('issuer_missing');
   if (iss !== undefined && expected.issuer !== undefined && iss !== expected.issuer) {
     throw new RelayError('issuer_mismatch');

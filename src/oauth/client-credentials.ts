@@ -27,7 +27,7 @@ export function readClientCredentials(
   { client_id, client_secret, client_assertion, client_assertion_type }: EndpointParameters,
 ): ClaimedCredentials {
   const basic = parseBasicCredentials(headers[0]);
-  const subject = client_assertion && subjectOf(client_assertion);
+  const subject = client_assertion && readSubject(client_assertion);
   const names = [client_id, basic?.name, subject].filter((name) => name !== undefined);
   const [name] = names;
   const ways = headers.length + [client_secret, client_assertion].filter((one) => one !== undefined).length;
@@ -39,7 +39,7 @@ export function readClientCredentials(
 }
 
 /** Whom an assertion names. It is not verified, and only says with whose key to do so. */
-function subjectOf(assertion: string): string | undefined {
+function readSubject(assertion: string): string | undefined {
   if (assertion.length > limits.assertionLength) return undefined;
   try {
     const { sub } = decodeJwt(assertion);

@@ -12,7 +12,7 @@ import { protocolParameters } from './parameters.ts';
 import { withParameters } from './query.ts';
 
 /** What metadata says of the provider. @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used */
-export function providerOf(metadata: Metadata, kind: MetadataKind, context: MetadataContext): Provider {
+export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, context: MetadataContext): Provider {
   const { given, issuer } = context;
   const scopes = metadata['scopes_supported'];
   expectSupported(metadata, given);
@@ -32,10 +32,10 @@ export function providerOf(metadata: Metadata, kind: MetadataKind, context: Meta
   return {
     scope: speaksOpenId ? 'openid' : undefined,
     scopesSupported: v.is(v.array(v.string()), scopes) ? scopes : undefined,
-    tokenRequest: authenticationOf(metadata, context),
+    tokenRequest: readAuthentication(metadata, context),
     // Many servers take PKCE without saying so. @see RFC 9700 §2.1.1
     pkce: true,
-    ...refreshOf(metadata),
+    ...readRefresh(metadata),
     revocation: revocationUrl ? { url: revocationUrl, request: 'rfc7009' } : undefined,
     // Without an ID token, this names the client. @see OpenID Connect RP-Initiated Logout 1.0 §2
     logoutUrl: logoutUrl && withParameters(logoutUrl, { client_id: context.clientId }),
@@ -51,7 +51,7 @@ export function providerOf(metadata: Metadata, kind: MetadataKind, context: Meta
 }
 
 /** Whether the provider gives refresh tokens, and the scope that asks for one. @see OpenID Connect Core 1.0 §11 */
-function refreshOf(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refreshRequest'> {
+function readRefresh(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refreshRequest'> {
   const givesNone = !offers(metadata['grant_types_supported'], 'refresh_token');
   if (givesNone) return { refreshTokens: 'never' };
   const scope = 'offline_access';
@@ -64,7 +64,7 @@ function refreshOf(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refres
  *
  * Without a list, the method is `client_secret_basic`. @see RFC 8414 §2, RFC 6749 §2.3.1
  */
-function authenticationOf(
+function readAuthentication(
   { token_endpoint_auth_methods_supported: methods }: Metadata,
   { encodingChanges }: MetadataContext,
 ): 'basic' | 'body' {

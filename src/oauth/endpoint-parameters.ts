@@ -39,7 +39,7 @@ export function parseEndpointParameters(
   if (headers['content-encoding'] !== undefined) throw new RelayError('content_type_unsupported');
   // Without its parameters: both formats are always UTF-8.
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  const given = fieldsOf(type, body);
+  const given = readFields(type, body);
   const parameters: { -readonly [Name in keyof EndpointParameters]: string } = {};
   for (const name of names) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
@@ -51,7 +51,7 @@ export function parseEndpointParameters(
   return parameters;
 }
 
-function fieldsOf(type: string | undefined, body: Buffer): JsonObject {
+function readFields(type: string | undefined, body: Buffer): JsonObject {
   if (type === 'application/x-www-form-urlencoded') {
     // Latin-1 keeps raw bytes beyond ASCII, which `parseQuery` takes for undecodable.
     const form = body.toString('latin1');

@@ -1,6 +1,6 @@
 import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
-import { type Query, single } from './query.ts';
+import { type Query, readSingle } from './query.ts';
 
 /** What a provider gives besides tokens, by the names that the operator has listed. No redirect carries it. */
 export type ExtraFields = Readonly<Record<string, string>>;
@@ -51,11 +51,11 @@ export function pickTexts(names: readonly string[] | undefined, read: (name: str
 }
 
 /** The listed parameters of a callback. @throws {RelayError} `parameter_repeated` */
-export const callbackFieldsOf = (query: Query, { callbackFields }: Pick<Provider, 'callbackFields'>) =>
-  pickTexts(callbackFields, (name) => single(query[name]));
+export const readCallbackFields = (query: Query, { callbackFields }: Pick<Provider, 'callbackFields'>) =>
+  pickTexts(callbackFields, (name) => readSingle(query[name]));
 
 /** Puts newer fields over earlier ones. */
-export function mergedFields(earlier: ExtraFields | undefined, newer: ExtraFields | undefined) {
+export function mergeFields(earlier: ExtraFields | undefined, newer: ExtraFields | undefined) {
   return earlier === undefined ? newer : { ...earlier, ...newer };
 }
 

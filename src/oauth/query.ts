@@ -39,7 +39,7 @@ export function expectFewParameters(query: string): void {
 }
 
 /** The value of a parameter, if it is there. @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1 */
-export function single(value: Query[string]): string | undefined {
+export function readSingle(value: Query[string]): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   throw new RelayError('parameter_repeated');
 }

@@ -63,9 +63,9 @@ export function scopeInRequest(scope: string | undefined, separator = ' '): stri
  * @throws {RelayError} `scope_refused` if it asks for more
  * @see RFC 6749 §3.3
  */
-export function narrowedScope({ scope }: Query, configured?: string): string | undefined {
+export function narrowScope({ scope }: Query, configured?: string): string | undefined {
   if (scope === undefined || scope === '') return undefined;
-  return partOf(configured?.split(' ') ?? [], scope);
+  return requirePart(configured?.split(' ') ?? [], scope);
 }
 
 /** A requested scope without the words of another one, such as a resource's. @returns undefined if nothing is left */
@@ -100,17 +100,17 @@ export function scopeWithin({ scope }: Query, configured?: string): string | und
  * @throws {RelayError} `scope_refused` if it asks for more
  * @see RFC 6749 §6
  */
-export function refreshScope(requested?: string, granted?: string, isLenient = false): string | undefined {
+export function narrowScopeOfRefresh(requested?: string, granted?: string, isLenient = false): string | undefined {
   if (requested === undefined) return undefined;
   const all = granted?.split(/[ ,]+/) ?? [];
   const scope = isLenient
     ? scopeWithin({ scope: requested }, granted && all.join(' '))
-    : partOf(all, requested, 'The scope goes beyond what was granted.');
+    : requirePart(all, requested, 'The scope goes beyond what was granted.');
   return scope === all.join(' ') ? undefined : scope;
 }
 
 /** The {@link scopeForProvider} of a request. @throws {RelayError} `scope_refused` if it is no part of `whole` */
-function partOf(whole: readonly string[], requested: Query[string], detail?: string): string {
+function requirePart(whole: readonly string[], requested: Query[string], detail?: string): string {
   const words = typeof requested === 'string' ? requested.split(' ') : [];
   const isPart = words.length > 0 && words.every((word) => whole.includes(word));
   if (!isPart) throw new RelayError('scope_refused', { detail });

@@ -27,7 +27,7 @@ export function isOAuthRequest(query: Query): boolean {
  * @throws {RelayError} `redirect_uri_unknown`
  * @see RFC 9700 §4.1.3
  */
-export function registeredRedirectUri(query: Query, registered: readonly RedirectUri[]): string {
+export function requireRedirectUri(query: Query, registered: readonly RedirectUri[]): string {
   // A redirect URI with a * has to be named: it is many pages.
   const onlyOne = registered.length === 1 ? registered[0] : undefined;
   const given = query['redirect_uri'] || onlyOne;
@@ -52,13 +52,13 @@ function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown):
  *
  * @throws {RelayError} `front_end_state_unusable` if it cannot be given back to the letter
  */
-export function frontEndState({ state }: Query): string | undefined {
+export function readFrontEndState({ state }: Query): string | undefined {
   const isShort = (text: string) => Buffer.byteLength(text) <= limits.frontEndStateSize;
-  return textOf(state, 'front_end_state_unusable', isShort);
+  return readText(state, 'front_end_state_unusable', isShort);
 }
 
 /** The account that the person probably logs in with. One that cannot be passed on is left out: it is only a hint. */
-export function loginHintOf({ login_hint: hint }: Query): string | undefined {
+export function readLoginHint({ login_hint: hint }: Query): string | undefined {
   const isUsable = typeof hint === 'string' && hint.length <= limits.loginHintLength;
   return isUsable && hint !== '' && hint.isWellFormed() ? hint : undefined;
 }
@@ -71,8 +71,8 @@ export function loginHintOf({ login_hint: hint }: Query): string | undefined {
  * @returns undefined if the start names no page
  * @throws {RelayError} `return_to_invalid`
  */
-export function pageToReturnTo({ return_to }: Query, origin: string | undefined): string | undefined {
-  const given = textOf(return_to, 'return_to_invalid');
+export function readReturnTo({ return_to }: Query, origin: string | undefined): string | undefined {
+  const given = readText(return_to, 'return_to_invalid');
   if (given === undefined) return undefined;
   const href = (given.startsWith('/') ? URL.parse(given, origin) : URL.parse(given))?.href;
   // Compare the whole address: blob: addresses and user names do not show in the origin.
@@ -87,7 +87,7 @@ export function pageToReturnTo({ return_to }: Query, origin: string | undefined)
  * @throws {RelayError} `request_invalid` or `response_type_unsupported`
  * @see RFC 6749 §4.1.1, RFC 7636 §4.3
  */
-export function codeChallengeOf(query: Query): string {
+export function requireCodeChallenge(query: Query): string {
   for (const name of singleParameters) {
     if (Array.isArray(query[name])) throw invalid(`The parameter ${name} is given more than once.`);
   }
@@ -113,10 +113,10 @@ export function codeChallengeOf(query: Query): string {
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2
  */
-export function resourceOf({ resource }: Query): string | undefined {
+export function readResource({ resource }: Query): string | undefined {
   const isUri = (text: string) =>
     text.length <= limits.returnToLength && /^[\x21\x22\x24-\x7e]+$/.test(text) && URL.canParse(text);
-  return textOf(resource, 'resource_refused', isUri);
+  return readText(resource, 'resource_refused', isUri);
 }
 
 /**
@@ -124,7 +124,7 @@ export function resourceOf({ resource }: Query): string | undefined {
  *
  * @throws {RelayError} with this code if it is no single text, or cannot be used
  */
-function textOf(
+function readText(
   value: Query[string],
   code: FailureCode,
   isUsable: (text: string) => boolean = () => true,

@@ -13,7 +13,7 @@ import { createSharedMemory, type SharedMemory } from '../memory/shared.ts';
 import type { Metrics } from '../observability/request-metrics.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
-import { keysFromFile } from '../sealing/keys.ts';
+import { deriveKeysFromFile } from '../sealing/keys.ts';
 
 /** What to do about errors that never pass by themselves. */
 const fixes: Readonly<Record<string, string>> = {
@@ -69,5 +69,5 @@ export async function openSharedMemory(
 
 /** Gives the shared memory the keys and the time limit of a configuration. */
 export function configureSharedMemory(shared: SharedMemory | undefined, { keySecrets, providerTimeout }: Config): void {
-  if (keySecrets !== undefined) shared?.configure(keysFromFile(keySecrets).memory, providerTimeout);
+  if (keySecrets !== undefined) shared?.configure(deriveKeysFromFile(keySecrets).memory, providerTimeout);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { createDocuments } from '../clients/documents.ts';
+import { createDocuments } from '../clients/fetch-documents.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import { failurePage } from '../delivery/failure-page.ts';

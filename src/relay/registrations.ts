@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { allowsOf, rulesId } from '../access/allow.ts';
+import { allowsOf, hashRules } from '../access/allow.ts';
 import { createClients } from '../clients/clients.ts';
-import type { Documents } from '../clients/documents.ts';
+import type { Documents } from '../clients/fetch-documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
 import { mapped } from '../config/readings.ts';
@@ -23,13 +23,13 @@ import { createAddressLimits } from '../login/address-limits.ts';
 import { createLoginProtection, createPeekLogin } from '../login/protection.ts';
 import { createRegistration } from '../login/registration.ts';
 import { createStates } from '../login/state.ts';
-import { keyOf } from '../memory/recent.ts';
+import { hashKey } from '../memory/recent.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createDoor, type Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
-import { type Keys, keysOf } from '../sealing/keys.ts';
+import { deriveKeys, type Keys } from '../sealing/keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
@@ -72,7 +72,7 @@ export async function serveRegistration(
 ) {
   const { config } = context;
   const [keys, source] = await Promise.all([
-    keysOf(config.keySecrets, registered.clientSecret),
+    deriveKeys(config.keySecrets, registered.clientSecret),
     providerSource(registered, upstream, context),
   ]);
   const shared = { ...context, registered, upstream, keys, source };
@@ -203,7 +203,7 @@ function doorsOf(
   );
   return resources.map((resource) => {
     const rulesFor = (frontEnd: FrontEndConfig) =>
-      rulesId(allowsOf(registered, [frontEnd, resource]), personSourceOf(registered), resource.identity);
+      hashRules(allowsOf(registered, [frontEnd, resource]), personSourceOf(registered), resource.identity);
     const rules = new Map(frontEnds.map((one) => [one.name, rulesFor(one)]));
     /** What tokens of a front end or its client are bound to. Undefined: it may not use the resource any more. */
     const audienceOf: Parameters<typeof createDoor>[1]['audienceOf'] = ({
@@ -239,7 +239,7 @@ async function providerSource(
   };
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched at the moment.
-  const key = keyOf(JSON.stringify(discovery));
+  const key = hashKey(JSON.stringify(discovery));
   return discoveredProvider(
     async () => {
       const provider = await discoverProvider(upstream, discovery);

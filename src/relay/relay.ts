@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import type { Logger } from 'pino';
-import { createDocuments } from '../clients/documents.ts';
+import { createDocuments } from '../clients/fetch-documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, RegistrationConfig } from '../config/config.ts';
 import { hasSessions } from '../config/registration-config.ts';
@@ -10,7 +10,7 @@ import type { Marks } from '../memory/home.ts';
 import { type RequestRecord, requestLog } from '../observability/request-log.ts';
 import { createReadiness } from '../routes/health.ts';
 import { createSessionRequests } from '../routes/session-requests.ts';
-import { keysOf } from '../sealing/keys.ts';
+import { deriveKeys } from '../sealing/keys.ts';
 import { createSessions } from '../session/sessions.ts';
 import { isLoopback } from '../urls.ts';
 import { createApp } from './app.ts';
@@ -93,6 +93,6 @@ async function createRelaySessions(config: Config, logouts: Marks, now: Clock) {
     ),
   };
   // Without a key file, the relay is on this machine alone.
-  const keys = await keysOf(config.keySecrets, config.registrations[0].clientSecret);
+  const keys = await deriveKeys(config.keySecrets, config.registrations[0].clientSecret);
   return createSessions(settings, keys.session, logouts, now);
 }

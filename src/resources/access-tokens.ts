@@ -3,7 +3,7 @@ import { identitySchema } from '../access/identity.ts';
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
-import { createLasting, keyOf } from '../memory/recent.ts';
+import { createLasting, hashKey } from '../memory/recent.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
@@ -11,7 +11,7 @@ import { longestLifetime, type Resource } from './resource.ts';
 
 const content = v.object({
   frontEnd: v.string(),
-  /** The `keyOfClient` of a client that has no entry of its own. */
+  /** The `hashClient` of a client that has no entry of its own. */
   client: v.optional(v.string()),
   /** The id of the secret or key that a machine has got it with. Undefined: the token is one of a person. */
   credential: v.optional(v.string()),
@@ -20,7 +20,7 @@ const content = v.object({
   /** The id of the login, which its refresh tokens have, too. */
   login: v.string(),
   ...identitySchema.entries,
-  /** The `rulesId` by which the person was allowed. Undefined: the token was issued by version 0.4. */
+  /** The `hashRules` by which the person was allowed. Undefined: the token was issued by version 0.4. */
   rules: v.optional(v.string()),
   /** The provider's access token, if the server behind the resource gets it. */
   providerToken: v.optional(v.string()),
@@ -55,7 +55,7 @@ export function createAccessTokens(keys: KeyRing, now: Clock) {
   function openOnce(token: string, audience: readonly string[]): AccessTokenContent | undefined {
     // No sealed text is longer, and hashing takes time.
     if (token.length > limits.resourceTokenLength) return undefined;
-    const key = keyOf(token, ...audience);
+    const key = hashKey(token, ...audience);
     const known = opened.get(key);
     if (known !== undefined) return known;
     const found = seal.open(token, ...audience);

@@ -19,7 +19,7 @@ export function createDoor(
     /** The provider whose people it knows. */
     readonly people: string;
     readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
-    /** The `rulesId` by which people of each front end are allowed now. */
+    /** The `hashRules` by which people of each front end are allowed now. */
     readonly rules: ReadonlyMap<string, string>;
     readonly now: Clock;
   },

@@ -46,7 +46,7 @@ function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Con
   return async (tokens: Tokens): Promise<Identity | undefined> => {
     if (!isOpenToAll) ctx.state.access = 'unchecked';
     const verdict = await registration
-      .verdictOn(tokens, allows, question, observe)
+      .judge(tokens, allows, question, observe)
       .catch(resource === undefined ? undefined : failUnchecked);
     const { refusedBy, person, identity, fields } = verdict;
     ctx.state.person = identity?.sub;

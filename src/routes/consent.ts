@@ -1,4 +1,4 @@
-import type { Client } from '../clients/client-metadata.ts';
+import type { Client } from '../clients/read-metadata.ts';
 import {
   askerOf,
   confirmationPage,

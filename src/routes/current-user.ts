@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { type Context, clientGone, type Handler, readQuery, recordCall } from '../http/context.ts';
 import type { RegistrationSource } from '../login/registration.ts';
-import { tokenOfAnyScheme, withoutGateCredentials } from '../oauth/authorization-header.ts';
+import { requireTokenOfAnyScheme, withoutGateCredentials } from '../oauth/authorization-header.ts';
 import type { Query } from '../oauth/query.ts';
 import { looksSealed } from '../sealing/sealed.ts';
 import type { SessionLookup } from './session-lookup.ts';
@@ -29,7 +29,7 @@ export function currentUser(
     const record =
       authorization.length === 0 && sessions?.isClaimed(ctx)
         ? await sessions.lookUp(ctx, find)
-        : await recordOfToken(ctx, tokenOfAnyScheme(authorization), find, isForeign(ctx));
+        : await recordOfToken(ctx, requireTokenOfAnyScheme(authorization), find, isForeign(ctx));
     ctx.set('Content-Type', 'application/json');
     // Node.js writes a text in one piece with the head. It is the same bytes: they are UTF-8.
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();

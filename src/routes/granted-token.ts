@@ -1,4 +1,4 @@
-import { rulesId } from '../access/allow.ts';
+import { hashRules } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
 import { secondsOf } from '../clock.ts';
 import type { Place } from '../front-ends/front-ends.ts';
@@ -58,7 +58,7 @@ function issueFor(
     audience: frontEnd.audience,
     login: refreshToken?.login ?? newLoginId(),
     ...identity,
-    rules: rulesId(registration.allowsAt(frontEnd, resource), registration.provider, resource.identity),
+    rules: hashRules(registration.allowsAt(frontEnd, resource), registration.provider, resource.identity),
     providerToken: actsAtProvider(resource) ? accessToken : undefined,
     iat,
     exp,

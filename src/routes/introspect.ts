@@ -3,7 +3,7 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
-import { keyOf } from '../memory/recent.ts';
+import { hashKey } from '../memory/recent.ts';
 import { parseBasicCredentials } from '../oauth/authorization-header.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { Door } from '../resources/door.ts';
@@ -48,7 +48,7 @@ function doorOf(
 }
 
 /** `timingSafeEqual` compares only what has the same length. */
-const digest = (secret: string) => Buffer.from(keyOf(secret));
+const digest = (secret: string) => Buffer.from(hashKey(secret));
 
 /** The answer about a token. It does not say why a token is not good. @see RFC 7662 §2.2 */
 async function described(ctx: Context, { resource, open }: Door, token: string, issuer: string) {

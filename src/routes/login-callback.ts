@@ -6,9 +6,9 @@ import { answerFailures, answering } from '../http/error-responder.ts';
 import { expectNoFrame } from '../http/request-guards.ts';
 import type { LoginProtection } from '../login/protection.ts';
 import type { Login } from '../login/state.ts';
-import { authorizationCode, whyNoLogin } from '../oauth/authorization-response.ts';
-import { callbackFieldsOf, mergedFields } from '../oauth/extra-fields.ts';
-import { type Query, single } from '../oauth/query.ts';
+import { requireCode, whyNoLogin } from '../oauth/authorization-response.ts';
+import { mergeFields, readCallbackFields } from '../oauth/extra-fields.ts';
+import { type Query, readSingle } from '../oauth/query.ts';
 import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { admit, revokeSilently } from './admission.ts';
@@ -21,7 +21,7 @@ export function loginCallback(served: Served): Handler {
   return async (ctx: Context) => {
     expectNoFrame(ctx);
     const query = readQuery(ctx);
-    const state = single(query['state']);
+    const state = readSingle(query['state']);
     const registration = registered.current();
     // An error spends nothing. It is answered even if the provider lost the state.
     const isExcused = query['error'] !== undefined && state === undefined;
@@ -46,7 +46,7 @@ export function loginCallback(served: Served): Handler {
 /** Verifies that this browser started the login of a callback. @throws {RelayError} that says why there is no state */
 function verifyLogin(protection: LoginProtection | undefined, ctx: Context, query: Query): Login | undefined {
   try {
-    return protection?.verify(ctx, single(query['state']));
+    return protection?.verify(ctx, readSingle(query['state']));
   } catch (error) {
     throw (isFailure(error, 'state_missing') && whyNoLogin(query)) || error;
   }
@@ -63,9 +63,9 @@ interface Callback extends Place {
 async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const { ctx, registration, frontEnd, query, login } = callback;
   const { provider, audience } = registration;
-  const code = authorizationCode(query, provider);
+  const code = requireCode(query, provider);
   const grant = { code, codeVerifier: provider.pkce ? login?.codeVerifier : undefined };
-  const extraFields = callbackFieldsOf(query, provider);
+  const extraFields = readCallbackFields(query, provider);
   frontEnd.reportMissingFields(provider.callbackFields, extraFields);
   if (delivery.takes === 'code') {
     // Only the ID token needs it, so a code stays short elsewhere.
@@ -74,7 +74,7 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
     return;
   }
   const exchanged = await exchangeOnce(callback, grant);
-  const token = { ...exchanged, extraFields: mergedFields(exchanged.extraFields, extraFields) };
+  const token = { ...exchanged, extraFields: mergeFields(exchanged.extraFields, extraFields) };
   const chargedAddress = registration.addressOf(ctx.req);
   const grantee = { registration, frontEnd, resource: undefined, chargedAddress };
   try {

@@ -3,7 +3,7 @@ import { secondsOf } from '../clock.ts';
 import { isFailure, RelayError, unlessFailed } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Served } from '../front-ends/front-ends.ts';
-import { audienceOfMachine, findSecret, idOfKey, type MachineCredentials } from '../front-ends/machine.ts';
+import { audienceOfMachine, findSecret, hashPublicKey, type MachineCredentials } from '../front-ends/machine.ts';
 import { newLoginId } from '../grants/refresh-tokens.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
@@ -79,7 +79,7 @@ async function verifyCredentials(
   const found = secrets && findSecret(credentials, secrets);
   if (found !== undefined) return found;
   for (const key of assertion === undefined ? [] : credentials.keys) {
-    if (await grants.assertions.verify(`${assertion}`, key, { name, issuer })) return idOfKey(key);
+    if (await grants.assertions.verify(`${assertion}`, key, { name, issuer })) return hashPublicKey(key);
   }
   throw new RelayError('machine_secret_wrong');
 }

@@ -3,10 +3,10 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { CodeContent } from '../grants/codes.ts';
 import type { Redemption } from '../grants/redemptions.ts';
 import type { Context } from '../http/context.ts';
-import { codeChallenge } from '../login/pkce.ts';
-import { keyOf } from '../memory/recent.ts';
+import { deriveCodeChallenge } from '../login/pkce.ts';
+import { hashKey } from '../memory/recent.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { mergedFields } from '../oauth/extra-fields.ts';
+import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { findRedirectUri } from '../origins/redirect-uri.ts';
 import { admit, failAtTokenEndpoint, revokeSilently } from './admission.ts';
@@ -36,9 +36,9 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const { providerCode, codeVerifier } = login;
   const redemption: Redemption = {
     // Not the relay's code: that could be spelt in another way, and redeemed twice.
-    key: keyOf(registration.audience, providerCode),
+    key: hashKey(registration.audience, providerCode),
     // Somebody who has got the provider's code could put it into a login of its own.
-    binding: keyOf(frontEnd.audience, JSON.stringify(login), thumbprint),
+    binding: hashKey(frontEnd.audience, JSON.stringify(login), thumbprint),
     left,
     revoke: (tokens) => revokeSilently(registration, tokens),
   };
@@ -82,7 +82,7 @@ async function grantTo(
   const { ctx, frontEnd, registration } = request;
   const { redirectUri, scope, address } = login;
   // Without a scope, the provider has granted what was asked for. @see RFC 6749 §5.1
-  const extraFields = mergedFields(response.extraFields, login.extraFields);
+  const extraFields = mergeFields(response.extraFields, login.extraFields);
   const token = { ...response, scope: response.scope ?? scope, extraFields };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   frontEnd.reportMissingFields(registration.provider.tokenFields, response.extraFields);
@@ -118,7 +118,7 @@ function isSameRedirectUri({ redirect_uri: given }: EndpointParameters, login: C
 /** @see RFC 7636 §4.1 and §4.6 */
 function isVerifier(verifier: string, login: CodeContent): boolean {
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
-  const proved = Buffer.from(codeChallenge(verifier));
+  const proved = Buffer.from(deriveCodeChallenge(verifier));
   const asked = Buffer.from(login.codeChallenge);
   return proved.length === asked.length && timingSafeEqual(proved, asked);
 }

@@ -2,7 +2,7 @@ import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import type { Context } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
-import { codeChallenge } from '../login/pkce.ts';
+import { deriveCodeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { nonceFor, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
 
@@ -27,7 +27,7 @@ export function redirectToProvider(
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
   const url = withAccount(usual, request, provider);
   const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo });
-  const challenge = login && provider.pkce ? codeChallenge(login.codeVerifier) : undefined;
+  const challenge = login && provider.pkce ? deriveCodeChallenge(login.codeVerifier) : undefined;
   const nonce = nonceFor(scope, login?.nonce);
   redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Generation } from '../grants/generations.ts';
 import { nextRefreshToken, type OpenedRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
-import { refreshScope } from '../oauth/scope.ts';
+import { narrowScopeOfRefresh } from '../oauth/scope.ts';
 import { failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';
 import { type EndpointRequest, requireParameter, verifyProof } from './front-end-endpoint.ts';
@@ -105,7 +105,7 @@ function scopeToRefresh(content: RefreshTokenContent, { registration, frontEnd, 
   // The scope of a resource says nothing to the provider.
   // A client that asks for more than the person saw is refused.
   const isLenient = frontEnd.kind === 'native' && !content.hasConsent;
-  const part = resource === undefined ? refreshScope(asked, granted, isLenient) : undefined;
+  const part = resource === undefined ? narrowScopeOfRefresh(asked, granted, isLenient) : undefined;
   return registration.scopeWithAccess(part, granted, frontEnd);
 }
 

@@ -1,5 +1,5 @@
-import { clientNameOf, registrableUris } from '../clients/client-metadata.ts';
 import type { Clients } from '../clients/clients.ts';
+import { readClientName, readRegistrableUris } from '../clients/read-metadata.ts';
 import { beginningOf, RelayError } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import { readBody } from '../http/body.ts';
@@ -22,14 +22,14 @@ export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { gran
       redirectUris = [],
       asGiven,
       leftOut = [],
-    } = registrableUris(metadata['redirect_uris'], clients.schemes) ?? {};
+    } = readRegistrableUris(metadata['redirect_uris'], clients.schemes) ?? {};
     const asked = leftOut.length === 0 ? undefined : leftOut.slice(0, mostLogged).map(beginningOf).join(' ');
     if (redirectUris.length === 0) throw new RelayError('redirect_uris_invalid', { asked });
     ctx.state.asked = asked;
     const { origin } = ctx.req.headers;
     const isOwn = matchesAny(originsOf({ origins: clients.origins, redirectUris }));
     if (origin !== undefined) expectOrigin(ctx, isOwn(origin));
-    const client = { redirectUris, name: clientNameOf(metadata) };
+    const client = { redirectUris, name: readClientName(metadata) };
     ctx.body = {
       client_id: await clients.register(client, ctx.req),
       client_name: client.name,

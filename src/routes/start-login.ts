@@ -5,15 +5,15 @@ import type { FrontEnds, Served } from '../front-ends/front-ends.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { answering } from '../http/error-responder.ts';
 import type { Query } from '../oauth/query.ts';
-import { narrowedScope, scopeWithin, scopeWithout } from '../oauth/scope.ts';
+import { narrowScope, scopeWithin, scopeWithout } from '../oauth/scope.ts';
 import {
-  codeChallengeOf,
-  frontEndState,
   isOAuthRequest,
-  loginHintOf,
-  pageToReturnTo,
-  registeredRedirectUri,
-  resourceOf,
+  readFrontEndState,
+  readLoginHint,
+  readResource,
+  readReturnTo,
+  requireCodeChallenge,
+  requireRedirectUri,
 } from '../oauth/start-parameters.ts';
 import { exampleOf } from '../origins/origin-pattern.ts';
 import { actsAtProvider, type Resource, requireResource } from '../resources/resource.ts';
@@ -63,10 +63,10 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   });
   const state = await answering(frontEnd.deliveryOf().fail, () => {
     if (tokenDelivery === 'code') throw new RelayError('pkce_required');
-    return served.registration.protection && !isCms ? frontEndState(query) : undefined;
+    return served.registration.protection && !isCms ? readFrontEndState(query) : undefined;
   });
   await answering(frontEnd.deliveryOf({ state }).fail, () => {
-    const returnTo = tokenDelivery === 'session' ? pageToReturnTo(query, origin) : undefined;
+    const returnTo = tokenDelivery === 'session' ? readReturnTo(query, origin) : undefined;
     const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
     redirectToProvider(ctx, place, { state, returnTo, ...atProvider(query, place, narrow) });
   });
@@ -113,13 +113,13 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   if (!frontEnd.takesOAuth) throw new RelayError('client_unauthorized');
   const place = { ...served, frontEnd };
   if (frontEnd.kind === 'page') expectKnownPage(ctx, place, query['redirect_uri']);
-  const redirectUri = registeredRedirectUri(query, frontEnd.redirectUris);
+  const redirectUri = requireRedirectUri(query, frontEnd.redirectUris);
   const openClient = client?.vouchedBy === 'operator' ? undefined : client;
   const answeringAtClient = <Result>(state: string | undefined, work: () => Result) => {
     const { fail } = frontEnd.deliveryOf({ state, oauth: { redirectUri, codeChallenge: '' } });
     return openClient ? work() : answering(fail, work);
   };
-  const state = await answeringAtClient(undefined, () => frontEndState(query));
+  const state = await answeringAtClient(undefined, () => readFrontEndState(query));
   await answeringAtClient(state, () => {
     const request = oauthRequest(query, place, redirectUri, openClient !== undefined);
     const start = { ...request, state };
@@ -137,17 +137,17 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   const { registration, frontEnd } = place;
   const { kind, client, resources } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
-  const codeChallenge = codeChallengeOf(query);
+  const codeChallenge = requireCodeChallenge(query);
   const isForProvider = resources.length === 0;
   // A page may name a resource that its provider does not know.
-  const named = kind === 'native' || !isForProvider ? resourceOf(query) : undefined;
+  const named = kind === 'native' || !isForProvider ? readResource(query) : undefined;
   const own = isForProvider ? undefined : requireResource(resources, named);
   // The provider does not know the words of a resource's scope.
   const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
   // A program asks for what it knows from other servers, and gets the part that it may have. A page was written for this
   // relay, so it is refused for more.
   const isLenient = isOpen || kind === 'native' || own !== undefined;
-  const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowedScope(asked, whole) ?? whole));
+  const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole));
   const { scope, ...account } = atProvider(query, place, narrow, own);
   // The person is shown the scope if the client acts with the provider's token, itself or through a resource. Otherwise
   // that token stays here, and what it may do is not compared with what the person saw.
@@ -169,7 +169,7 @@ function atProvider(
   const { scope: whole = provider.scope } = frontEnd;
   const scope = scopeWithAccess(narrow(whole), whole, frontEnd, resource);
   const otherAccount = query['prompt'] === 'select_account';
-  return { scope, otherAccount, loginHint: loginHintOf(query) };
+  return { scope, otherAccount, loginHint: readLoginHint(query) };
 }
 
 const unknownClient = ({ client_id: asked }: Query) => new RelayError('client_unknown', { asked: beginningOf(asked) });

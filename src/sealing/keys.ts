@@ -6,7 +6,7 @@ import type { Secret } from './secret.ts';
 export type KeyRing = readonly [Buffer, ...Buffer[]];
 
 /** The keys of a relay, one ring per purpose. Replicas with the same secret have the same keys. */
-export type Keys = Readonly<ReturnType<typeof keysFrom>>;
+export type Keys = Readonly<ReturnType<typeof deriveRings>>;
 
 const keyLength = 32;
 /** Makes guesses expensive: people may choose a client secret, and it may be short. */
@@ -18,21 +18,21 @@ const stretch = promisify<string, string, number, Buffer>(scrypt);
  * @param secrets 32 or more characters each: the current one, and the previous one during a rotation
  * @see RFC 5869
  */
-export function keysFromFile([current, ...previous]: readonly [Secret, ...Secret[]]): Keys {
-  return keysFrom([current.reveal(), ...previous.map((one) => one.reveal())]);
+export function deriveKeysFromFile([current, ...previous]: readonly [Secret, ...Secret[]]): Keys {
+  return deriveRings([current.reveal(), ...previous.map((one) => one.reveal())]);
 }
 
 /** Derives the keys of a relay: from the lines of its key file, or else from the client secret. */
-export async function keysOf(
+export async function deriveKeys(
   keySecrets: readonly [Secret, ...Secret[]] | undefined,
   clientSecret: Secret,
 ): Promise<Keys> {
-  if (keySecrets !== undefined) return keysFromFile(keySecrets);
-  return keysFrom([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
+  if (keySecrets !== undefined) return deriveKeysFromFile(keySecrets);
+  return deriveRings([await stretch(clientSecret.reveal(), 'login-relay keys', keyLength)]);
 }
 
 /** A ring for each purpose. `nonce` makes the nonces of DPoP proofs; the others seal what they are named after. */
-function keysFrom([current, ...previous]: readonly [string | Buffer, ...string[]]) {
+function deriveRings([current, ...previous]: readonly [string | Buffer, ...string[]]) {
   const ring = (purpose: string): KeyRing => {
     const derive = (secret: string | Buffer) =>
       Buffer.from(hkdfSync('sha256', secret, '', `login-relay ${purpose}`, keyLength));

@@ -44,9 +44,9 @@ export function createSeal<Content>(
     /** @param boundTo words that the text does not contain, and that `open` must be given again */
     seal(content: Content, ...boundTo: readonly string[]): string {
       const random = randomBytes(saltLength + nonceLength);
-      const { key, nonce } = keyAndNonce(keys[0], random);
+      const { key, nonce } = deriveKeyAndNonce(keys[0], random);
       const cipher = createCipheriv(algorithm, key, nonce);
-      cipher.setAAD(additionalData(purpose, boundTo));
+      cipher.setAAD(encodeBinding(purpose, boundTo));
       const plaintext = pack(JSON.stringify(content));
       const ciphertext = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext);
       cipher.final();
@@ -61,14 +61,14 @@ export function createSeal<Content>(
   };
 
   function reader(text: string): (...boundTo: readonly string[]) => Content | undefined {
-    const bytes = bytesOf(text, longest);
+    const bytes = decodeBytes(text, longest);
     if (bytes === undefined) return () => undefined;
     const head = bytes.subarray(mark.length, headLength);
     const derived: (Derived | undefined)[] = [];
     return (...boundTo) => {
-      const data = additionalData(purpose, boundTo);
+      const data = encodeBinding(purpose, boundTo);
       for (const [index, key] of keys.entries()) {
-        derived[index] ??= keyAndNonce(key, head);
+        derived[index] ??= deriveKeyAndNonce(key, head);
         const plaintext = decrypt(derived[index], bytes, data);
         if (plaintext === undefined) continue;
         const content = v.safeParse(schema, JSON.parse(`${unpack(plaintext)}`));
@@ -93,10 +93,10 @@ function decrypt({ key, nonce }: Derived, bytes: Buffer, data: Buffer): Buffer |
   return plaintext;
 }
 
-type Derived = ReturnType<typeof keyAndNonce>;
+type Derived = ReturnType<typeof deriveKeyAndNonce>;
 
 /** The key and the nonce of one text. @param random the salt and the nonce, as they are at its head */
-function keyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
+function deriveKeyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
   return {
     key: createHmac('sha256', keyOfPurpose).update(random.subarray(0, saltLength)).digest(),
     nonce: random.subarray(saltLength),
@@ -104,12 +104,12 @@ function keyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
 }
 
 /** What GCM authenticates and does not encrypt. As JSON, so that no two lists of words give the same bytes. */
-function additionalData(purpose: string, boundTo: readonly string[]): Buffer {
+function encodeBinding(purpose: string, boundTo: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify([purpose, ...boundTo]));
 }
 
 /** @returns undefined if the text does not have the form of a sealed one, in the only spelling that `seal` writes */
-function bytesOf(text: string, longest: number): Buffer | undefined {
+function decodeBytes(text: string, longest: number): Buffer | undefined {
   if (text.length > longest) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const isMarked = bytes.subarray(0, mark.length).equals(mark);

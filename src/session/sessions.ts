@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
 import type { Marks } from '../memory/home.ts';
-import { mergedFields } from '../oauth/extra-fields.ts';
+import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible, longestDays } from '../sealing/lifetimes.ts';
@@ -141,7 +141,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
     ): Promise<SessionContent | undefined> {
       const renewedAt = seconds();
       const { scope = session.scope, refreshToken = session.refreshToken } = granted ?? {};
-      const extraFields = mergedFields(session.extraFields, granted?.extraFields);
+      const extraFields = mergeFields(session.extraFields, granted?.extraFields);
       const tokens = granted && tokensOf({ ...granted, scope, refreshToken, extraFields });
       const renewed = { ...session, ...tokens, renewedAt, idleEndsAt: renewedAt + idle };
       if (!isValid(renewed, session.frontEnd)) return undefined;

@@ -1,5 +1,5 @@
 import { RelayError } from '../failures/relay-error.ts';
-import { providerOf } from '../oauth/described-provider.ts';
+import { readDescribedProvider } from '../oauth/described-provider.ts';
 import {
   DiscoveryError,
   type DiscoveryFailure,
@@ -34,7 +34,7 @@ export async function discoverProvider(client: UpstreamClient, context: Metadata
       failures.push(error);
       continue;
     }
-    return providerOf(metadata, kind, context);
+    return readDescribedProvider(metadata, kind, context);
   }
   // Prefer any other failure to "not found": most issuers have metadata at only one address.
   const telling = failures.find(({ reason }) => reason !== 'not_found');

@@ -3,7 +3,7 @@ import type { OptionName } from '../../src/config/settings/settings.ts';
 import { addressAt } from '../../src/delivery/delivery.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
 import { authorizationRequest } from '../../src/oauth/authorization-request.ts';
-import { providerOf } from '../../src/oauth/described-provider.ts';
+import { readDescribedProvider } from '../../src/oauth/described-provider.ts';
 import { DiscoveryError, parseMetadata } from '../../src/oauth/metadata.ts';
 import { plainPayloads, redirectPayloads } from '../harness/client/redirect-payloads.ts';
 import { metadata } from '../harness/provider/metadata.ts';
@@ -74,7 +74,7 @@ describe('what the configuration makes of payloads', () => {
       const found = JSON.stringify(metadata(issuer, { authorization_endpoint: payload }));
       try {
         const parsed = parseMetadata(Buffer.from(found), issuer);
-        const provider = providerOf(parsed, 'openid', context);
+        const provider = readDescribedProvider(parsed, 'openid', context);
         expectAsWritten(authorizationRequest(client, provider)(), payload);
       } catch (error) {
         expect(error, payload).to.be.instanceOf(DiscoveryError);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { createLasting, createRecent, keyOf } from '../../src/memory/recent.ts';
+import { createLasting, createRecent, hashKey } from '../../src/memory/recent.ts';
 
 describe('a recent memory', () => {
   let time: number;
@@ -100,10 +100,10 @@ describe('what a recent memory has forgotten', () => {
 describe('a key of a recent memory', () => {
   it('differs for other parts and for other boundaries between them', () => {
     const lists = [['ab', 'c'], ['a', 'bc'], ['abc'], ['abc', ''], ['abc', undefined], ['a","bc']];
-    expect(new Set(lists.map((parts) => keyOf(...parts))).size).to.equal(lists.length);
+    expect(new Set(lists.map((parts) => hashKey(...parts))).size).to.equal(lists.length);
   });
 
   it('does not reveal its parts', () => {
-    expect(keyOf('secret')).to.match(/^[\w-]{43}$/);
+    expect(hashKey('secret')).to.match(/^[\w-]{43}$/);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Keys, keysFromFile, keysOf } from '../../src/sealing/keys.ts';
+import { deriveKeys, deriveKeysFromFile, type Keys } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 
 const purposes = ['state', 'code', 'refreshToken', 'nonce'] as const;
@@ -9,11 +9,11 @@ function hex(keys: Keys): string[] {
 }
 
 function fromFile(current: string, ...previous: string[]): Keys {
-  return keysFromFile([new Secret(current), ...previous.map((line) => new Secret(line))]);
+  return deriveKeysFromFile([new Secret(current), ...previous.map((line) => new Secret(line))]);
 }
 
 async function fromClientSecret(secret: string): Promise<string[]> {
-  return hex(await keysOf(undefined, new Secret(secret)));
+  return hex(await deriveKeys(undefined, new Secret(secret)));
 }
 
 const line = 'a line of a key file with 32 characters';

@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { codeChallenge, partsOfLogin } from '../../src/login/pkce.ts';
+import { deriveCodeChallenge, deriveLoginParts } from '../../src/login/pkce.ts';
 
 describe('PKCE', () => {
   it('makes the S256 challenge of RFC 7636 appendix B', () => {
-    expect(codeChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).to.equal(
+    expect(deriveCodeChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).to.equal(
       'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
     );
   });
@@ -12,15 +12,15 @@ describe('PKCE', () => {
   it('derives an id of 16 bytes, a verifier of 43 characters and a nonce of 22 from the secret of the browser alone', () => {
     const one = randomBytes(32);
     const other = randomBytes(32);
-    const { id, codeVerifier, nonce } = partsOfLogin(one);
+    const { id, codeVerifier, nonce } = deriveLoginParts(one);
     expect(id).to.have.lengthOf(16);
     expect(codeVerifier).to.match(/^[\w-]{43}$/);
-    expect(partsOfLogin(Buffer.from(one))).to.deep.equal({ id, codeVerifier, nonce });
+    expect(deriveLoginParts(Buffer.from(one))).to.deep.equal({ id, codeVerifier, nonce });
     expect(nonce).to.match(/^[\w-]{22}$/);
     expect(codeVerifier).not.to.contain(nonce);
-    expect(partsOfLogin(other).nonce).to.not.equal(nonce);
-    expect(partsOfLogin(other).id.equals(id)).to.equal(false);
-    expect(partsOfLogin(other).codeVerifier).to.not.equal(codeVerifier);
+    expect(deriveLoginParts(other).nonce).to.not.equal(nonce);
+    expect(deriveLoginParts(other).id.equals(id)).to.equal(false);
+    expect(deriveLoginParts(other).codeVerifier).to.not.equal(codeVerifier);
     const ofSecret = [one.toString('base64url'), hash('sha256', one, 'base64url')];
     expect(ofSecret).to.not.include(codeVerifier);
   });

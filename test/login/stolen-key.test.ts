@@ -4,13 +4,13 @@ import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
 import { createMarks } from '../../src/memory/home.ts';
 import { kinds } from '../../src/memory/kinds.ts';
 import { createAccessTokens } from '../../src/resources/access-tokens.ts';
-import { keysFromFile } from '../../src/sealing/keys.ts';
+import { deriveKeysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { createSessionSeal, createSessions, type SessionContent } from '../../src/session/sessions.ts';
 import { koaContext } from '../harness/login/koa-context.ts';
 import { keyLine } from '../harness/system/secret-file.ts';
 
-const keys = keysFromFile([new Secret(keyLine)]);
+const keys = deriveKeysFromFile([new Secret(keyLine)]);
 const day = 86_400;
 const time = 1_800_000_000;
 const now = () => time * 1000;
@@ -76,7 +76,7 @@ const kindsOfTexts: Readonly<Record<string, readonly [longest: number, opens: (t
     400 * day,
     ({ until }) => {
       const id = clients.issue({ redirectUris: [], name: undefined }, (until - time) / day);
-      return clients.clientIn(id, true) !== undefined;
+      return clients.openClient(id, true) !== undefined;
     },
   ],
 };

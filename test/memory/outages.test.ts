@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createMarks, createOnce, type Home } from '../../src/memory/home.ts';
-import { sharedName } from '../../src/memory/kinds.ts';
+import { hashSharedName } from '../../src/memory/kinds.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { sharedHome } from '../harness/system/shared-home.ts';
@@ -66,8 +66,8 @@ describe('a shared memory that comes back', () => {
       isAnswer: () => true,
       keep: () => ({ lifetime: minute, always: isAlways }),
     });
-  const name = sharedName('r', 'key');
-  const nameOf = (mark: string) => sharedName(kind.letter, mark);
+  const name = hashSharedName('r', 'key');
+  const nameOf = (mark: string) => hashSharedName(kind.letter, mark);
 
   it('learns what ends while the relays write what they know', async () => {
     const marks = createMarks(relay, kind);

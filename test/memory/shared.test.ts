@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
 import { createRefreshes } from '../../src/grants/refreshes.ts';
 import { createCounters, createMarks } from '../../src/memory/home.ts';
-import { sharedName } from '../../src/memory/kinds.ts';
+import { hashSharedName } from '../../src/memory/kinds.ts';
 import { eventually } from '../harness/system/eventually.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { MemoryServer, memoryProgram } from '../harness/system/memory-server.ts';
@@ -100,7 +100,7 @@ describe('a relay that shares a memory', () => {
   it('waits no longer for a lock than a relay can hold one', async () => {
     const home = await start(server.address, { callTime: -4900 });
     const end = Date.now() + minute;
-    server.values.set(sharedName('r', 'key'), { text: 'Lock of somebody else', end });
+    server.values.set(hashSharedName('r', 'key'), { text: 'Lock of somebody else', end });
     const found = await home.shared?.lead('r', 'key', {
       call: async () => ({ scope: 'mine' }),
       isAnswer: () => true,

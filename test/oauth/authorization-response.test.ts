@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { authorizationCode } from '../../src/oauth/authorization-response.ts';
+import { requireCode } from '../../src/oauth/authorization-response.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
 
 const issuer = 'https://provider.example';
 const named = `code=a&iss=${encodeURIComponent(issuer)}`;
 
-const codeOf = (query: string) => authorizationCode(parseQuery(query), { issuer });
+const codeOf = (query: string) => requireCode(parseQuery(query), { issuer });
 
 function failureOf(query: string): RelayError {
   try {
@@ -99,14 +99,14 @@ describe('the authorization response', () => {
   });
 
   it('is accepted with any iss if the issuer is not known', () => {
-    expect(authorizationCode(parseQuery('code=a&iss=b'), {})).to.equal('a');
+    expect(requireCode(parseQuery('code=a&iss=b'), {})).to.equal('a');
   });
 
   it('is refused without iss if the provider always sends one', () => {
     const expected = { issuer, issRequired: true };
-    expect(() => authorizationCode(parseQuery('code=a'), expected))
+    expect(() => requireCode(parseQuery('code=a'), expected))
       .to.throw(RelayError)
       .with.property('code', 'issuer_missing');
-    expect(authorizationCode(parseQuery(named), expected)).to.equal('a');
+    expect(requireCode(parseQuery(named), expected)).to.equal('a');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { providerOf } from '../../src/oauth/described-provider.ts';
+import { readDescribedProvider } from '../../src/oauth/described-provider.ts';
 import { DiscoveryError, type MetadataContext, parseMetadata } from '../../src/oauth/metadata.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { metadata } from '../harness/provider/metadata.ts';
@@ -13,7 +13,7 @@ type Source = Partial<MetadataContext>;
 function learn(changes: Changes, source: Source = {}): Provider {
   const given = { issuer, clientId: 'client-1', given: {}, insecureHttp: false, encodingChanges: false, ...source };
   const bytes = Buffer.from(JSON.stringify(metadata(given.issuer, changes)));
-  return providerOf(parseMetadata(bytes, given.issuer), 'openid', given);
+  return readDescribedProvider(parseMetadata(bytes, given.issuer), 'openid', given);
 }
 
 function failureOf(changes: Changes, source?: Source): DiscoveryError {

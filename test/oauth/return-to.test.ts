@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { parseQuery } from '../../src/oauth/query.ts';
-import { pageToReturnTo } from '../../src/oauth/start-parameters.ts';
+import { readReturnTo } from '../../src/oauth/start-parameters.ts';
 import { redirectPayloads } from '../harness/client/redirect-payloads.ts';
 
 const origin = 'https://app.example';
@@ -13,7 +13,7 @@ function returnTo(value: string): string | undefined {
 
 function ofQuery(query: string): string | undefined {
   try {
-    return pageToReturnTo(parseQuery(query), origin);
+    return readReturnTo(parseQuery(query), origin);
   } catch (error) {
     if (error instanceof RelayError && error.code === 'return_to_invalid') return 'refused';
     throw error;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { refreshScope, scopeBeyond, scopeForFrontEnd, scopeForProvider } from '../../src/oauth/scope.ts';
+import { narrowScopeOfRefresh, scopeBeyond, scopeForFrontEnd, scopeForProvider } from '../../src/oauth/scope.ts';
 
 describe('a scope', () => {
   for (const [granted, told] of [
@@ -57,7 +57,7 @@ describe('the scope of a refresh', () => {
     ['email', 'openid profile email', 'openid email'],
   ] as const) {
     it(`is ${scope ?? 'left out'} if ${asked ?? 'none'} is asked for and ${granted ?? 'an unknown one'} was granted`, () => {
-      expect(refreshScope(asked, granted)).to.equal(scope);
+      expect(narrowScopeOfRefresh(asked, granted)).to.equal(scope);
     });
   }
 
@@ -71,7 +71,7 @@ describe('the scope of a refresh', () => {
     [' ', 'read'],
   ] as const) {
     it(`is refused if "${asked}" is asked for and ${granted ?? 'nothing known'} was granted`, () => {
-      expect(() => refreshScope(asked, granted))
+      expect(() => narrowScopeOfRefresh(asked, granted))
         .to.throw(RelayError)
         .with.property('code', 'scope_refused');
     });

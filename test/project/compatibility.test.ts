@@ -6,14 +6,14 @@ import { createCodes } from '../../src/grants/codes.ts';
 import { createRefreshTokens } from '../../src/grants/refresh-tokens.ts';
 import { createStates } from '../../src/login/state.ts';
 import { createAccessTokens } from '../../src/resources/access-tokens.ts';
-import { keysFromFile } from '../../src/sealing/keys.ts';
+import { deriveKeysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';
 import { createSessionSeal } from '../../src/session/sessions.ts';
 import { version } from '../../src/version.ts';
 
 const time = 2_000_000_000;
 const now = () => time * 1000;
-const keys = keysFromFile([new Secret('the key of the sealed texts in this folder')]);
+const keys = deriveKeysFromFile([new Secret('the key of the sealed texts in this folder')]);
 const owner = ['registration', 'front end'] as const;
 const [registration, frontEnd] = owner;
 const states = createStates(keys.state, () => registration, 'https://relay.example');
@@ -89,7 +89,7 @@ const open: Readonly<Record<string, (text: string) => unknown>> = {
   refreshToken: (text) => refreshTokens.open(text, owner),
   accessToken: (text) => accessTokens.open(text, resource),
   session: (text) => sessions.open(text, 'audience'),
-  client: (text) => clients.clientIn(text, false),
+  client: (text) => clients.openClient(text, false),
 };
 
 describe('what docs/compatibility.md promises', () => {

@@ -6,7 +6,7 @@ import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessAnswers } from '../../providers/provider.ts';
 import type { ProviderSetting, ResourceConfig } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { describeFaults, describePerson, verdictOn } from './person.ts';
+import { describeFaults, describePerson, judge } from './person.ts';
 import type { Trial } from './trial.ts';
 
 /** Front ends with their resources that are asked about. */
@@ -60,7 +60,7 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   if (isOpenToAll && resource === undefined) return [];
   const subject = resource ? `who may use ${resource.name}` : 'who may log in';
   const { ok, problem, warning } = findingsOn(`${subject} (${frontEnd.name} at ${registration.name})`);
-  const verdict = await verdictOn(trial, evidence, allows, resource?.identity);
+  const verdict = await judge(trial, evidence, allows, resource?.identity);
   if (verdict instanceof RelayError) {
     const faults = describeFaults(verdict.fields);
     const fix = faults === undefined ? null : adviceOn(trial, verdict.fields);

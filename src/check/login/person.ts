@@ -54,7 +54,7 @@ export function describePerson({ sub, preferred_username: name, email, groups }:
 }
 
 /** Asks who may log in and who it is, as a login does. */
-export async function verdictOn(
+export async function judge(
   { login, provider }: Trial,
   evidence: Evidence,
   allows: readonly (Allow | undefined)[],
@@ -62,7 +62,7 @@ export async function verdictOn(
 ) {
   const registration = await login.registrationAt(provider);
   try {
-    return await registration.verdictOn(evidence, allows, question, unobserved);
+    return await registration.judge(evidence, allows, question, unobserved);
   } catch (error) {
     if (error instanceof RelayError) return error;
     throw error;
@@ -78,7 +78,7 @@ export async function checkPerson(
 ): Promise<Finding[]> {
   const { describeOfProvider } = trial;
   const { ok, problem, warning } = findingsOn('person');
-  const verdict = await verdictOn(trial, evidence, [undefined], { claims: [] });
+  const verdict = await judge(trial, evidence, [undefined], { claims: [] });
   const complain = isNeeded ? problem : warning;
   if (verdict instanceof RelayError) {
     const fields = verdict.fields ?? [];

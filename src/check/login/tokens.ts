@@ -3,7 +3,7 @@ import { eachAlone, type RevocableTokens } from '../../oauth/revocation.ts';
 import type { TokenResponse } from '../../oauth/token-response.ts';
 import { wrongKind } from '../answer.ts';
 import { type Finding, findingsOn } from '../finding.ts';
-import { describeFaults, verdictOn } from './person.ts';
+import { describeFaults, judge } from './person.ts';
 import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
 
 const refresh = findingsOn('refresh');
@@ -54,7 +54,7 @@ export async function checkPersonAfterRefresh(
 ): Promise<Finding[]> {
   if (trial.provider.userFrom !== 'id-token') return [];
   trial.calls.name('user endpoint');
-  const verdict = await verdictOn(trial, { accessToken, idToken }, [undefined], { claims: [] });
+  const verdict = await judge(trial, { accessToken, idToken }, [undefined], { claims: [] });
   if (!(verdict instanceof RelayError)) return [];
   const why = describeFaults(verdict.fields) ?? verdict.detail;
   return [

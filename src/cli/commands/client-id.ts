@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { createClientIds } from '../../clients/client-ids.ts';
-import { redirectUrisOf } from '../../clients/client-metadata.ts';
 import { offlineAudience } from '../../clients/clients.ts';
+import { readRedirectUris } from '../../clients/read-metadata.ts';
 import { readSecretLines } from '../../config/key-file.ts';
 import { pathSegment, wholeNumber } from '../../config/schemas.ts';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
-import { keysFromFile } from '../../sealing/keys.ts';
+import { deriveKeysFromFile } from '../../sealing/keys.ts';
 import { longestDays } from '../../sealing/lifetimes.ts';
 import { readTextFile } from '../../text-files.ts';
 
@@ -29,7 +29,7 @@ export function clientId(flags: ClientIdFlags): string {
   if (!name.success) faults.push(`--front-end ${name.issues[0].message}`);
   const days = v.safeParse(wholeNumber(1, longestDays.clientId), flags.days);
   if (!days.success) faults.push(`--days ${days.issues[0].message}`);
-  const redirectUris = redirectUrisOf(redirectUri);
+  const redirectUris = readRedirectUris(redirectUri);
   if (redirectUris === undefined) {
     faults.push('--redirect-uri must be 1 to 20 https URLs, or http URLs of this machine');
   }
@@ -39,7 +39,7 @@ export function clientId(flags: ClientIdFlags): string {
   }
   // The first three conditions are for the compiler: each has reported a fault.
   if (!days.success || !redirectUris || !keys || faults.length > 0) throw new ConfigError(faults);
-  const ids = createClientIds(keysFromFile(keys).client, frontEnd, offlineAudience, Date.now);
+  const ids = createClientIds(deriveKeysFromFile(keys).client, frontEnd, offlineAudience, Date.now);
   const id = ids.issue({ redirectUris }, days.output);
   if (id.length <= limits.clientIdLength) return id;
   throw new ConfigError(['--redirect-uri is too long: the client_id would have more than 4 KiB']);

@@ -87,7 +87,7 @@ export class Asking {
       now: () => this.#now,
       timeout: this.timeout,
     });
-    return access.verdictOn({ accessToken: token }, allows, question, () => {});
+    return access.judge({ accessToken: token }, allows, question, () => {});
   }
 
   /** Lets time pass. */

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { type CodeContent, createCodes } from '../../../src/grants/codes.ts';
 import { createRefreshTokens, type RefreshTokenContent } from '../../../src/grants/refresh-tokens.ts';
-import { keysFromFile } from '../../../src/sealing/keys.ts';
+import { deriveKeysFromFile } from '../../../src/sealing/keys.ts';
 import { Secret } from '../../../src/sealing/secret.ts';
 import { canary } from '../expect/canaries.ts';
 import { baseUrl, frontendOrigin } from '../relay/relay-under-test.ts';
@@ -44,7 +44,7 @@ export function sealCode(provider: TokenIssuer, sealing: SealedCode): string {
   const callback = `${baseUrl}/auth/${registration?.[0] ?? 'provider'}/callback`;
   const audience = () => `${audienceAt(provider, registration)} ${callback}`;
   const now = () => Date.now() - age * 1000;
-  const codes = createCodes(keysFromFile([new Secret(key)]).code, audience, now);
+  const codes = createCodes(deriveKeysFromFile([new Secret(key)]).code, audience, now);
   const codeChallenge = hash('sha256', codeVerifier, 'base64url');
   const content = { redirectUri, codeChallenge, providerCode: canary('code'), ...changes };
   return codes.issue(content, frontEnd);
@@ -57,7 +57,7 @@ export function sealRefreshToken(
   sealing: Recipient & Partial<RefreshTokenContent> = {},
 ): string {
   const { registration, frontEnd = `app ${frontendOrigin}`, ...changes } = sealing;
-  const keys = keysFromFile([new Secret(key)]).refreshToken;
+  const keys = deriveKeysFromFile([new Secret(key)]).refreshToken;
   const refreshTokens = createRefreshTokens(keys, Date.now);
   const owner = [audienceAt(provider, registration), frontEnd] as const;
   const now = Math.floor(Date.now() / 1000);

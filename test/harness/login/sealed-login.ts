@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { codeChallenge, partsOfLogin } from '../../../src/login/pkce.ts';
+import { deriveCodeChallenge, deriveLoginParts } from '../../../src/login/pkce.ts';
 import { createStates, type OAuthRequest } from '../../../src/login/state.ts';
-import { keysFromFile } from '../../../src/sealing/keys.ts';
+import { deriveKeysFromFile } from '../../../src/sealing/keys.ts';
 import { Secret } from '../../../src/sealing/secret.ts';
 import type { Login } from '../browser/fake-browser.ts';
 import { remember } from '../expect/canaries.ts';
@@ -30,16 +30,16 @@ export function sealLogin(provider: StrictProvider, sealing: Sealing): Login {
   const { frontEndState: ownState, oauth, returnTo } = sealing;
   const request = { state: ownState, oauth, returnTo };
   const secret = randomBytes(32);
-  const { id, codeVerifier } = partsOfLogin(secret);
+  const { id, codeVerifier } = deriveLoginParts(secret);
   const audience = () => audienceAt(provider, ['provider', clientId]);
-  const states = createStates(keysFromFile([new Secret(sealing.key)]).state, audience, redirectUri);
+  const states = createStates(deriveKeysFromFile([new Secret(sealing.key)]).state, audience, redirectUri);
   const { state } = states.seal({ id, issuedAt, frontEnd: 'app', request });
   const authorizationRequest = new URL(provider.authorizeUrl);
   authorizationRequest.search = new URLSearchParams({
     response_type: 'code',
     client_id: provider.registration.clientId,
     redirect_uri: provider.registration.redirectUri,
-    code_challenge: codeChallenge(codeVerifier),
+    code_challenge: deriveCodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     state,
   }).toString();

@@ -97,7 +97,7 @@ export class Recorder {
     const verdictOf = (allow: Allow | undefined, question?: IdentityQuestion) => {
       const by = { provider, clientId: 'client', audience: 'a', timeout: 10_000, now: Date.now };
       const memory = createAccessMemory({ now: Date.now });
-      return createAccess(memory, endpoints, by).verdictOn({ accessToken: 'at' }, [allow], question, observe);
+      return createAccess(memory, endpoints, by).judge({ accessToken: 'at' }, [allow], question, observe);
     };
     const asked: Record<string, () => Promise<unknown>> = {
       code: () => endpoints.requestToken({ code: 'the code', codeVerifier: 'v'.repeat(43) }, observe),

@@ -23,7 +23,7 @@ const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
 const piledMarks = /(\p{M}{3})\p{M}+/gu;
 
 /** Reads the redirect URIs of a client. @returns undefined if they are not 1 to 20 that native clients may have */
-export function redirectUrisOf(given: unknown): readonly string[] | undefined {
+export function readRedirectUris(given: unknown): readonly string[] | undefined {
   const uris = v.safeParse(redirectUris, given);
   return uris.success ? uris.output : undefined;
 }
@@ -38,11 +38,11 @@ const texts = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostRedire
  * @param ownSchemes schemes of apps that such clients may have, besides those with a dot and known ones
  * @returns undefined if they are not 1 to 20 texts
  */
-export function registrableUris(given: unknown, ownSchemes: readonly string[]) {
+export function readRegistrableUris(given: unknown, ownSchemes: readonly string[]) {
   const listed = v.safeParse(texts, given);
   if (!listed.success) return undefined;
   const read = listed.output.map((text) => {
-    const [uri] = redirectUrisOf([text]) ?? [];
+    const [uri] = readRedirectUris([text]) ?? [];
     return { text, uri: uri !== undefined && mayBeOfStranger(uri, ownSchemes) ? uri : undefined };
   });
   return {
@@ -54,7 +54,7 @@ export function registrableUris(given: unknown, ownSchemes: readonly string[]) {
 }
 
 /** Reads the name of a client, as one short line for people. */
-export function clientNameOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
+export function readClientName(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { client_name: given } = metadata;
   if (typeof given !== 'string') return undefined;
   const line = given.slice(0, 1024).replace(invisible, ' ').replace(piledMarks, '$1').replace(/\s+/g, ' ').trim();

@@ -7,7 +7,7 @@ import { createLasting } from '../memory/recent.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
 import { publicLookup, reachesPublicAddress } from '../upstream/public-addresses.ts';
-import { type Client, clientNameOf, redirectUrisOf } from './client-metadata.ts';
+import { type Client, readClientName, readRedirectUris } from './read-metadata.ts';
 
 /** Seconds for which a document is kept, whatever its headers say. */
 const shortestLife = 60;
@@ -41,7 +41,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
   const join = createJoint<Client>();
 
   /** Fetches a document, checks it, and keeps it. @throws {RelayError} `client_document_invalid`, or why the call failed */
-  async function fetched(url: URL): Promise<Client> {
+  async function fetchDocument(url: URL): Promise<Client> {
     const { href } = url;
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
     const { status, headers, body } = await client.call(request, () => {}).catch(failForClient);
@@ -55,19 +55,19 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
       id: href,
       vouchedBy: 'host',
       redirectUris,
-      name: clientNameOf(document),
+      name: readClientName(document),
     };
     known.set(href, found, lifeOf(headers['cache-control']) * 1000);
     return found;
   }
 
-  /** As `fetched`, but only a few at once for one count key. @throws {RelayError} `overloaded` */
-  async function fetchedFor(countKey: string, url: URL): Promise<Client> {
+  /** As `fetchDocument`, but only a few at once for one count key. @throws {RelayError} `overloaded` */
+  async function fetchForKey(countKey: string, url: URL): Promise<Client> {
     const count = inFlight.get(countKey) ?? 0;
     if (count >= concurrentFetchesOfKey) throw new RelayError('overloaded');
     inFlight.set(countKey, count + 1);
     try {
-      return await fetched(url);
+      return await fetchDocument(url);
     } finally {
       const left = (inFlight.get(countKey) ?? 1) - 1;
       if (left > 0) inFlight.set(countKey, left);
@@ -83,7 +83,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
      * @param count counts a fetch, and may refuse it
      * @throws {RelayError} `client_document_unreachable` or `client_document_invalid`
      */
-    async clientAt(
+    async fetchClient(
       url: URL,
       countKey: string | undefined,
       count: (countKey: string) => Promise<void>,
@@ -91,9 +91,9 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
       const kept = known.get(url.href);
       if (kept !== undefined) return kept;
       if (!reachesPublicAddress(url, mayBeHere)) throw new RelayError('client_document_unreachable');
-      if (countKey === undefined) return await join(url.href, () => fetched(url));
+      if (countKey === undefined) return await join(url.href, () => fetchDocument(url));
       await count(countKey);
-      return await join(url.href, () => fetchedFor(countKey, url));
+      return await join(url.href, () => fetchForKey(countKey, url));
     },
     close: client.close,
   };
@@ -109,7 +109,7 @@ function failForClient(error: unknown): never {
 /** The redirect URIs that the relay accepts, of all that a client lists for different servers. */
 function usableUris(given: unknown): readonly string[] | undefined {
   const all = Array.isArray(given) ? given.slice(0, 100) : [];
-  return redirectUrisOf(all.filter((uri) => redirectUrisOf([uri]) !== undefined).slice(0, 20));
+  return readRedirectUris(all.filter((uri) => readRedirectUris([uri]) !== undefined).slice(0, 20));
 }
 
 /** Seconds for which a document is kept. @see RFC 9111 §5.2.2 */

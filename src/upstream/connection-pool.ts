@@ -10,6 +10,8 @@ import { type IsDirect, readNoProxy } from './no-proxy.ts';
 const idleConnectionLifetime = 60_000;
 /** Milliseconds. No server closes an idle connection so soon. */
 const briefLifetime = 1_000;
+/** Responses that are not final (1xx). A server could send them for ever, and each costs as much as one that is. */
+const mostInterim = 100;
 
 /** `HTTPS_PROXY`, and `NO_PROXY` with the hosts that are called directly. */
 export type ProxyEnvironment = Readonly<Record<string, string>>;
@@ -106,7 +108,13 @@ export interface Agents {
  */
 export function openRequest(url: URL, { method, headers, agent, maxHeaderSize }: RequestOptions): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;
-  return request({ ...urlToHttpOptions(url), method, headers, agent, maxHeaderSize });
+  const sent = request({ ...urlToHttpOptions(url), method, headers, agent, maxHeaderSize });
+  let interim = 0;
+  sent.on('information', () => {
+    interim += 1;
+    if (interim > mostInterim) sent.destroy(Object.assign(new Error(), { code: 'TOO_MANY_INTERIM_RESPONSES' }));
+  });
+  return sent;
 }
 
 /**

@@ -43,6 +43,8 @@ export class Transfer {
   #uploaded = 0;
   #incoming: IncomingMessage | undefined;
   #downloaded = 0;
+  /** What has arrived of the response's body and is not written yet. */
+  #held: Buffer[] = [];
   /** Who gets the body of the response. */
   #receiver: 'client' | 'nobody' | undefined;
   /** How the call has ended. */
@@ -149,8 +151,8 @@ export class Transfer {
       this.#fail('provider_answer_unusable', undefined, 101);
     });
     sent.once('response', (incoming) => {
-      // The server timed out an idle keep-alive connection. @see RFC 9110 §15.5.9
-      if (incoming.statusCode === 408 && sent.reusedSocket) this.#tryAgain();
+      // The server timed out an idle keep-alive connection. Without another attempt, it is the answer. @see RFC 9110 §15.5.9
+      if (incoming.statusCode === 408 && sent.reusedSocket && this.#attempts.length > 0) this.#tryAgain();
       else this.#onResponse(incoming);
     });
     return sent;
@@ -223,10 +225,11 @@ export class Transfer {
   #receive(receiver: 'client' | 'nobody'): void {
     const incoming = this.#incoming;
     this.#receiver = receiver;
-    // A small body has often come whole, with its head. So one write is enough.
-    const whole: Buffer | null = incoming?.complete ? incoming.read() : null;
-    incoming?.once('end', () => this.#onEnd(whole));
-    if (!incoming?.complete) incoming?.on('data', (chunk: Buffer) => this.#passDown(chunk));
+    if (incoming?.complete) {
+      // A small body has often come whole, with its head. So one write is enough. A read gives one chunk.
+      for (let chunk = incoming.read(); chunk !== null; chunk = incoming.read()) this.#held.push(chunk);
+    } else incoming?.on('data', (chunk: Buffer) => this.#passDown(chunk));
+    incoming?.once('end', () => this.#onEnd());
   }
 
   #passDown(chunk: Buffer): void {
@@ -234,21 +237,32 @@ export class Transfer {
     this.#downloaded += chunk.length;
     this.#patience?.renew(chunk.length);
     if (this.#downloaded > this.#call.mostBytes) this.#fail('provider_answer_unusable');
-    else if (this.#receiver === 'client' && !this.#call.request.client.write(chunk)) this.#incoming?.pause();
+    // A read may have ten thousand chunks. A write for each would hold up all other requests.
+    else if (this.#receiver === 'client' && this.#held.push(chunk) === 1) process.nextTick(() => this.#writeDown());
   }
 
-  #onEnd(rest: Buffer | null): void {
+  #writeDown(): void {
+    const bytes = this.#ending === undefined ? this.#takeHeld() : undefined;
+    if (bytes !== undefined && !this.#call.request.client.write(bytes)) this.#incoming?.pause();
+  }
+
+  #takeHeld(): Buffer | undefined {
+    const held = this.#held.splice(0);
+    return held.length > 1 ? Buffer.concat(held) : held[0];
+  }
+
+  #onEnd(): void {
     const isUploading = this.#upload !== undefined;
-    this.#complete(rest);
+    this.#complete();
     // The server has answered without reading the whole upload.
     if (isUploading) this.#sent?.destroy();
   }
 
-  #complete(rest: Buffer | null = null): void {
+  #complete(): void {
     if (this.#ending !== undefined) return;
     this.#settle('complete');
     this.#call.end('answered', this.#incoming?.statusCode);
-    if (this.#receiver === 'client') this.#endClient('complete', rest);
+    if (this.#receiver === 'client') this.#endClient('complete');
     this.#onEnding();
   }
 
@@ -264,10 +278,11 @@ export class Transfer {
   }
 
   /** Ends the client's response. One that is not complete breaks off, so that it does not seem complete. */
-  #endClient(ending: 'complete' | RelayError, rest: Buffer | null = null): void {
+  #endClient(ending: 'complete' | RelayError): void {
     const { client } = this.#call.request;
+    const rest = this.#takeHeld();
     if (ending !== 'complete') client.destroy(ending);
-    else if (rest === null) client.end();
+    else if (rest === undefined) client.end();
     else client.end(rest);
   }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
@@ -156,6 +157,65 @@ describe('a streamed call', () => {
       expect(await outcomeOf(stream({ method }, gateway))).to.equal('provider_unreachable');
       expect(requests).to.equal(2);
     }
+    gateway.close();
+  });
+
+  it('passes on a body that has come whole in several chunks', async () => {
+    for (const chunks of [0, 1, 2, 100]) {
+      listener = ({ socket }) => {
+        const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+        socket.end(`${head}${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`);
+      };
+      expect(await text((await stream()).body)).to.equal('x'.repeat(chunks));
+    }
+  });
+
+  it('passes on many small chunks with few writes: one for each chunk would hold up everybody', async () => {
+    const chunks = 2_000;
+    const { promise: begun, resolve: begin } = Promise.withResolvers<Socket>();
+    listener = ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      begin(socket);
+    };
+    let writes = 0;
+    const body = new PassThrough({
+      transform(chunk, _, done) {
+        writes += 1;
+        done(null, chunk);
+      },
+    });
+    await stream({ client: body });
+    (await begun).end(`${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`);
+    expect(await text(body)).to.equal('x'.repeat(chunks));
+    expect(writes).to.be.below(chunks / 20);
+  });
+
+  it('waits for a response after a few that are not final, but not after any number of them', async () => {
+    for (const [count, outcome] of [
+      [20, 'answered'],
+      [2_000, 'provider_unreachable'],
+    ] as const) {
+      listener = ({ socket }) => {
+        const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count);
+        socket.end(`${interim}HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na`);
+      };
+      await stream()
+        .then(({ body }) => text(body))
+        .catch(() => {});
+      expect(seen.at(-1)?.outcome).to.equal(outcome);
+    }
+  });
+
+  it('passes on a 408 to what is sent only once, although its connection was kept', async () => {
+    const gateway = createUpstreamClient({ timeout: 10_000, concurrentCalls: 4, to: 'resource' });
+    const statuses = [200, 408];
+    listener = (_, response) => response.writeHead(statuses.shift() ?? 500).end('a');
+    for (const status of [200, 408]) {
+      await text((await stream({ method: 'POST' }, gateway)).body);
+      await setImmediate();
+      expect(seen.at(-1)).to.include({ outcome: 'answered', status });
+    }
+    expect(server.connections).to.equal(1);
     gateway.close();
   });
 

@@ -10,8 +10,8 @@ export interface Delivery {
   readonly requests: readonly string[];
   /** The document that says how to do this in a page of one's own. */
   readonly guide: string;
-  /** The script of its page, in `front-end/` (default: the one with the relay's client). */
-  readonly script?: 'contract.js' | 'cms.js';
+  /** The script of its page, in `front-end/`. */
+  readonly script: 'oauth.js' | 'session.js' | 'notes.js' | 'anyone.js' | 'contract.js' | 'cms.js';
   /** What its front end has in the configuration file, besides origin and page. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
@@ -31,6 +31,7 @@ export const deliveries = {
     lead: 'The page gets a code, and trades it for the token. No token is ever in an address. Use the relay’s client or any OAuth library.',
     requests: [start, callback, token, user],
     guide: 'docs/front-end.md#log-in-with-the-client',
+    script: 'oauth.js',
     settings: { 'token-delivery': 'code' },
   },
   session: {
@@ -40,6 +41,7 @@ export const deliveries = {
     lead: 'The relay keeps the token in a cookie that no script can read. The page never has one.',
     requests: ofSession,
     guide: 'docs/front-end.md#sessions',
+    script: 'session.js',
     settings: { 'token-delivery': 'session' },
   },
   access: {
@@ -49,6 +51,7 @@ export const deliveries = {
     lead: 'Only Ada may log in here. Log in with another name to see what a refused person reads.',
     requests: ofSession,
     guide: 'docs/access.md#what-happens',
+    script: 'session.js',
     settings: { 'token-delivery': 'session', 'error-delivery': 'page', allow: { users: ['ada'] } },
   },
   notes: {
@@ -58,6 +61,7 @@ export const deliveries = {
     lead: 'The page gets a token of the relay. It opens your own API and nothing else, and the API is told who you are.',
     requests: [start, callback, token, 'GET /auth/check/notes'],
     guide: 'docs/front-end.md#your-own-api',
+    script: 'notes.js',
     settings: { 'token-delivery': 'code', resources: ['notes'] },
   },
   contract: {
@@ -87,6 +91,7 @@ export const deliveries = {
     lead: 'This page is no front end of the relay. It registers itself, and the relay asks you first. Command lines and MCP clients log in this way.',
     requests: ['POST /auth/provider/register', start, 'POST /auth/provider/consent', callback, token, user],
     guide: 'docs/clients.md#programs-that-nobody-registered',
+    script: 'anyone.js',
     settings: { kind: 'native', clients: { registration: true } },
   },
 } as const satisfies Record<string, Delivery>;

@@ -7,14 +7,22 @@ import type { Delivery } from './deliveries.ts';
 import { createNotes, notesPath } from './notes.ts';
 import type { Steps } from './steps.ts';
 
-/** The files of the pages, by path. */
+/** What all pages share, by path. */
 const files = {
   '/style.css': commonStyle + readFileSync(new URL('./front-end/style.css', import.meta.url), 'utf8'),
   '/page.js': readFileSync(new URL('./front-end/page.js', import.meta.url), 'utf8'),
-  '/with-client.js': readFileSync(new URL('./front-end/with-client.js', import.meta.url), 'utf8'),
-  '/contract.js': readFileSync(new URL('./front-end/contract.js', import.meta.url), 'utf8'),
-  '/cms.js': readFileSync(new URL('./front-end/cms.js', import.meta.url), 'utf8'),
 };
+
+/** What each page runs and shows, for a relay at `usualRelay`. */
+const scripts = {
+  'oauth.js': readFileSync(new URL('./front-end/oauth.js', import.meta.url), 'utf8'),
+  'session.js': readFileSync(new URL('./front-end/session.js', import.meta.url), 'utf8'),
+  'notes.js': readFileSync(new URL('./front-end/notes.js', import.meta.url), 'utf8'),
+  'anyone.js': readFileSync(new URL('./front-end/anyone.js', import.meta.url), 'utf8'),
+  'contract.js': readFileSync(new URL('./front-end/contract.js', import.meta.url), 'utf8'),
+  'cms.js': readFileSync(new URL('./front-end/cms.js', import.meta.url), 'utf8'),
+};
+const usualRelay = 'http://localhost:8000';
 
 /**
  * Serves the front end of the demo: a page for each delivery, its files, the notes, and the requests to the relay.
@@ -24,7 +32,13 @@ const files = {
 export function createFrontEnd(relayUrl: string, pages: readonly Delivery[], steps: Steps): RequestListener {
   const relayOrigin = new URL(relayUrl).origin;
   const notes = createNotes(relayUrl);
-  const pageFiles = pages.map((page) => [page.path, pageOf(page, pages, relayUrl)] as const);
+  const pageFiles = pages.flatMap((page) => {
+    const script = scriptOf(page, relayOrigin);
+    return [
+      [page.path, pageOf(page, pages, relayUrl, script)],
+      [scriptPathOf(page), script],
+    ] as const;
+  });
   const served = new Map([...Object.entries(files), ...pageFiles]);
   const policy = `script-src 'self' ${relayOrigin}; style-src 'self'; connect-src 'self' ${relayOrigin}; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
   const headers = {
@@ -50,17 +64,20 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
 };
 
+const scriptPathOf = ({ name }: Delivery) => `/${name}.js`;
+
+/** The lines that a page of one's own would have. The page runs them, and shows them. */
+function scriptOf({ name, script }: Delivery, relayOrigin: string): string {
+  return scripts[script].replaceAll(usualRelay, relayOrigin).replace(/clientId: '\w+'/, `clientId: '${name}'`);
+}
+
 /** The page of a delivery: links to all pages, what its script fills in, the requests to come, and the script itself. */
-function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): string {
-  const { name, path: ownPath, lead, requests, guide, script = 'with-client.js', settings } = page;
+function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string, source: string): string {
+  const { name, path: ownPath, lead, requests, guide } = page;
   const links = pages.map(({ path, title }) => {
     const current = { markup: path === ownPath ? ' aria-current="page"' : '' };
     return html`<a href="${path}"${current}>${title}</a>`;
   });
-  // What page.js takes as `delivery`.
-  const what = settings['resources'] ? 'resource' : settings['token-delivery'];
-  const delivery = `${settings['kind'] ?? what ?? 'query'}`;
-  const [, source] = /^\/\/ #region shown\n(.*?)\n\/\/ #endregion$/ms.exec(files[`/${script}`]) ?? [];
   return html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -68,10 +85,10 @@ function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string): s
 <title>Login relay demo</title>
 <meta name="login-relay" content="${relayUrl}">
 <meta name="client-id" content="${name}">
-<meta name="delivery" content="${delivery}">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/style.css">
-<script type="module" src="/${script}"></script>
+<script type="module" id="script" src="${scriptPathOf(page)}"></script>
+<script type="module" src="/page.js"></script>
 <header>
   <h1>See a login happen</h1>
   <p class="soft">Choose what you build and log in: the requests to the relay appear as they happen; those to come are grey.</p>
@@ -102,7 +119,8 @@ ${requests.map((request) => html`<li class="soft"><code>${request}</code></li>`)
 <section aria-labelledby="source">
   <h2 id="source">How this page does it</h2>
   <pre><code>${source}</code></pre>
-  <p class="soft">From <a href="/${script}">${script}</a>, which runs here.</p>
+  <p class="soft">These lines run here, and are all that a page needs. <a href="/page.js">page.js</a> shows the user and the
+  requests.</p>
 </section>
 <footer class="soft">Relay: ${relayUrl} · How to do this in your page: <code>${guide}</code></footer>
 </html>

@@ -64,16 +64,19 @@ describe('demo', () => {
     }
   });
 
-  it('shows lines of the script that each page runs', async () => {
-    await withDemo(async ({ frontEndUrl }) => {
+  it('shows the very lines that each page runs, which know nothing of the demo', async () => {
+    await withDemo(async ({ frontEndUrl, relayUrl }) => {
       for (const { path } of Object.values(deliveries)) {
         const page = await (await fetch(frontEndUrl + path)).text();
-        const [, script] = /<script type="module" src="(.*?)"/.exec(page) ?? [];
+        const [, script] = /<script type="module" id="script" src="(.*?)"/.exec(page) ?? [];
         const [, lines = ''] = /<pre><code>(.+?)<\/code>/s.exec(page) ?? [];
         const entities = { '&gt;': '>', '&lt;': '<', '&amp;': '&', '&#39;': "'", '&quot;': '"' };
         const source = Object.entries(entities).reduce((text, pair) => text.replaceAll(...pair), lines);
         expect(source).to.not.equal('');
-        expect(await (await fetch(frontEndUrl + script)).text()).to.contain(source);
+        expect(await (await fetch(frontEndUrl + script)).text()).to.equal(source);
+        const imported = [...source.matchAll(/from '(.*?)'/g)].map(([, from]) => from);
+        expect([`${relayUrl}/client.js`, './page.js']).to.include.members(imported);
+        expect(source).not.to.contain('localhost:8000');
       }
     });
   });

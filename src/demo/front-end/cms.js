@@ -1,52 +1,38 @@
-// CMS popup: what Decap CMS and Sveltia CMS do to log in.
-import { clientId, provider, relay, run, userOf } from './page.js';
+import { fail, greet } from './page.js'; // They show a user, and an error.
 
-/** The name of the CMS's backend. The relay's messages carry it. */
-const backend = 'github';
-const relayOrigin = new URL(relay).origin;
-
-run({
-  async begin() {},
-
-  async findUser() {
-    const token = sessionStorage.getItem('cms-token');
-    return token ? await userOf(token) : undefined;
-  },
-
-  async logIn() {
-    sessionStorage.setItem('cms-token', await tokenFromPopup());
-  },
-
-  async logOut() {
-    sessionStorage.removeItem('cms-token');
-  },
-});
-
-async function tokenFromPopup() {
-  const [, outcome, json = '{}'] = /^authorization:\w+:(success|error):(.+)$/.exec(await resultOfPopup()) ?? [];
-  const { token, message } = JSON.parse(json);
-  if (outcome === 'success') return token;
-  throw new Error(message ?? 'The relay’s answer could not be read.');
-}
-
-// #region shown
-/** Opens the popup, and repeats its greeting. It then posts the result. */
-async function resultOfPopup() {
-  const query = new URLSearchParams({ provider: backend, site_id: location.hostname });
-  const url = `${relay}/auth/${provider}/${clientId}?${query}`;
-  const popup = open(url, 'login', 'popup,width=560,height=720');
-  if (popup === null) throw new Error('The browser has blocked the popup.');
-  return await new Promise((resolve) => {
-    addEventListener('message', function listen({ origin, source, data }) {
-      if (origin !== relayOrigin || source !== popup) return;
-      if (data === `authorizing:${backend}`) {
-        popup.postMessage(data, relayOrigin);
-        return;
-      }
-      removeEventListener('message', listen);
-      popup.close();
-      resolve(String(data));
-    });
+// What Decap CMS and Sveltia CMS do: open a popup, repeat its greeting, and take the
+// result that it posts.
+document.getElementById('login').onclick = () => {
+  const relay = 'http://localhost:8000';
+  const address = `${relay}/auth/provider/cms?provider=github&site_id=${location.hostname}`;
+  const popup = open(address, 'login', 'popup,width=560,height=720');
+  addEventListener('message', function listen({ origin, source, data }) {
+    if (origin !== relay || source !== popup) return;
+    if (data === 'authorizing:github') {
+      popup.postMessage(data, relay);
+      return;
+    }
+    removeEventListener('message', listen);
+    popup.close();
+    const [, outcome, json] = /^authorization:github:(success|error):(.+)$/.exec(data);
+    const { token, message } = JSON.parse(json);
+    if (outcome === 'error') fail(new Error(message));
+    else sessionStorage.setItem('cms-token', token);
+    findUser().then(greet, fail);
   });
+};
+document.getElementById('logout').onclick = () => {
+  sessionStorage.removeItem('cms-token');
+  greet(null);
+};
+
+// A CMS asks its provider. The demo's provider answers through the relay.
+async function findUser() {
+  const token = sessionStorage.getItem('cms-token');
+  if (!token) return null;
+  const headers = { Authorization: `Bearer ${token}` };
+  const answer = await fetch('http://localhost:8000/api/user?provider=provider', { headers });
+  return answer.ok ? await answer.json() : null;
 }
-// #endregion
+
+findUser().then(greet, fail);

@@ -1,51 +1,35 @@
-// The contract: the token comes back in the address of the page.
-import { clientId, provider, relay, run, userOf } from './page.js';
+import { fail, greet } from './page.js'; // They show a user, and an error.
 
-// Do this first: the token must not stay in the address bar or the history.
-const address = new URL(location.href);
-const [token, state] = ['access_token', 'state'].map((name) => address.searchParams.get(name));
-for (const name of ['access_token', 'state']) address.searchParams.delete(name);
-if (address.href !== location.href) history.replaceState(null, '', address);
+// Take the token out of the address first, so that it does not stay in the history.
+const { access_token: token, state } = Object.fromEntries(new URLSearchParams(location.search));
+if (token) history.replaceState(null, '', location.pathname);
 
-// #region shown
-function logIn() {
+// The state binds the token to a login of this tab. Without it, a link could log the
+// reader in as somebody else.
+if (token && state === sessionStorage.getItem('state')) sessionStorage.setItem('token', token);
+else if (token) fail(new Error('That login was not started in this tab, so it was not used.'));
+if (token) sessionStorage.removeItem('state');
+
+document.getElementById('login').onclick = () => {
   const fresh = crypto.randomUUID();
   sessionStorage.setItem('state', fresh);
-  const query = new URLSearchParams({ client_id: clientId, state: fresh });
-  location.assign(`${relay}/auth/${provider}?${query}`);
-  return new Promise(() => {}); // The browser leaves the page.
+  location.assign(`http://localhost:8000/auth/provider?client_id=contract&state=${fresh}`);
+};
+document.getElementById('logout').onclick = () => {
+  sessionStorage.removeItem('token');
+  greet(null);
+};
+
+async function findUser() {
+  const kept = sessionStorage.getItem('token');
+  if (!kept) return null;
+  const headers = { Authorization: `Bearer ${kept}` };
+  const answer = await fetch('http://localhost:8000/api/user?provider=provider', { headers });
+  const user = await answer.json();
+  if (answer.ok) return user;
+  // Any other failure may be temporary.
+  if (answer.status === 401) sessionStorage.removeItem('token');
+  throw new Error(`The relay says: ${user.detail}`);
 }
 
-async function begin() {
-  if (!token) return;
-  // The state binds the token to a login of this tab. Otherwise a forged link could log the reader
-  // in as somebody else, or out.
-  const expected = sessionStorage.getItem('state');
-  sessionStorage.removeItem('state');
-  if (expected === null || state !== expected) {
-    throw new Error('That login was not started in this tab, so it was not used.');
-  }
-  sessionStorage.setItem('token', token);
-}
-// #endregion
-
-run({
-  begin,
-  logIn,
-
-  async findUser() {
-    const kept = sessionStorage.getItem('token');
-    if (!kept) return undefined;
-    try {
-      return await userOf(kept);
-    } catch (error) {
-      // Only a refusal ends the login. Any other failure may be temporary.
-      if (error.cause === 401) sessionStorage.removeItem('token');
-      throw error;
-    }
-  },
-
-  async logOut() {
-    sessionStorage.clear();
-  },
-});
+findUser().then(greet, fail);

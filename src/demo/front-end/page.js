@@ -1,65 +1,35 @@
-// What the pages of all deliveries share: the settings, and what they show.
+// What the pages of all deliveries share: what they show. The script of each page logs in.
 
-const setting = (name) => document.querySelector(`meta[name="${name}"]`).content;
 const element = (id) => document.getElementById(id);
+const relay = document.querySelector('meta[name="login-relay"]').content;
+const clientId = document.querySelector('meta[name="client-id"]').content;
 
-/** The relay's address. */
-export const relay = setting('login-relay').replace(/\/$/, '');
-/** The provider's name in the relay's paths. */
-export const provider = 'provider';
-/** The name of this front end at the relay. */
-export const clientId = setting('client-id');
-/** How the page gets its token. `session`: it gets none. `resource`: one for an API. `native`: it registers itself. */
-export const delivery = setting('delivery');
-
-/**
- * Runs a page. What a delivery throws is for the reader.
- *
- * @param delivery.begin ends a login that comes back
- * @param delivery.findUser looks the person up, if somebody is logged in
- * @param delivery.onChange calls its listener with whether somebody is logged in, if another tab
- *   changes that
- */
-export async function run({ begin, findUser, logIn, logOut, onChange = () => {} }) {
-  /** Shows who is logged in after an action. An action that fails does not end an earlier login. */
-  async function showAfter(action) {
-    const problem = await action().then(
-      () => '',
-      ({ message }) => message,
-    );
-    try {
-      show(await findUser(), problem);
-    } catch ({ message }) {
-      show(undefined, problem || message);
-    }
-  }
-
-  element('login').addEventListener('click', () => showAfter(logIn));
-  element('logout').addEventListener('click', () => showAfter(logOut));
-  await showAfter(begin);
-  onChange((isLoggedIn) => {
-    if (isLoggedIn === element('in').hidden) showAfter(async () => {});
-  });
-}
-
-/** Shows who is logged in, if somebody is, and what is wrong. */
-export function show(user, problem = '') {
-  element('out').hidden = user !== undefined;
-  element('in').hidden = user === undefined;
+/** Shows who is logged in. @param user null: nobody */
+export function greet(user) {
+  element('out').hidden = user !== null;
+  element('in').hidden = user === null;
   element('name').textContent = user?.name ?? '';
   element('account').textContent = user?.login ?? '';
-  element('problem').hidden = problem === '';
-  element('problem').textContent = problem;
+  // Somebody who is not logged in may have to read why.
+  if (user !== null) showProblem('');
 }
 
-/** Looks up the user of a token. @throws an Error for the reader; its `cause` is the status */
-export async function userOf(token) {
-  const headers = { Authorization: `Bearer ${token}` };
-  const response = await fetch(`${relay}/api/user?provider=${provider}`, { headers });
-  const body = await response.json();
-  if (response.ok) return body;
-  throw new Error(`The relay says: ${body.detail}`, { cause: response.status });
+/** Shows what is wrong. An action that fails does not end an earlier login. */
+export function fail({ message }) {
+  element('out').hidden = !element('in').hidden;
+  showProblem(message);
 }
+
+function showProblem(text) {
+  element('problem').hidden = text === '';
+  element('problem').textContent = text;
+}
+
+element('login').addEventListener('click', () => showProblem(''));
+// Whether the script of the page could be loaded: it imports the relay's client.
+import(document.querySelector('#script').src).catch((error) =>
+  fail(error instanceof TypeError ? new Error(`The relay at ${relay} did not answer. Reload the page.`) : error),
+);
 
 const toCome = [...element('steps').children];
 

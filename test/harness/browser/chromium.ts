@@ -2,8 +2,16 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Browser, type BrowserContextOptions, chromium, type LaunchOptions, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type LaunchOptions,
+  type Page,
+} from 'playwright-core';
 import { needs } from '../system/needs.ts';
+import { startBrowser } from './start-browser.ts';
 
 /** The browser with all that it has. The headless shell keeps no pages for the back button. */
 export const wholeBrowser = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -17,6 +25,9 @@ const screenshots = process.env['SCREENSHOTS'];
 export const needsChromium = () => needs(`Chromium at ${executablePath} (or CHROMIUM)`, existsSync(executablePath));
 
 type Launch = Pick<LaunchOptions, 'args' | 'executablePath' | 'ignoreDefaultArgs'>;
+
+/** The most milliseconds that a page of a busy machine may take for an action. */
+const patience = 100_000;
 
 /** The browser of all suites of this process that want nothing special. It ends with the process. */
 let shared: Promise<Browser> | undefined;
@@ -46,27 +57,45 @@ export function useBrowser(special?: () => Launch): (options?: BrowserContextOpt
   return async (options) => {
     if (browser === undefined) throw new Error('Chromium has not started yet');
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(100_000);
+    context.setDefaultTimeout(patience);
     return await context.newPage();
   };
 }
 
 /** Launches Chromium, for a caller that closes it. */
 export async function launch({ args = [], ...others }: Launch = {}): Promise<Browser> {
-  return await chromium.launch({
-    executablePath,
-    ...others,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      ...args,
-    ],
-  });
+  const quiet = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
+  const options = { executablePath, timeout: patience, ...others, args: [...quiet, ...args] };
+  return await startBrowser(() => chromium.launch(options));
+}
+
+/**
+ * Launches the whole browser with a profile of its own, for a caller that closes it.
+ *
+ * @param profile its folder. Empty: a temporary one
+ */
+export async function launchWithProfile(
+  profile: string,
+  options: Pick<LaunchOptions, 'args' | 'headless'>,
+): Promise<BrowserContext> {
+  const all = { executablePath: wholeBrowser, timeout: patience, ...options };
+  const context = await startBrowser(() => chromium.launchPersistentContext(profile, all));
+  context.setDefaultTimeout(patience);
+  return context;
+}
+
+/** Stops the time of a new page and of the windows that it opens. `page.clock.runFor` lets some of it pass. */
+export async function stopTime(page: Page): Promise<void> {
+  await page.clock.install({ time: 0 });
+  await page.clock.pauseAt(3_600_000);
 }
 
 /** Saves a screenshot under that name in the directory `$SCREENSHOTS`, if it is set. */

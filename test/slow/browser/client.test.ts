@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type BrowserContext, chromium } from 'playwright-core';
-import { needsChromium, wholeBrowser } from '../../harness/browser/chromium.ts';
+import type { BrowserContext } from 'playwright-core';
+import { launchWithProfile, needsChromium } from '../../harness/browser/chromium.ts';
 import { authorize, useLoginSite } from '../../harness/relay/login-site.ts';
 
 const clientPage = readFileSync(new URL('../front-end/pages/client.html', import.meta.url), 'utf8');
@@ -21,8 +21,7 @@ describe('the browser client in Chromium', () => {
     const cookies = { profile: { cookie_controls_mode: 0, block_third_party_cookies: false } };
     mkdirSync(join(profile, 'Default'));
     writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(cookies));
-    browser = await chromium.launchPersistentContext(profile, {
-      executablePath: wholeBrowser,
+    browser = await launchWithProfile(profile, {
       args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP notes.test 127.0.0.1'],
     });
   });

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { askingProgram } from '../../clients/support/asking-program.ts';
-import { expectReadable, looks, needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import {
+  expectReadable,
+  looks,
+  needsChromium,
+  screenshot,
+  stopTime,
+  useBrowser,
+} from '../../harness/browser/chromium.ts';
 
 const { describe } = needsChromium();
 
@@ -33,8 +40,7 @@ describe('the consent page in Chromium', () => {
 
   /** The question, uncovered a moment ago, with the time in the hands of the test. */
   async function askedNow(options?: BrowserContextOptions): Promise<Page> {
-    const page = await asked(options, (one) => one.clock.install({ time: 0 }));
-    await page.clock.pauseAt(3_600_000);
+    const page = await asked(options, stopTime);
     await uncover(page);
     return page;
   }
@@ -58,6 +64,7 @@ describe('the consent page in Chromium', () => {
 
   it('does not take the second click of a double click on a window above it', async () => {
     const page = await openPage();
+    await stopTime(page);
     await page.goto(atProvider('/attack'));
     const [above] = await Promise.all([page.waitForEvent('popup'), page.evaluate(`void open('/attack')`)]);
     await above.waitForLoadState();
@@ -71,7 +78,7 @@ describe('the consent page in Chromium', () => {
     const box = await button(page).boundingBox();
     const x = (box?.x ?? 0) + 5;
     const y = (box?.y ?? 0) + 5;
-    await page.waitForTimeout(1100);
+    await page.clock.runFor(1100);
     await Promise.all([above.waitForEvent('close'), above.mouse.click(x, y).catch(() => {})]);
     await page.mouse.click(x, y);
     await expectAsked(page);
@@ -84,9 +91,9 @@ describe('the consent page in Chromium', () => {
     await movePointer(page);
     await expectTooEarly(page);
     await page.clock.runFor(200);
-    const resized = page.evaluate(`new Promise((done) => addEventListener('resize', done)).then(() => {})`);
+    await page.evaluate(`void (window.resized = new Promise((done) => addEventListener('resize', () => done())))`);
     await page.setViewportSize({ width: 700, height: 700 });
-    await resized;
+    await page.evaluate('resized');
     await movePointer(page);
     await expectTooEarly(page);
     await page.clock.runFor(1000);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { askingProgram } from '../../clients/support/asking-program.ts';
-import { needsChromium, screenshot, useBrowser } from '../../harness/browser/chromium.ts';
+import { needsChromium, screenshot, stopTime, useBrowser } from '../../harness/browser/chromium.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 
 const { describe } = needsChromium();
@@ -11,12 +11,6 @@ const button = (page: Page) => page.getByRole('button', { name: 'Continue' });
 const scrolled = async (page: Page) => Number(await page.evaluate('scrollY'));
 const unread = (page: Page) => page.getByText('This was not yet in view.');
 const done = (page: Page) => page.getByRole('heading', { name: 'You can close this page' }).waitFor();
-
-/** Stops the time of a page and of the windows that it opens. */
-async function stopTime(page: Page): Promise<void> {
-  await page.clock.install({ time: 0 });
-  await page.clock.pauseAt(3_600_000);
-}
 
 /** Resolves once the page has been at rest for two frames, so that its script knows of every jump. */
 async function rest(page: Page): Promise<void> {

@@ -3,9 +3,9 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type BrowserContext, chromium, type Worker } from 'playwright-core';
+import type { BrowserContext, Worker } from 'playwright-core';
 import { clientsRelay } from '../../clients/support/clients-relay.ts';
-import { needsChromium, wholeBrowser } from '../../harness/browser/chromium.ts';
+import { launchWithProfile, needsChromium } from '../../harness/browser/chromium.ts';
 import { granted } from '../../harness/browser/fake-browser.ts';
 import { projectRoot } from '../../harness/project/run.ts';
 import { redirect } from '../../harness/provider/provider-behaviours.ts';
@@ -57,8 +57,7 @@ describe('the browser extension of the examples, in Chromium', () => {
     const background = await readFile(`${folder}/background.js`, 'utf8');
     const own = background.replace('https://login.example.com', relay().address);
     await writeFile(`${folder}/background.js`, `${own}\nself.logIn = logIn;\n`);
-    const context = await chromium.launchPersistentContext('', {
-      executablePath: wholeBrowser,
+    const context = await launchWithProfile('', {
       headless: false,
       args: ['--headless=new', '--no-sandbox', `--disable-extensions-except=${folder}`, `--load-extension=${folder}`],
     });

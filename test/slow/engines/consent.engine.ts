@@ -1,10 +1,17 @@
 import { expect } from 'chai';
 import { askingProgram } from '../../clients/support/asking-program.ts';
-import { patience, type Tab } from './engine.ts';
+import { type Tab, until } from './engine.ts';
 import { engines, useEngine } from './engines.ts';
 
 const scope = 'read:user user:email read:org repo offline_access';
-const seconds = (count: number) => new Promise((resolve) => setTimeout(resolve, count * 1000));
+
+/** What the page makes of a press: it sends the answer, asks for a second, or shows what was not yet in view. */
+type Verdict = 'sent' | 'too early' | 'unread';
+
+/** Counts the presses on *Continue* that do not answer. */
+const count = `void (document.title = '0', addEventListener('click', ({ target }) => {
+  if (target.value !== 'confirmed') document.title = Number(document.title) + 1;
+}))`;
 
 for (const engine of engines) {
   describe(`the question about a program in ${engine.name}`, () => {
@@ -14,39 +21,52 @@ for (const engine of engines) {
     async function asked(width: number, height: number): Promise<Tab> {
       const tab = await openTab();
       await tab.open(await program().question());
-      await tab.resize(width, height);
       await tab.shows('h1', 'Let a program log in as you?');
+      await tab.resize(width, height);
+      // WebKitGTK reports the size of the window later, and the window has bars.
+      await until('the page has its size', async () => {
+        const inner = Number(await tab.value('innerHeight'));
+        return inner <= height && inner > height - 200;
+      });
+      await tab.value(count);
       return tab;
     }
 
-    const isAnswered = async (tab: Tab) => (await tab.url()).startsWith(program().redirectUri);
-
     /** Presses *Continue* as a person does who uses the keyboard, after a second. */
-    async function pressContinue(tab: Tab): Promise<void> {
-      await seconds(1.2);
-      await tab.press('Tab');
+    async function pressContinue(tab: Tab): Promise<Verdict> {
+      const isTooEarly = () => tab.value(`!document.querySelector('#too-early').hidden`);
+      const before = Number(await tab.value('document.title'));
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      // After a press that was too early, *Continue* still has the focus.
+      if (!(await isTooEarly())) await tab.press('Tab');
       await tab.press('Enter');
+      let isSent = false;
+      await until('the page takes the press, or says why it does not', async () => {
+        isSent = new URL(await tab.url()).searchParams.has('code');
+        return isSent || Number(await tab.value('document.title')) > before;
+      });
+      if (isSent) return 'sent';
+      return (await isTooEarly()) ? 'too early' : 'unread';
+    }
+
+    /** The same once the page is quiet: a busy machine may tell the page of its size or its window later. */
+    async function pressInTime(tab: Tab): Promise<Verdict> {
+      let verdict = await pressContinue(tab);
+      for (let presses = 1; presses < 20 && verdict === 'too early'; presses += 1) verdict = await pressContinue(tab);
+      return verdict;
     }
 
     it('takes the first press if all of it is in view', async () => {
-      const tab = await asked(800, 1000);
-      await pressContinue(tab);
-      await tab.arrives(program().redirectUri);
+      expect(await pressInTime(await asked(800, 1000))).to.equal('sent');
     });
 
     it('takes no first press in a low window, and shows what is left until all was in view', async () => {
       const tab = await asked(420, 300);
-      // WebKitGTK reports the size of the window later.
-      await seconds(1);
-      await pressContinue(tab);
+      expect(await pressInTime(tab)).to.equal('unread');
       await tab.shows('#unread', 'This was not yet in view.');
-      expect(await isAnswered(tab)).to.equal(false);
-      const deadline = performance.now() + patience;
-      while (!(await isAnswered(tab)) && performance.now() < deadline) {
-        await pressContinue(tab);
-        await seconds(0.5);
-      }
-      await tab.arrives(program().redirectUri);
+      let verdict: Verdict = 'unread';
+      for (let presses = 0; presses < 30 && verdict !== 'sent'; presses += 1) verdict = await pressInTime(tab);
+      expect(verdict).to.equal('sent');
     });
   });
 }

@@ -13,6 +13,8 @@ export interface Tab {
   press(key: 'Tab' | 'Enter'): Promise<void>;
   /** Gives the page this size, as near as the window can. */
   resize(width: number, height: number): Promise<void>;
+  /** The value of a JavaScript expression in the page. Rejects while the page changes. */
+  value(expression: string): Promise<unknown>;
   url(): Promise<string>;
   /** The back button. */
   back(): Promise<void>;
@@ -42,11 +44,17 @@ export interface Engine {
 /** The time in milliseconds that a page may take for an action. */
 export const patience = 100_000;
 
-/** Resolves once the condition holds. */
+/** Resolves once the condition holds. It may fail meanwhile, because the page changes. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + patience;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`in vain: ${what}`);
+  let cause: unknown;
+  const isSo = () =>
+    holds().catch((error) => {
+      cause = error;
+      return false;
+    });
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`in vain: ${what}`, { cause });
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }

@@ -1,4 +1,5 @@
 import puppeteer, { type Browser, type LaunchOptions, type Page } from 'puppeteer-core';
+import { startBrowser } from '../../harness/browser/start-browser.ts';
 import { type Engine, patience, type Tab, until } from './engine.ts';
 
 /** Chromium, over its own protocol. */
@@ -20,11 +21,8 @@ function engine(name: string, options: LaunchOptions): Engine {
     name,
     hostsOfSite: ['app.site.localhost', 'login.site.localhost'],
     async start() {
-      browser = await puppeteer.launch({
-        ...options,
-        acceptInsecureCerts: true,
-        timeout: patience,
-      });
+      const all = { ...options, acceptInsecureCerts: true, timeout: patience };
+      browser = await startBrowser(() => puppeteer.launch(all));
     },
     async newVisitor() {
       if (browser === undefined) throw new Error(`${name} has not started`);
@@ -66,9 +64,7 @@ function tab(page: Page): Tab {
     },
     async shows(selector, text) {
       await until(`${selector} shows ${text}`, async () => {
-        const shown: unknown = await page
-          .evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText`)
-          .catch(() => undefined);
+        const shown = await page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText`);
         return `${shown}`.includes(text);
       });
     },
@@ -77,6 +73,7 @@ function tab(page: Page): Tab {
       await page.keyboard.press(key);
     },
     resize: (width, height) => page.setViewport({ width, height }),
+    value: (expression) => page.evaluate(expression),
     // The address that the driver knows may be an earlier one.
     url: async () => `${await page.evaluate('location.href')}`,
     back: async () => void (await page.evaluate('void setTimeout(() => history.back())')),

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { Builder, By, Capabilities, Key, type WebDriver } from 'selenium-webdriver';
+import { Builder, By, Capabilities, error, Key, type WebDriver } from 'selenium-webdriver';
+import { startBrowser } from '../../harness/browser/start-browser.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { type Engine, type Tab, until } from './engine.ts';
 
@@ -18,21 +19,18 @@ export const webkit: Engine = {
     });
     service.on('error', () => {});
     await until('WebKitWebDriver answers', async () => {
-      const answered = await fetch(`http://127.0.0.1:${port}/status`).catch(() => undefined);
-      return answered?.ok === true;
+      const { ok } = await fetch(`http://127.0.0.1:${port}/status`);
+      return ok;
     });
   },
   async newVisitor() {
-    const driver = await new Builder()
-      .usingServer(`http://127.0.0.1:${port}`)
-      .withCapabilities(
-        new Capabilities({
-          browserName: 'MiniBrowser',
-          acceptInsecureCerts: true,
-          'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] },
-        }),
-      )
-      .build();
+    const capabilities = new Capabilities({
+      browserName: 'MiniBrowser',
+      acceptInsecureCerts: true,
+      'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] },
+    });
+    const builder = new Builder().usingServer(`http://127.0.0.1:${port}`).withCapabilities(capabilities);
+    const driver = await startBrowser(async () => await builder.build());
     // A page whose loading does not go on is opened again.
     await driver.manage().setTimeouts({ pageLoad: 10_000 });
     const inTurn = turns();
@@ -79,6 +77,11 @@ function turns(): InTurn {
   };
 }
 
+/** A click counts although the page that it opens is still loading. Another one might press what that page has. */
+function ignoreSlowPage(reason: unknown): void {
+  if (!(reason instanceof error.TimeoutError)) throw reason;
+}
+
 function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
   const here: InTurn = (task) =>
     inTurn(async () => {
@@ -90,8 +93,7 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
     return element !== undefined && (await element.isDisplayed()) ? element : undefined;
   };
   /** Retries while the page changes. */
-  const eventually = (what: string, act: () => Promise<boolean>) =>
-    until(what, () => here(() => act().catch(() => false)));
+  const eventually = (what: string, act: () => Promise<boolean>) => until(what, () => here(act));
   return {
     open: (url) =>
       eventually(`${url} is loaded`, async () => {
@@ -101,7 +103,7 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
     click: (selector) =>
       eventually(`${selector} is clicked`, async () => {
         const element = await find(selector);
-        await element?.click();
+        await element?.click().catch(ignoreSlowPage);
         return element !== undefined;
       }),
     type: (selector, text) =>
@@ -123,6 +125,7 @@ function tab(driver: WebDriver, handle: string, inTurn: InTurn): Tab {
           .perform(),
       ),
     resize: (width, height) => here(async () => void (await driver.manage().window().setRect({ width, height }))),
+    value: (expression) => here(() => driver.executeScript(`return ${expression}`)),
     url: () => here(() => driver.getCurrentUrl()),
     back: () => here(() => driver.navigate().back()),
     arrives: (url) => eventually(`${url} opens`, async () => (await driver.getCurrentUrl()).startsWith(url)),

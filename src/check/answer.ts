@@ -7,11 +7,11 @@ import { explainCall, type Unreached } from './unreached.ts';
 
 /** Makes one call: its answer, or why there is none. */
 export function ask(context: CheckContext, request: UpstreamRequest): Promise<UpstreamResponse | Unreached> {
-  return answerOf(context, request.url, (observe) => context.client.call(request, observe));
+  return callOrExplain(context, request.url, (observe) => context.client.call(request, observe));
 }
 
 /** What a call gives, or, from what its observer has seen, why it gives nothing. */
-export async function answerOf<Answer>(
+export async function callOrExplain<Answer>(
   context: CheckContext,
   url: string | URL,
   call: (observe: ObserveCall) => Promise<Answer>,

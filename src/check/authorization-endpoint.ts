@@ -24,8 +24,8 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
   const url = requestUrl(context, usesPkce);
   const answer = await open(context, url);
   if ('fix' in answer) return [judgeUnreached(answer, url)];
-  const fault = faultOf(answer, url, context);
-  const otherFault = await findFault(context, requestUrl(context, !usesPkce));
+  const fault = judgeAnswer(answer, url, context);
+  const otherFault = await tryRequest(context, requestUrl(context, !usesPkce));
   if (fault?.verdict === 'problem' && otherFault === undefined) {
     return [
       provider.pkce
@@ -34,7 +34,7 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
     ];
   }
   if (fault?.verdict === 'problem') {
-    const isTooLong = (await findFault(context, requestUrl(context, usesPkce, madeUp))) === undefined;
+    const isTooLong = (await tryRequest(context, requestUrl(context, usesPkce, madeUp))) === undefined;
     return [isTooLong ? stateIsTooLong : fault];
   }
   if (fault !== undefined) return [fault];
@@ -72,9 +72,9 @@ async function open(context: ProviderContext, url: string) {
   return await get(context, url, { ...(agent && { 'user-agent': agent }), accept: 'text/html' });
 }
 
-async function findFault(context: ProviderContext, url: string): Promise<Finding | undefined> {
+async function tryRequest(context: ProviderContext, url: string): Promise<Finding | undefined> {
   const answer = await open(context, url);
-  return 'fix' in answer ? judgeUnreached(answer, url) : faultOf(answer, url, context);
+  return 'fix' in answer ? judgeUnreached(answer, url) : judgeAnswer(answer, url, context);
 }
 
 /** Only browsers go to this endpoint, so it need not be reachable from here, unless it fails for all of them. */
@@ -89,7 +89,7 @@ function judgeUnreached(unreached: Unreached, url: string): Finding {
 const longestCode = 100;
 
 /** Says what is wrong with an answer to the authorization request; undefined if nothing shows. */
-function faultOf(answer: UpstreamResponse, url: string, context: ProviderContext): Finding | undefined {
+function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderContext): Finding | undefined {
   const { registration, describe } = context;
   const { callbackUri } = registration;
   const { status, body } = answer;

@@ -9,7 +9,7 @@ import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts
 
 export type ResourceConfig = Config['resources'][number];
 
-type Naming = ReturnType<typeof namingOf>;
+type Naming = ReturnType<typeof createNaming>;
 
 /** The settings of an entry of `providers`. */
 export type ProviderSetting = keyof ValuesAt<'providers'> & string;
@@ -27,7 +27,7 @@ export interface ProviderContext extends CheckContext {
 }
 
 /** Names the settings of one login for people. With flags alone there is only one of each, which has no name in a file. */
-export function namingOf({ relay, registrations, frontEnds }: Readings, registration: string, frontEnd: string) {
+export function createNaming({ relay, registrations, frontEnds }: Readings, registration: string, frontEnd: string) {
   const owners = {
     relay,
     providers: registrations.find(({ name }) => name === registration) ?? registrations[0],

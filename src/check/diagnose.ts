@@ -11,7 +11,7 @@ import { checkAccess } from './access.ts';
 import { checkAddresses, checkBaseUrl, checkCallbackPath } from './addresses.ts';
 import { checkAuthorizationEndpoint, checkScope } from './authorization-endpoint.ts';
 import { checkCmsBaseUrl, cmsConfigs } from './cms.ts';
-import { type CheckContext, createCheckClient, namingOf, type ProviderContext } from './context.ts';
+import { type CheckContext, createCheckClient, createNaming, type ProviderContext } from './context.ts';
 import { checkDiscovery } from './discovery.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { checkFrontEnd } from './front-end.ts';
@@ -111,7 +111,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
   const described = new Map<string, Provider>();
   const { registrations, frontEnds } = config;
   const contextOf = (registration = registrations[0], frontEnd = frontEnds[0]): CheckContext => {
-    const naming = namingOf(readings, registration.name, frontEnd.name);
+    const naming = createNaming(readings, registration.name, frontEnd.name);
     return { ...naming, config, registration, frontEnd, client };
   };
 

@@ -46,7 +46,7 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   for (const form of new Set([configured, ...others])) {
     const answer = await request(form, registration.clientSecret);
     if ('fix' in answer) return endpoint.problem(answer.message, answer.fix);
-    const reading = readingOf(answer, fix);
+    const reading = readRefusal(answer, fix);
     readings.set(form, reading);
     if (reading === 'code' && !(form === configured && seeksOther)) break;
   }
@@ -54,13 +54,13 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   if (finding.verdict !== 'ok') return finding;
   // A provider that refuses only the code, even with a made-up secret, has not checked the secret.
   const answer = await request(configured, new Secret(madeUp));
-  return 'status' in answer && readingOf(answer, fix) === 'code'
+  return 'status' in answer && readRefusal(answer, fix) === 'code'
     ? unseen(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
 /** Reads what one answer refuses: a code is refused only after the client is accepted. */
-function readingOf(answer: UpstreamResponse, fix: string): Refusal | Finding {
+function readRefusal(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
   const { access_token, error, error_description, message } = parseTokenAnswer(answer.body) ?? {};

@@ -5,7 +5,7 @@ import { parseJsonObject } from '../oauth/json.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 import { isLoopback } from '../urls.ts';
 import { userAgent, version } from '../version.ts';
-import { answerOf } from './answer.ts';
+import { callOrExplain } from './answer.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import type { Unreached } from './unreached.ts';
@@ -167,7 +167,7 @@ async function hear(
   const client = new PassThrough();
   const headers = { 'user-agent': userAgent, ...request.headers };
   const holder = { session: '', address: undefined };
-  const heard = answerOf(context, request.url, async (observe) => {
+  const heard = callOrExplain(context, request.url, async (observe) => {
     const { response } = context.client.stream({ ...request, headers, holder, client }, observe);
     return await listenTo(await response, client);
   });

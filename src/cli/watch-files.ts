@@ -28,10 +28,10 @@ export function watchFiles(paths: readonly string[], onChange: () => void, inter
 
 /** What tells one version of all files from another. */
 function look(paths: readonly string[]): string {
-  return paths.map(versionOf).join();
+  return paths.map(readVersion).join();
 }
 
-function versionOf(path: string): string {
+function readVersion(path: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;

@@ -34,7 +34,7 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   if (attempt(() => createSecureContext({ cert: chain, key })) === undefined) {
     return fault('tlsCert', 'names a certificate that TLS refuses, for example because its key is too short');
   }
-  warnOf(certificate, reading);
+  warnOfCertificate(certificate, reading);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
@@ -48,7 +48,7 @@ function attempt<Result>(make: () => Result): Result | undefined {
 }
 
 /** Warns of a certificate that browsers will refuse. */
-function warnOf(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
+function warnOfCertificate(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');
   if (certificate.validFromDate > now) warn('tlsCert', 'names a certificate that is not valid yet');

@@ -9,26 +9,26 @@ import * as rules from './checks/relay.ts';
 import { checkResources, resourceConfig } from './checks/resources.ts';
 import { checkSeveral } from './checks/several.ts';
 import { readStateCheck, warnOfMissingKey, warnWithoutState } from './checks/state.ts';
-import { placedTexts } from './fault.ts';
+import { createPlacedTexts } from './fault.ts';
 import { type ReadConfigFile, readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readPages } from './pages.ts';
 import { readProvider } from './provider.ts';
 import type { Shared } from './reading.ts';
 import {
-  checked,
   completeValues,
   createReadings,
   mapped,
   type Readings,
   type RegistrationReading,
+  requireChecked,
 } from './readings.ts';
 import { readClientSecret } from './secrets.ts';
 import { options } from './settings/settings.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import { readEnvironment } from './sources.ts';
 
-/** The whole configuration, checked. */
+/** The whole configuration, requireChecked. */
 export type Config = ConfigReading['config'];
 
 /** The relay as a client at one provider. */
@@ -49,23 +49,23 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
  */
 export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
-  const faults = placedTexts();
-  const warnings = placedTexts();
+  const faults = createPlacedTexts();
+  const warnings = createPlacedTexts();
   const file = readConfigFile(given, given.readFile, faults, warnings);
   const readings = createReadings({ ...given, faults, warnings }, file);
 
   const found = check(readings, file);
   const proxy = readEnvironment(given, faults.add);
-  faults.throwIfAny();
+  faults.expectNone();
 
   const { path, secrets } = found.keyFile;
   const keySecrets = secrets ?? (path === undefined ? undefined : createKeyFile(readings.relay, path));
   if (!keySecrets) warnOfMissingKey(readings);
   // The key file is created only if everything else is right. That can fail, too.
-  faults.throwIfAny();
+  faults.expectNone();
 
   return {
-    config: { ...configOf(readings, found), keySecrets, proxy },
+    config: { ...assembleConfig(readings, found), keySecrets, proxy },
     /** What works but should be fixed. */
     warnings: warnings.inOrder(),
     readings,
@@ -138,7 +138,7 @@ function pathsConfig(reading: RegistrationReading, all: readonly RegistrationRea
 }
 
 /** What the relay is made of. Call it only if no fault was reported. */
-function configOf({ relay, registrations, resources, frontEnds }: Readings, found: ReturnType<typeof check>) {
+function assembleConfig({ relay, registrations, resources, frontEnds }: Readings, found: ReturnType<typeof check>) {
   const { baseUrl } = relay;
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host, metricsNames: names = [] } = settings;
@@ -160,9 +160,9 @@ function configOf({ relay, registrations, resources, frontEnds }: Readings, foun
       /** The word in its paths: `/auth/<name>`. */
       name: reading.name,
       clientId: completeValues(reading).clientId,
-      clientSecret: checked(found.clientSecrets[index]),
-      provider: checked(found.providers[index]),
-      stateCheck: checked(found.stateChecks[index]),
+      clientSecret: requireChecked(found.clientSecrets[index]),
+      provider: requireChecked(found.providers[index]),
+      stateCheck: requireChecked(found.stateChecks[index]),
       /** Who may log in. Undefined: everybody. */
       allow: allowOf(reading),
     })),

@@ -57,7 +57,7 @@ export const didYouMean = (close: string | undefined): string =>
  *
  * @param what a kind of entry, such as `provider`
  */
-export function entryNamed(
+export function findEntry(
   name: string,
   known: readonly string[],
   what: string,
@@ -85,9 +85,9 @@ export function describePlace(path: string, position: Position | undefined): str
 }
 
 /** Gathers faults or warnings, each once. */
-export type PlacedTexts = ReturnType<typeof placedTexts>;
+export type PlacedTexts = ReturnType<typeof createPlacedTexts>;
 
-export function placedTexts() {
+export function createPlacedTexts() {
   const places = new Map<string, Position>();
   /** The texts in the order of the file. */
   const inOrder = (): readonly string[] =>
@@ -99,7 +99,7 @@ export function placedTexts() {
     },
     inOrder,
     /** @throws {ConfigError} if there are any */
-    throwIfAny(): void {
+    expectNone(): void {
       if (places.size > 0) throw new ConfigError(inOrder());
     },
   };

@@ -25,7 +25,7 @@ const otherEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 
 /** Reads the provider of a registration, and checks what it was given. Undefined after a fault, if nothing is known. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
-  const known = settingsOf(reading);
+  const known = assembleProvider(reading);
   const provider = known && withPerson(known, reading);
   const { values, describe, fault } = reading;
   for (const setting of [...endpoints, ...otherEndpoints]) {
@@ -81,7 +81,7 @@ function answersAt(given: Endpoints): Partial<Provider> {
 }
 
 /** Puts a provider together from a preset, an issuer and what the registration itself gives. Undefined after a fault. */
-function settingsOf(reading: RegistrationReading): ProviderSettings | undefined {
+function assembleProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const { relay, values, sourceOf, describe, forbid } = reading;
   const { issuer, metadataUrl } = values;
   const given = givenProvider(values);
@@ -98,9 +98,9 @@ function settingsOf(reading: RegistrationReading): ProviderSettings | undefined 
   }
   const why = issuer === undefined ? `: it needs ${describe('issuer')}` : `: the relay knows this issuer`;
   reading.warnOfUnused(['metadataUrl'], why);
-  const filled = filledIn(preset.provider, {
-    host: placeholder('providerHost', preset.host, reading),
-    tenant: placeholder('providerTenant', preset.tenant, reading),
+  const filled = fillPlaceholders(preset.provider, {
+    host: readPlaceholder('providerHost', preset.host, reading),
+    tenant: readPlaceholder('providerTenant', preset.tenant, reading),
     clientId: encodeURIComponent(values.clientId ?? ''),
     baseUrl: relay.baseUrl,
     version,
@@ -178,8 +178,8 @@ function warnOfSecretInUrl(
   );
 }
 
-/** What fills a placeholder of a preset's URLs. Reports one that is given in vain, or missing. */
-function placeholder(
+/** What fills a readPlaceholder of a preset's URLs. Reports one that is given in vain, or missing. */
+function readPlaceholder(
   option: 'providerHost' | 'providerTenant',
   declared: Placeholder | undefined,
   { values, sourceOf, fault }: RegistrationReading,
@@ -192,13 +192,10 @@ function placeholder(
   return values[option] ?? declared?.default ?? '';
 }
 
-/** The provider of a preset, with every `{part}` of its texts filled in. */
-function filledIn<Value>(value: Value, parts: Readonly<Record<string, string>>): Value;
-function filledIn(value: unknown, parts: Readonly<Record<string, string>>): unknown {
-  if (typeof value === 'string') return value.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
-  if (Array.isArray(value)) return value.map((one) => filledIn(one, parts));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filledIn(one, parts)]));
+/** Fills every `{part}` in the texts of a preset's provider. */
+function fillPlaceholders(provider: Provider, parts: Readonly<Record<string, string>>): Provider {
+  const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
+  return JSON.parse(JSON.stringify(provider), (_key, value) => (typeof value === 'string' ? fill(value) : value));
 }
 
 /** What the settings of a registration say of its provider. */

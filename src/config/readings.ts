@@ -1,4 +1,4 @@
-import { entryNamed } from './fault.ts';
+import { findEntry } from './fault.ts';
 import type { FileSettings } from './file/entries.ts';
 import { describe, withSources } from './given.ts';
 import { readSecrets } from './key-file.ts';
@@ -27,7 +27,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     return reading;
   }
   /** The maps of the file, else one that flags and variables give. Both, or neither, is a fault. */
-  function mapsOf<At extends 'providers' | 'front-ends'>(level: At): readonly FileSettings<At>[] {
+  function readMaps<At extends 'providers' | 'front-ends'>(level: At): readonly FileSettings<At>[] {
     const maps = file?.inside[level];
     const outside = withSources(shared, level);
     const given = Object.keys(outside.values).map((name) => describe(outside, name));
@@ -39,7 +39,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   }
   const ofRelay = read(withSources(shared, 'relay', file));
   const relay = { ...ofRelay, baseUrl: baseUrlOf(ofRelay) };
-  const registrations = mapped(mapsOf('providers'), (map) => {
+  const registrations = mapped(readMaps('providers'), (map) => {
     const reading = read(map);
     const name = map.name ?? reading.values.pathName ?? '';
     return {
@@ -58,7 +58,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     const { provider, secretFile } = reading.values;
     const report = (message: string) => reading.fault('provider', message);
     const only = names.length === 1 ? names[0] : undefined;
-    const registration = provider ? entryNamed(provider, names, 'provider', report) : only;
+    const registration = provider ? findEntry(provider, names, 'provider', report) : only;
     const allow = map.inside.allow?.map(read)[0];
     const above = registrations.find(({ name }) => name === registration)?.allow;
     return {
@@ -75,14 +75,14 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       secrets: readSecrets(reading, secretFile, 'secretFile'),
     };
   });
-  const frontEnds = mapped(mapsOf('front-ends'), (map) => {
+  const frontEnds = mapped(readMaps('front-ends'), (map) => {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
     const report = (message: string) => reading.fault('providers', message);
     const { kind, providers, resources: named = [] } = reading.values;
     const isMachine = kind === 'machine';
     const ofMachine = resources.filter(({ name }) => named.includes(name)).flatMap((one) => one.registrations);
-    const asked = providers?.map((name) => entryNamed(name, names, 'provider', report) ?? name) ?? names;
+    const asked = providers?.map((name) => findEntry(name, names, 'provider', report) ?? name) ?? names;
     const usable = isMachine && ofMachine.length > 0 ? [...new Set(ofMachine)] : asked;
     return {
       ...reading,
@@ -127,7 +127,7 @@ export function completeValues<At extends Level>({ values }: Reading<At>): Compl
 }
 
 /** Asserts that a value is there, after all faults were reported. @throws {Error} if a fault was not reported */
-export function checked<Value>(value: Value | undefined): Value {
+export function requireChecked<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('a value is missing, but no fault was reported');
   return value;
 }
@@ -138,5 +138,5 @@ export function mapped<Element, Result>(
   change: (element: Element, index: number) => Result,
 ): readonly [Result, ...Result[]] {
   const [first, ...others] = elements.map(change);
-  return [checked(first), ...others];
+  return [requireChecked(first), ...others];
 }

@@ -62,7 +62,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
       ctx.cookies.set(cookie, browser, { path: '/authorize', sameSite: 'lax' });
       return answer(ctx, 200, page());
     }
-    const form = await formOf(ctx);
+    const form = await readForm(ctx);
     if (!has(form, { browser })) return answer(ctx, 400, 'Another browser started this login');
     if (has(form, { action: 'cancel' })) return respond({ error: 'access_denied' });
     const name = parseName(form.get('name') ?? '');
@@ -75,7 +75,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
 
   /** Reads a request of the client; undefined after refusing one without its credentials. @see RFC 6749 §2.3.1 */
   async function formOfClient(ctx: Context): Promise<URLSearchParams | undefined> {
-    const form = await formOf(ctx);
+    const form = await readForm(ctx);
     const { clientId: client_id, clientSecret: client_secret } = client;
     if (has(form, { client_id, client_secret })) return form;
     answer(ctx, 401, { error: 'invalid_client' });
@@ -146,7 +146,7 @@ function answer(ctx: Context, status: number, body: string | object): void {
 }
 
 /** The form in a body; empty if it is too long or breaks off. */
-async function formOf({ req }: Context): Promise<URLSearchParams> {
+async function readForm({ req }: Context): Promise<URLSearchParams> {
   const options = { limit: longestForm, encoding: 'utf8' } as const;
   return new URLSearchParams(await getRawBody(req, options).catch(() => ''));
 }

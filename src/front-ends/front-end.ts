@@ -91,7 +91,7 @@ export function audienceOfFrontEnd({ name, kind, origins, client }: Audience) {
 type Audience = Pick<FrontEndSettings, 'name' | 'kind' | 'origins' | 'client'>;
 
 /** A page or app that logs its users in at one registration. */
-export interface FrontEnd extends ReturnType<typeof frontEndOf> {
+export interface FrontEnd extends ReturnType<typeof assembleFrontEnd> {
   /**
    * The front end for one of its clients that have no entry of their own.
    *
@@ -110,7 +110,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
     reportMissingFields: missingFieldsReport(settings, context),
   };
   const create = (own: FrontEndSettings): FrontEnd => ({
-    ...frontEndOf(own, context, reports),
+    ...assembleFrontEnd(own, context, reports),
     forClient(client, redirectUris, keyRequired) {
       const { refreshPolicy: policy } = own;
       const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
@@ -124,7 +124,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
   return create(settings);
 }
 
-function frontEndOf(settings: FrontEndSettings, context: FrontEndContext, reports: Reports) {
+function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, reports: Reports) {
   const { name, origin, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = settings;
   const { registration, issuer, peekLogin, pages } = context;
   const isCms = tokenDelivery === 'cms';

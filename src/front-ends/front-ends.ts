@@ -86,7 +86,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
    *
    * @returns undefined if the start names no front end of these
    */
-  function ofPlainStart(ctx: Context): FrontEnd | undefined {
+  function findForPlainStart(ctx: Context): FrontEnd | undefined {
     // Nothing is to choose, and the contract's start ignores parameters that it does not know, such as client_id.
     if (isOnlyOne) return byDefault;
     const asked = named(ctx);
@@ -107,7 +107,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     grantTypes,
     /** The front ends that are machines. */
     machines: [...machines.values()],
-    machineNamed: (name: string | undefined): FrontEnd | undefined => machines.get(name),
+    findMachine: (name: string | undefined): FrontEnd | undefined => machines.get(name),
     isOnlyOne,
     origins,
     /** Whether requests with this `Origin` come from one of them. */
@@ -117,7 +117,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     clients,
     names: all.map(({ name }) => name),
     /** The front end of a login. @returns undefined if it is gone */
-    ofLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
+    findForLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
       const frontEnd = byName.get(name);
       if (oauth?.client === undefined) return frontEnd;
       return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);
@@ -129,7 +129,11 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
      *   changed since
      * @throws {RelayError} `client_id_wrong` or `client_expired`
      */
-    ofClient(id: string, redirectUriOf: (frontEnd: FrontEnd) => string | undefined, evenIfExpired = false): FrontEnd {
+    requireForClient(
+      id: string,
+      redirectUriOf: (frontEnd: FrontEnd) => string | undefined,
+      evenIfExpired = false,
+    ): FrontEnd {
       const known = byName.get(id) ?? ofFound(clients?.heldBy(id, evenIfExpired));
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
@@ -145,7 +149,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
      * @throws {RelayError} `client_expired`, or why the document of the client cannot be used
      * @see RFC 6749 §4.1.1
      */
-    async ofOAuthStart(ctx: Context) {
+    async findForOAuthStart(ctx: Context) {
       const asked = named(ctx);
       const { client_id: id } = claimedQuery(ctx);
       const frontEnd = asked ? asked.found : onlyForOAuth;
@@ -154,10 +158,10 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       const found = await clients?.find(id, ctx.req, () => expectNavigation(ctx));
       return { frontEnd: ofFound(found), client: found?.client };
     },
-    ofPlainStart,
+    findForPlainStart,
     /** The CMS that starts its logins at this address, and gets refresh tokens. */
     findCmsToRefresh(ctx: Context): FrontEnd | undefined {
-      const frontEnd = ofPlainStart(ctx);
+      const frontEnd = findForPlainStart(ctx);
       return frontEnd?.cmsBackend && frontEnd.refreshPolicy ? frontEnd : undefined;
     },
   };

@@ -27,7 +27,7 @@ export function forbidReading(ctx: Context): void {
 }
 
 /** Lets every page read a response that is the same for all, without credentials, also from a cache. */
-export function letAllPagesRead(ctx: Context): void {
+export function makePublic(ctx: Context): void {
   ctx.set(allowOrigin, '*');
   ctx.remove(allowCredentials);
   ctx.remove('Vary');
@@ -74,7 +74,7 @@ export function cors({ hasOrigin, all = false }: Readers): Handler {
  * Lets every page read the responses, and answers preflights. That gives nothing away: only a token opens what is here,
  * and a browser adds none by itself.
  */
-export const allowAllPages: Handler = async (ctx, next) => {
+export const gatewayCors: Handler = async (ctx, next) => {
   ctx.set(allowOrigin, '*');
   if (!isPreflight(ctx)) {
     ctx.set('Access-Control-Expose-Headers', [...exposedHeaders, 'Mcp-Session-Id'].join(','));

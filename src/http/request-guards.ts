@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
 /** Lets only these methods pass. OPTIONS lists them. Any other method is answered with 405. */
-export function methods(...names: string[]): Middleware {
+export function allowMethods(...names: string[]): Middleware {
   const headers = { Allow: [...names, 'OPTIONS'].join(', ') };
   return async (ctx, next) => {
     if (names.includes(ctx.method)) return next();
@@ -78,7 +78,7 @@ const schemeAndAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
  *
  * @see RFC 9112 §3.2
  */
-export function toOriginForm(ctx: Context, next: Next): Promise<void> {
+export function rewriteToOriginForm(ctx: Context, next: Next): Promise<void> {
   const { url } = ctx;
   // Callers never send a fragment. The URL parser would cut off everything after the `#`.
   if (url.includes('#')) throw new RelayError('bad_request');

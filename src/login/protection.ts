@@ -83,7 +83,7 @@ export function createLoginProtection(
       return { ...login, request, codeVerifier, nonce };
     },
     /** Ends a login that is too old, or from the future. @throws {RelayError} `state_expired` or `state_premature` */
-    checkAge(ctx: Context, { id, issuedAt }: Login): void {
+    expectFresh(ctx: Context, { id, issuedAt }: Login): void {
       const age = seconds() - issuedAt;
       if (age <= loginLifetime && age >= -clockSkew) return;
       cookies.finish(ctx, id);

@@ -88,7 +88,7 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
       return undefined;
     },
     /** Milliseconds since an outcome was left, by the clock of the server. */
-    async ageOf(name: string, { lifetime }: Sealed): Promise<number> {
+    async askAge(name: string, { lifetime }: Sealed): Promise<number> {
       const answer = await server.run(['PTTL', name]);
       const rest = Number(answer?.reply);
       // If the server does not say it, the outcome counts as new: it was found a moment ago.

@@ -67,10 +67,10 @@ interface LibraryClient {
 }
 
 /** A client of a server, of the primary that Sentinel names, or of a cluster. */
-export type RedisClient = ReturnType<typeof clientOf>;
+export type RedisClient = ReturnType<typeof wrapClient>;
 
 /** @param lossEvents the events after which the server may have lost what it remembers, if `isLoss` says so */
-function clientOf(
+function wrapClient(
   client: LibraryClient,
   run: (words: readonly string[]) => Promise<unknown>,
   lossEvents: readonly string[],
@@ -123,7 +123,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
     });
     const lossEvents = ['error', 'client-error', 'topology-change'];
     const run = (words: readonly string[]) => client.sendCommand(false, [...words]);
-    return clientOf(client, run, lossEvents, isOfPrimary);
+    return wrapClient(client, run, lossEvents, isOfPrimary);
   }
   if (kind === 'cluster') {
     const client = createCluster({
@@ -139,7 +139,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
         throw error;
       }
     };
-    return clientOf(client, run, ['error', 'node-error', 'node-disconnect']);
+    return wrapClient(client, run, ['error', 'node-error', 'node-disconnect']);
   }
   const [node] = nodes;
   const client = createClient({
@@ -156,7 +156,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
     client.destroy();
     throw new Error('CLUSTER the server is a node of a Cluster');
   };
-  return { ...clientOf(client, run, ['error', 'reconnecting']), open: connect };
+  return { ...wrapClient(client, run, ['error', 'reconnecting']), open: connect };
 }
 
 /** Whether an event of the Sentinel client is of the primary. Nothing is lost with a Sentinel or a replica. */

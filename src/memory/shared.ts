@@ -83,7 +83,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       const outcome = reply === null ? undefined : outcomes.open(name, reply);
       if (outcome !== undefined && isAnswer(outcome, how === 'waited')) {
         observe(how);
-        return { outcome, age: await outcomes.ageOf(name, outcome), how };
+        return { outcome, age: await outcomes.askAge(name, outcome), how };
       }
       if (reply !== null) {
         const taken = await server.run(wordsOf(replaceCommand(name, `${reply}`, lock, lockTime)));
@@ -116,7 +116,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       if (answer === undefined || answer.reply === null) return undefined;
       if (isLock(answer.reply)) return 'locked';
       const outcome = outcomes.open(name, answer.reply);
-      return outcome && { outcome, age: await outcomes.ageOf(name, outcome), how: 'repeated' };
+      return outcome && { outcome, age: await outcomes.askAge(name, outcome), how: 'repeated' };
     },
     /** Leaves something for the other relays. @param lifetime milliseconds */
     leave: (letter: string, key: string, outcome: Outcome, lifetime: number) =>

@@ -23,10 +23,10 @@ export interface Situation {
 /** Seconds: from a fast call on a keep-alive connection to the default timeout. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export type Makers = ReturnType<typeof makersOf>;
+export type Makers = ReturnType<typeof createMakers>;
 
 /** Make metrics of each kind. All names begin with `login_relay_`. */
-export function makersOf(registry: Registry, situation: () => Situation) {
+export function createMakers(registry: Registry, situation: () => Situation) {
   const common = (name: string, help: string, labelNames: readonly string[]) => ({
     name: `login_relay_${name}`,
     help,

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CountedLimit } from '../limits.ts';
 import type { UnreadableRequest } from '../server/unreadable-request.ts';
-import { labelOf, makersOf, memoryMetrics, relayMetrics, type Situation } from './metrics.ts';
+import { createMakers, labelOf, memoryMetrics, relayMetrics, type Situation } from './metrics.ts';
 import type { RequestRecord } from './request-log.ts';
 
 /** The limit that a request has hit, by its outcome. */
@@ -23,7 +23,7 @@ export function createMetrics(situation: () => Situation) {
   collectDefaultMetrics({ register: registry });
   // The library takes the data segment for the heap.
   registry.removeSingleMetric('process_heap_bytes');
-  const makers = makersOf(registry, situation);
+  const makers = createMakers(registry, situation);
   const metrics = relayMetrics(makers);
   const limitHit = (limit: CountedLimit | undefined): void => {
     if (limit !== undefined) metrics.limits.inc({ limit });

@@ -6,7 +6,7 @@ import { callersBehind } from '../http/subscriber.ts';
 import { matches } from '../origins/origin-pattern.ts';
 import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
-import { type EndpointContext, handlerOf } from './endpoint.ts';
+import { createHandler, type EndpointContext } from './endpoint.ts';
 
 /** Creates the paths that lead to the APIs of providers. @returns undefined if there are none */
 export function createApiPaths(
@@ -19,7 +19,7 @@ export function createApiPaths(
   const apiPaths = frontEnds.flatMap(({ name, origin, apis }) =>
     apis.map(({ url, ...api }) => ({
       path: api.path,
-      handle: handlerOf(
+      handle: createHandler(
         {
           path: api.path,
           // The name of all APIs in the log and in metrics.
@@ -36,7 +36,7 @@ export function createApiPaths(
     })),
   );
   if (apiPaths.length === 0) return undefined;
-  const find = finderOf(apiPaths);
+  const find = createPathFinder(apiPaths);
 
   return {
     has: (path: string): boolean => find(path) !== undefined,
@@ -52,7 +52,7 @@ export function createApiPaths(
  * Finds the entry that a path is at or below; if the entry's path ends with a slash, only below it. The time grows with
  * the slashes of the path, and not with the number of entries.
  */
-export function finderOf<Found extends { readonly path: string }>(all: readonly Found[]) {
+export function createPathFinder<Found extends { readonly path: string }>(all: readonly Found[]) {
   const byPath = new Map(all.map((one) => [one.path, one]));
   const longest = Math.max(...all.map(({ path }) => path.length));
   return (path: string): Found | undefined => {

@@ -3,10 +3,10 @@ import Koa from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import { closeIfUnread } from '../http/body.ts';
 import { type Handler, inOrder, type RequestState } from '../http/context.ts';
-import { letAllPagesRead, type Readers } from '../http/cors.ts';
+import { makePublic, type Readers } from '../http/cors.ts';
 import { type AnswerFailure, answering, errorResponder } from '../http/error-responder.ts';
 import { rateLimit } from '../http/rate-limit.ts';
-import { checkHeaders, toOriginForm, withoutBasePath } from '../http/request-guards.ts';
+import { checkHeaders, rewriteToOriginForm, withoutBasePath } from '../http/request-guards.ts';
 import { responseHeaders } from '../http/response-headers.ts';
 import { loggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
@@ -14,8 +14,8 @@ import { type RequestRecord, recordRequests } from '../observability/request-log
 import { namesInPath } from '../paths.ts';
 import { sendPassedBodies } from '../routes/pass-on.ts';
 import { createApiPaths } from './api-paths.ts';
-import { type Endpoint, type EndpointContext, handlerOf } from './endpoint.ts';
-import { type EndpointDependencies, endpointsOf } from './endpoints.ts';
+import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
+import { createEndpoints, type EndpointDependencies } from './endpoints.ts';
 import { createGateways } from './gateways.ts';
 import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
 
@@ -31,7 +31,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const { frontEnds, rateLimit: perMinute } = config;
   const rateLimits = perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
   const context: EndpointContext = { watchOrigins: watchOrigins(dependencies), rateLimits };
-  const endpoints = endpointsOf({ ...dependencies, rateLimits, watchStarts: watchStarts(dependencies) });
+  const endpoints = createEndpoints({ ...dependencies, rateLimits, watchStarts: watchStarts(dependencies) });
   const gateways = createGateways(
     config,
     served.flatMap(({ doors }) => doors),
@@ -59,8 +59,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   }
   if (apiPaths !== undefined) app.use(apiPaths.route);
   const others = endpoints.filter(({ isFrequent }) => !isFrequent);
-  app.use(routerOf(others, context).routes());
-  app.use(handlerOf(notFound(dependencies), context));
+  app.use(createRouter(others, context).routes());
+  app.use(createHandler(notFound(dependencies), context));
   return app;
 }
 
@@ -83,7 +83,7 @@ export function createKoa(
   app.use(responseHeaders(relay));
   app.use(errorResponder(otherwise));
   app.use(checkHeaders);
-  app.use(toOriginForm);
+  app.use(rewriteToOriginForm);
   return app;
 }
 
@@ -92,7 +92,7 @@ function routeFrequent(endpoints: readonly Endpoint[], context: EndpointContext,
   const frequent = endpoints.filter(({ isFrequent }) => isFrequent);
   const handlers = new Map(
     frequent.flatMap((endpoint) => {
-      const handle = handlerOf(endpoint, context);
+      const handle = createHandler(endpoint, context);
       return [endpoint.path, base + endpoint.path].map((path) => [path, handle] as const);
     }),
   );
@@ -100,12 +100,12 @@ function routeFrequent(endpoints: readonly Endpoint[], context: EndpointContext,
 }
 
 /** Compares the path of a request with those of the endpoints, once. */
-export function routerOf(endpoints: readonly Endpoint[], context: EndpointContext): Router<RequestState> {
+export function createRouter(endpoints: readonly Endpoint[], context: EndpointContext): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const endpoint of endpoints) {
     // The URL of a resource may have characters in its path that mean something to the router.
     const path = endpoint.path.replace(/[{}()[\]+?!:*\\]/g, '\\$&');
-    router.all(endpoint.includesBelow ? `${path}/{*below}` : path, handlerOf(endpoint, context));
+    router.all(endpoint.includesBelow ? `${path}/{*below}` : path, createHandler(endpoint, context));
   }
   return router;
 }
@@ -120,7 +120,7 @@ function notFound({ config, served }: Dependencies): Endpoint {
     readers: { hasOrigin, all: isGuessOfMetadata },
     isLimited: false,
     handle(ctx) {
-      if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) letAllPagesRead(ctx);
+      if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) makePublic(ctx);
       // A login may have started here before a reload removed its registration.
       const endsLogin = config.registrationsAreNamed && namesInPath(ctx.path).below === 'callback';
       if (!endsLogin) throw new RelayError('not_found');

@@ -1,7 +1,7 @@
 import type { Action, Context, Handler } from '../http/context.ts';
 import { inOrder } from '../http/context.ts';
 import { cors, type Readers } from '../http/cors.ts';
-import { methods } from '../http/request-guards.ts';
+import { allowMethods } from '../http/request-guards.ts';
 
 /** An address of the relay, with everything that is decided about a request before its handler runs. */
 export interface Endpoint {
@@ -40,7 +40,7 @@ export interface EndpointContext {
 }
 
 /** Puts together what an endpoint decides about its requests, once for all of them. */
-export function handlerOf(endpoint: Endpoint, { watchOrigins, rateLimits }: EndpointContext): Handler {
+export function createHandler(endpoint: Endpoint, { watchOrigins, rateLimits }: EndpointContext): Handler {
   const { action, readers, failures, guards = [], isLimited, isFrequent, handle } = endpoint;
   const route = endpoint.action && (endpoint.route ?? endpoint.path);
   const name: Handler = ({ state }: Context, next) => {
@@ -52,7 +52,7 @@ export function handlerOf(endpoint: Endpoint, { watchOrigins, rateLimits }: Endp
     name,
     ...(isFrequent ? [] : [watchOrigins(readers), cors(readers)]),
     failures,
-    endpoint.methods && methods(...endpoint.methods),
+    endpoint.methods && allowMethods(...endpoint.methods),
     ...guards,
     ...(isLimited ? rateLimits : []),
     handle,

@@ -4,7 +4,7 @@ import { createFrontEnds, type FrontEnds } from '../front-ends/front-ends.ts';
 import { type Context, claimedQuery, type Handler, inOrder } from '../http/context.ts';
 import type { Readers } from '../http/cors.ts';
 import { answerFailures, answerOAuthErrors, answerSessionFailures } from '../http/error-responder.ts';
-import { methods, refusePrefetch } from '../http/request-guards.ts';
+import { allowMethods, refusePrefetch } from '../http/request-guards.ts';
 import { checkPath, paths, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
 import { clientFiles } from '../routes/client.ts';
@@ -24,7 +24,7 @@ import { refuseSessions, type SessionRequests } from '../routes/session-requests
 import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
 import type { Endpoint } from './endpoint.ts';
-import { foreignPages, registrationsOfLookups } from './lookups.ts';
+import { createRegistrationFinder, foreignPages } from './lookups.ts';
 import { isGuessOfMetadata, noPages, pagesOfFrontEnds } from './readers.ts';
 import { type ServedPath, type ServedRegistration, type ServingContext, wordsOf } from './registrations.ts';
 import { resourceMetadataEndpoints } from './resource-metadata.ts';
@@ -46,7 +46,7 @@ export interface EndpointDependencies extends ServingContext {
  * The endpoints of a relay, in the order in which a path is compared with them. A resource that the relay stands in
  * front of is in `gateways.ts`, and the API of a provider in `api-paths.ts`: a request below their path belongs to them.
  */
-export function endpointsOf(dependencies: EndpointDependencies): readonly Endpoint[] {
+export function createEndpoints(dependencies: EndpointDependencies): readonly Endpoint[] {
   const { served } = dependencies;
   const everyPath = [...served, ...served.flatMap(({ others }) => others)];
   return [
@@ -70,7 +70,7 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
   const readers = pagesOfFrontEnds(config);
   const [onlyPage, second] = config.frontEnds.flatMap(({ frontendUrl }) => frontendUrl ?? []);
   const findRegistration = config.registrationsAreNamed
-    ? registrationsOfLookups(served, new URL(config.baseUrl))
+    ? createRegistrationFinder(served, new URL(config.baseUrl))
     : () => served[0].registration;
   const open = { methods: reading, readers, isLimited: false };
   return [
@@ -180,7 +180,7 @@ function registrationEndpoints(served: ServedPath, dependencies: EndpointDepende
     failures,
     action: 'start',
     isLimited: false,
-    handle: startOf(served, frontEnds, dependencies),
+    handle: createStart(served, frontEnds, dependencies),
   } as const;
   return [
     { ...start, path },
@@ -261,12 +261,16 @@ function enterRegistration({ registration, frontEnds }: ServedPath): Handler {
 }
 
 /** Where logins of these front ends start. A CMS also refreshes there, with another method and other failures. */
-function startOf(served: ServedPath, frontEnds: FrontEnds, { watchStarts, rateLimits }: EndpointDependencies): Handler {
+function createStart(
+  served: ServedPath,
+  frontEnds: FrontEnds,
+  { watchStarts, rateLimits }: EndpointDependencies,
+): Handler {
   const watch = served.registration.protection === undefined ? [] : [watchStarts];
-  const start = inOrder(methods('GET'), refusePrefetch, ...watch, startLogin(served, frontEnds));
+  const start = inOrder(allowMethods('GET'), refusePrefetch, ...watch, startLogin(served, frontEnds));
   const refresh = inOrder(
     answerOAuthErrors,
-    methods('GET', 'POST'),
+    allowMethods('GET', 'POST'),
     ...rateLimits,
     cmsTokenEndpoint(served, frontEnds),
   );
@@ -282,7 +286,7 @@ function startOfCmses(dependencies: EndpointDependencies): Endpoint[] {
     const { firstCms } = served.frontEnds;
     if (firstCms === undefined) return [];
     const { name } = served.registration;
-    const handle = inOrder(enterRegistration(served), startOf(served, createFrontEnds([firstCms]), dependencies));
+    const handle = inOrder(enterRegistration(served), createStart(served, createFrontEnds([firstCms]), dependencies));
     return [{ name, backend: firstCms.cmsBackend, handle }];
   });
   if (starts.length === 0) return [];

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { type Context, type Handler, inOrder } from '../http/context.ts';
-import { allowAllPages } from '../http/cors.ts';
+import { gatewayCors } from '../http/cors.ts';
 import { callersBehind } from '../http/subscriber.ts';
 import { warnOfFullGateway } from '../observability/occasional-warnings.ts';
 import { paths } from '../paths.ts';
@@ -11,7 +11,7 @@ import type { Door } from '../resources/door.ts';
 import type { Streams } from '../resources/streams.ts';
 import { type GatewayContext, gateway } from '../routes/gateway.ts';
 import { answerWithChallenge, resourceMetadataPaths } from '../routes/protected-resource.ts';
-import { finderOf } from './api-paths.ts';
+import { createPathFinder } from './api-paths.ts';
 
 interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
   readonly path: string;
@@ -40,7 +40,7 @@ export function createGateways(
     const { url, upstream } = door.resource;
     if (upstream === undefined) return [];
     const pass = gateway(door, upstream, context);
-    const handle = inOrder(answerWithChallenge(door.resource), allowAllPages, pass);
+    const handle = inOrder(answerWithChallenge(door.resource), gatewayCors, pass);
     const place = new URL(url);
     return [{ host: place.host, hostname: place.hostname, path: place.pathname, handle }];
   });
@@ -82,4 +82,4 @@ export function createGateways(
 
 /** Finds gates by path, of each host alone. */
 const findersBy = (gates: readonly Gate[], nameOf: (gate: Gate) => string) =>
-  new Map([...Map.groupBy(gates, nameOf)].map(([name, there]) => [name, finderOf(there)]));
+  new Map([...Map.groupBy(gates, nameOf)].map(([name, there]) => [name, createPathFinder(there)]));

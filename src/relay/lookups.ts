@@ -21,7 +21,7 @@ export function foreignPages(config: Config): (ctx: Context) => boolean {
  * Finds the registration of a user lookup: the one that `provider` names, or the only one of the page's origin, or the
  * first one. It does not guess among several: a token of one provider must not reach another one.
  */
-export function registrationsOfLookups(
+export function createRegistrationFinder(
   served: readonly [ServedRegistration, ...ServedRegistration[]],
   base: URL,
 ): FindRegistration {

@@ -19,8 +19,8 @@ import { alive, createReadiness, ready } from '../routes/health.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { redirectToProvider } from '../routes/redirect-to-provider.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { createKoa, routerOf } from './app.ts';
-import { type Endpoint, handlerOf } from './endpoint.ts';
+import { createKoa, createRouter } from './app.ts';
+import { createHandler, type Endpoint } from './endpoint.ts';
 import { createMemory } from './memory.ts';
 import { noPages } from './readers.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
@@ -124,7 +124,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
     /** What comes of it. */
     ended,
     frontEnd,
-    listener: listenerOf(config, endpoints, answerInPlace),
+    listener: createListener(config, endpoints, answerInPlace),
     /** The registration at its provider, or at one that differs from what is configured. */
     registrationAt: async (known = provider): Promise<Registration> => (await serve(known)).registration.current(),
     close(): void {
@@ -134,7 +134,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
   };
 }
 
-function listenerOf(
+function createListener(
   { baseUrl }: Config,
   endpoints: readonly Endpoint[],
   answerInPlace: ReturnType<typeof failurePage>,
@@ -143,9 +143,9 @@ function listenerOf(
   const app = createKoa({ stopping: false }, answerInPlace);
   const { pathname } = new URL(baseUrl);
   if (pathname !== '/') app.use(withoutBasePath(pathname, (path) => endpoints.some((one) => one.path === path)));
-  app.use(routerOf(endpoints, context).routes());
+  app.use(createRouter(endpoints, context).routes());
   const nothing = { path: '', action: undefined, readers: noPages, isLimited: false } as const;
-  app.use(handlerOf({ ...nothing, handle: failNotFound }, context));
+  app.use(createHandler({ ...nothing, handle: failNotFound }, context));
   return app.callback();
 }
 

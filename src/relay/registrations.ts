@@ -182,7 +182,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     peekLogin,
     grants,
     limits: addressLimits,
-    doors: doorsOf(resources, frontEndConfigs, { ...grants, registered, now }),
+    doors: createDoors(resources, frontEndConfigs, { ...grants, registered, now }),
     issuer,
     now,
     pages,
@@ -190,7 +190,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
 }
 
 /** The doors of a registration's resources, for tokens that its front ends have got. */
-function doorsOf(
+function createDoors(
   resources: readonly Resource[],
   frontEnds: readonly FrontEndConfig[],
   by: Pick<Grants, 'accessTokens' | 'endedLogins'> & Pick<PathContext, 'registered' | 'now'>,

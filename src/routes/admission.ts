@@ -31,7 +31,7 @@ type Tokens = RevocableTokens & Evidence;
  *   throws a `RelayError`: `access_refused`, `access_unchecked`, `identity_unchecked` in its place if the login is for a
  *   resource, `identity_unknown`, or `token_invalid` if the provider does not know the access token
  */
-function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Context) {
+function createAdmission({ registration, frontEnd, resource }: Destination, ctx: Context) {
   const allows = registration.allowsAt(frontEnd, resource);
   const question = resource?.identity;
   const isOpenToAll = allows.every((allow) => allow === undefined);
@@ -51,7 +51,7 @@ function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Con
     const { refusedBy, person, identity, fields } = verdict;
     ctx.state.person = identity?.sub;
     if (!isOpenToAll) ctx.state.access = refusedBy === undefined ? 'allowed' : 'refused';
-    if (refusedBy === undefined) return expectFitting(identity);
+    if (refusedBy === undefined) return requireFitting(identity);
     ctx.state.refusedBy = owners[refusedBy];
     revokeSilently(registration, tokens);
     throw new RelayError('access_refused', { person, fields });
@@ -59,7 +59,7 @@ function admissionTo({ registration, frontEnd, resource }: Destination, ctx: Con
 }
 
 /** Fails before the relay issues or rotates a token, so that an identity that does not fit ends no login. */
-function expectFitting(identity: Identity | undefined): Identity | undefined {
+function requireFitting(identity: Identity | undefined): Identity | undefined {
   const size = Buffer.byteLength(JSON.stringify(identity ?? ''));
   if (size > limits.identitySize) throw new RelayError('identity_too_long');
   return identity;
@@ -71,7 +71,7 @@ function failUnchecked(error: unknown): never {
 }
 
 /**
- * Admits a person at a login, or throws as the check of `admissionTo` does. The provider must know the tokens: it has
+ * Admits a person at a login, or throws as the check of `createAdmission` does. The provider must know the tokens: it has
  * issued them a moment ago. If this fails, nobody gets the tokens, so they are revoked.
  *
  * @param nonce that of the login, if its browser has shown it
@@ -86,7 +86,7 @@ export async function admit(
   areKeptAfter = (_error: unknown): boolean => false,
 ): Promise<Identity | undefined> {
   try {
-    return await admissionTo(place, ctx)?.({ ...tokens, login: { nonce } });
+    return await createAdmission(place, ctx)?.({ ...tokens, login: { nonce } });
   } catch (error) {
     const failure = isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
     // The check has revoked the tokens of a person who may not log in.
@@ -124,7 +124,7 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
   const { registration } = place;
   const { refreshToken, accessToken = '' } = renewal.tokens;
   refreshes.count(refresh.login);
-  const admission = admissionTo(place, ctx);
+  const admission = createAdmission(place, ctx);
   let identity: Identity | undefined;
   const check =
     admission &&

@@ -4,7 +4,7 @@ import { relayedLocation } from '../api-proxy/path.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import type { StreamedRequest } from '../upstream/messages.ts';
-import { isUnusable, passOn, targetOf, type Way } from './pass-on.ts';
+import { isUnusable, passOn, requireTarget, type Way } from './pass-on.ts';
 import type { SessionRequests } from './session-requests.ts';
 
 /** A part of a provider's API that the pages of one front end may use. */
@@ -34,8 +34,8 @@ export function proxyApi(
     const open = await requests.open(ctx, api.frontEnd);
     const { session, registration } = open;
     if (registration.name !== api.registration) throw new RelayError('api_of_other_provider');
-    const url = targetOf(ctx, api);
-    const accessToken = requests.tokenOf(open);
+    const url = requireTarget(ctx, api);
+    const accessToken = requests.requireToken(open);
     const method = api.methods.find((one) => one === ctx.method);
     if (method === undefined) throw new RelayError('method_not_allowed');
     const headers = apiRequestHeaders(ctx.req.headers, api.requestHeaders, accessToken);

@@ -79,8 +79,8 @@ export function consentEndpoint(served: Served): Handler {
     const { consent: token = '', decision, number } = parameters;
     const login = questions.verify(ctx, token);
     if (login === undefined) throw new RelayError('state_missing');
-    questions.checkAge(ctx, login);
-    const frontEnd = frontEnds.ofLogin(login);
+    questions.expectFresh(ctx, login);
+    const frontEnd = frontEnds.findForLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     const { request } = login;

@@ -29,7 +29,7 @@ export function currentUser(
     const record =
       authorization.length === 0 && sessions?.isClaimed(ctx)
         ? await sessions.lookUp(ctx, find)
-        : await recordOfToken(ctx, requireTokenOfAnyScheme(authorization), find, isForeign(ctx));
+        : await lookUpRecord(ctx, requireTokenOfAnyScheme(authorization), find, isForeign(ctx));
     ctx.set('Content-Type', 'application/json');
     // Node.js writes a text in one piece with the head. It is the same bytes: they are UTF-8.
     ctx.body = Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString();
@@ -37,7 +37,7 @@ export function currentUser(
 }
 
 /** The record of a token's user. Limited, because anybody can send tokens that the provider does not know. */
-async function recordOfToken(ctx: Context, accessToken: string, find: FindRegistration, isForeign: boolean) {
+async function lookUpRecord(ctx: Context, accessToken: string, find: FindRegistration, isForeign: boolean) {
   if (looksSealed(accessToken)) throw new RelayError('token_of_relay');
   const source = find(readQuery(ctx)['provider'], ctx.req.headers);
   ctx.state.registration = source.name;

@@ -43,7 +43,7 @@ export function frontEndEndpoint(
     }
     const { client_id: id } = parameters;
     if (id === undefined) throw new RelayError('client_id_wrong');
-    const frontEnd = frontEnds.ofClient(id, (one) => grants.redirectUriOf(parameters, one), mayBeOver);
+    const frontEnd = frontEnds.requireForClient(id, (one) => grants.redirectUriOf(parameters, one), mayBeOver);
     ctx.state.frontEnd = frontEnd.name;
     // From here on, only the front end that is named may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));

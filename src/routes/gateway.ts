@@ -12,8 +12,8 @@ import type { Upstream } from '../resources/resource.ts';
 import type { Cut, Stream, StreamSource, Streams } from '../resources/streams.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 import type { Transfer } from '../upstream/transfer.ts';
-import { isUnusable, type Passage, passOn, targetOf } from './pass-on.ts';
-import { recordCaller, tokenOf } from './protected-resource.ts';
+import { isUnusable, type Passage, passOn, requireTarget } from './pass-on.ts';
+import { recordCaller, requireToken } from './protected-resource.ts';
 
 /** The failures of a call to a provider, as those of a call to a server behind the gateway. */
 const failures: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
@@ -73,17 +73,17 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
 
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
-    const token = tokenOf(ctx);
+    const token = requireToken(ctx);
     const opened = await door.open(token);
     recordCaller(ctx, opened);
     const { method } = ctx;
     if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
     if (/\bwebsocket\b/i.test(ctx.get('Upgrade'))) throw new RelayError('websocket_unsupported');
-    const url = targetOf(ctx, way);
+    const url = requireTarget(ctx, way);
     const isListening = method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen';
     // The client of a stream that the stop has ended comes back at once, on the same connection.
     if (isListening && streams.isStopping()) throw new RelayError('not_ready');
-    const call = callOf(
+    const call = createCall(
       ctx,
       { door, opened, isListening, mayStayAt: (present) => present.isGrantedNow(token) },
       context,
@@ -99,7 +99,7 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
         'x-forwarded-proto': place.protocol.slice(0, -1),
         'x-request-id': ctx.state.requestId,
         ...identityOf(opened),
-        ...(upstream.givesToken && { authorization: credentialsOf(opened) }),
+        ...(upstream.givesToken && { authorization: requireCredentials(opened) }),
       },
       passed(answered) {
         const target = answered.location && locationOf(answered.location, url);
@@ -110,7 +110,7 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
 }
 
 /** Makes the call of a request, and records how it ends. */
-function callOf(
+function createCall(
   ctx: Context,
   stream: Omit<Stream, 'end'>,
   { streams, areSeveral, ownAddressOf, onFull }: GatewayContext,
@@ -159,7 +159,7 @@ function identityOf(opened: AccessTokenContent): Readonly<Record<string, string>
 }
 
 /** @throws {RelayError} `resource_token_expired` if the resource did not give the provider's token when it was issued */
-function credentialsOf({ providerToken }: AccessTokenContent): string {
+function requireCredentials({ providerToken }: AccessTokenContent): string {
   if (providerToken === undefined) throw new RelayError('resource_token_expired');
   if (!isCredential(providerToken)) throw new RelayError('token_malformed');
   return `Bearer ${providerToken}`;

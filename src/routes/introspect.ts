@@ -18,7 +18,7 @@ import { recordCaller } from './protected-resource.ts';
 export function introspectionEndpoint({ doors, issuer, limits }: Served): Handler {
   return async (ctx: Context) => {
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
-    const door = doorOf(ctx, parameters, doors);
+    const door = authenticateServer(ctx, parameters, doors);
     if (door === undefined) {
       await limits.countWrongSecret(ctx.req);
       throw new RelayError('resource_secret_wrong');
@@ -31,7 +31,7 @@ export function introspectionEndpoint({ doors, issuer, limits }: Served): Handle
 }
 
 /** The door of the resource whose server has proved its secret. */
-function doorOf(
+function authenticateServer(
   ctx: Context,
   { client_id, client_secret }: EndpointParameters,
   doors: readonly Door[],

@@ -26,14 +26,14 @@ export function loginCallback(served: Served): Handler {
     // An error spends nothing. It is answered even if the provider lost the state.
     const isExcused = query['error'] !== undefined && state === undefined;
     const login = isExcused ? undefined : verifyLogin(protection, ctx, query);
-    const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.ofLogin(login);
+    const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.findForLogin(login);
     if (frontEnd === undefined) throw new RelayError('front_end_gone');
     ctx.state.frontEnd = frontEnd.name;
     const callback = { ...served, registration, frontEnd, ctx, query, login };
     const delivery = frontEnd.deliveryOf(login?.request);
     if (login === undefined) return await deliver(callback, delivery);
     await answering(delivery.fail, async () => {
-      protection?.checkAge(ctx, login);
+      protection?.expectFresh(ctx, login);
       try {
         await deliver(callback, delivery);
       } finally {
@@ -145,7 +145,7 @@ function deliveryOfFailure(ctx: Context, { frontEnds, peekLogin }: Served): Deli
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;
     return isOfDefault ? frontEnds.byDefault.deliveryOf() : undefined;
   }
-  const frontEnd = frontEnds.ofLogin(login);
+  const frontEnd = frontEnds.findForLogin(login);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
   // Anybody could register such a client with any address: its own browser goes there. @see RFC 9700 §4.11.2

@@ -41,7 +41,7 @@ export async function authenticateMachine(
   const { frontEnds, limits } = served;
   if (frontEnds.machines.length === 0) return undefined;
   const claimed = readClientCredentials(ctx.req.headersDistinct['authorization'] ?? [], parameters);
-  const frontEnd = frontEnds.machineNamed(claimed.name);
+  const frontEnd = frontEnds.findMachine(claimed.name);
   if (frontEnd === undefined && parameters.grant_type !== 'client_credentials') return undefined;
   expectNoPage(ctx);
   ctx.state.frontEnd = frontEnd?.name;
@@ -64,7 +64,7 @@ function expectNoPage(ctx: Context): void {
 
 /** Why a client that is no machine gets no token as one. */
 function failureOfStranger({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
-  const isKnown = unlessFailed(() => frontEnds.ofClient(name, () => undefined, true)) !== undefined;
+  const isKnown = unlessFailed(() => frontEnds.requireForClient(name, () => undefined, true)) !== undefined;
   const detail = 'Only machines get tokens with client_credentials: front ends with kind: machine.';
   return isKnown ? new RelayError('client_unauthorized', { detail }) : new RelayError('machine_secret_wrong');
 }

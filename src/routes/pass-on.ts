@@ -28,8 +28,8 @@ const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandb
 const proxyAuthenticationRequired = 407;
 
 /** The URL that a request is passed to. @throws {RelayError} `path_refused` */
-export function targetOf(ctx: Context, { path, url }: Way): URL {
-  // A URL in absolute form does not pass: `toOriginForm` has rewritten it.
+export function requireTarget(ctx: Context, { path, url }: Way): URL {
+  // A URL in absolute form does not pass: `rewriteToOriginForm` has rewritten it.
   const isPath = ctx.originalUrl.startsWith('/');
   const target = isPath ? proxiedUrl(ctx.url, path, url) : undefined;
   if (target === undefined) throw new RelayError('path_refused');
@@ -38,7 +38,7 @@ export function targetOf(ctx: Context, { path, url }: Way): URL {
 
 /** Passes a request to another server, and its response to the client: both bodies while they arrive. */
 export async function passOn(ctx: Context, { method, url, headers, call, refusalOf, passed }: Passage): Promise<void> {
-  const response = await call({ method, url, headers, body: await uploadOf(ctx), client: ctx.res });
+  const response = await call({ method, url, headers, body: await readUpload(ctx), client: ctx.res });
   const refusal = refusalOf(response.status);
   if (refusal === undefined) return answer(ctx, response, passed(response.headers));
   // At its end the call is known, and its connection can be used again.
@@ -52,7 +52,7 @@ export function isUnusable(status: number): boolean {
 }
 
 /** @returns undefined if the request has no body */
-async function uploadOf(ctx: Context): Promise<StreamedRequest['body']> {
+async function readUpload(ctx: Context): Promise<StreamedRequest['body']> {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return undefined;
   const { 'content-length': given, 'transfer-encoding': coding } = ctx.req.headers;
   // Other codings are gone after this hop, but the server would not know. @see RFC 9112 §6.1

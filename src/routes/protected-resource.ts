@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
-import { letAllPagesRead } from '../http/cors.ts';
+import { makePublic } from '../http/cors.ts';
 import { type AnswerFailure, answerFailures, answerWith } from '../http/error-responder.ts';
 import { parseResourceToken } from '../oauth/authorization-header.ts';
 import { parseQuery } from '../oauth/query.ts';
@@ -41,7 +41,7 @@ export function resourceMetadata({ name, url, scope }: Resource, authorizationSe
   };
   return async (ctx) => {
     // A cache that named the origin of the first reader would shut out all others.
-    letAllPagesRead(ctx);
+    makePublic(ctx);
     ctx.set('Cache-Control', 'public, max-age=60');
     ctx.body = metadata;
   };
@@ -55,7 +55,7 @@ export function resourceMetadata({ name, url, scope }: Resource, authorizationSe
 export function checkRequest({ resource, open }: Door): Handler {
   return async (ctx: Context) => {
     ctx.state.resource = resource.name;
-    const opened = await open(tokenOf(ctx));
+    const opened = await open(requireToken(ctx));
     recordCaller(ctx, opened);
     ctx.set(identityHeaders(opened));
     ctx.status = 204;
@@ -85,7 +85,7 @@ export function answerWithChallenge({ url, scope }: Resource): Handler {
 }
 
 /** The token of a request. @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid` */
-export function tokenOf(ctx: Context): string {
+export function requireToken(ctx: Context): string {
   // The address that a reverse proxy asks about.
   const [, query = ''] = /\?(.*)$/s.exec(ctx.get('X-Forwarded-Uri')) ?? [];
   const isInQuery = [ctx.querystring, query].some((one) => 'access_token' in parseQuery(one));

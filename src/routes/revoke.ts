@@ -22,7 +22,7 @@ export function revocationEndpoint(served: Served): Handler {
     const token = requireParameter(parameters, 'token');
     const atProvider = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
     const onceAtProvider = (tokens: RevocableTokens) =>
-      revocations.once(tokens, () => atProvider(tokens).catch(unlessUnknown));
+      revocations.once(tokens, () => atProvider(tokens).catch(ignoreUnknown));
     const content = refreshTokens.openExpired(token, ownerOf(request));
     if (content !== undefined) {
       const door = request.doors.find(({ resource }) => resource.url === content.ownResource);
@@ -46,7 +46,7 @@ export function revocationEndpoint(served: Served): Handler {
       const address = registration.addressOf(ctx.req);
       // Any page can send revocations of an open client: they must not use up those of its visitors' programs.
       const by = ctx.req.headers.origin === undefined ? 'programs' : 'pages';
-      await registration.limitRevocation(address, asked, frontEnd.client && by).catch(unlessUnknown);
+      await registration.limitRevocation(address, asked, frontEnd.client && by).catch(ignoreUnknown);
     }
     ctx.body = {};
   };
@@ -77,6 +77,6 @@ async function endedByAccessToken(request: EndpointRequest | MachineRequest, tok
 }
 
 /** A token that the provider does not know is as good as revoked. @see RFC 7009 §2.2 */
-function unlessUnknown(error: unknown): void {
+function ignoreUnknown(error: unknown): void {
   if (!isFailure(error, 'token_invalid')) throw error;
 }

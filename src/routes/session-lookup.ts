@@ -32,7 +32,7 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
   }
 
   const ask = async (ctx: Context, open: OpenSession) =>
-    await open.registration.lookUpUser(requests.tokenOf(open), recordCall(ctx), clientGone(ctx));
+    await open.registration.lookUpUser(requests.requireToken(open), recordCall(ctx), clientGone(ctx));
 
   return {
     isClaimed: requests.sessions.isClaimed,

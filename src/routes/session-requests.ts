@@ -78,7 +78,7 @@ export function createSessionRequests(
    *   `request_header_missing`
    * @see RFC 10017 §6.1.3.3
    */
-  function frontEndOf(ctx: Context, name?: string): SessionFrontEnd {
+  function requireFrontEnd(ctx: Context, name?: string): SessionFrontEnd {
     const { headers } = ctx.req;
     if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
     // Otherwise a name that an attacker points to this machine would be the page's own.
@@ -96,7 +96,7 @@ export function createSessionRequests(
    *
    * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` if no provider is known
    */
-  function registrationOf({ registration, audience }: SessionContent): Registration | undefined {
+  function findRegistration({ registration, audience }: SessionContent): Registration | undefined {
     const found = registrationsByName.get(registration)?.current();
     return found?.audience === audience ? found : undefined;
   }
@@ -111,20 +111,20 @@ export function createSessionRequests(
 
   return {
     sessions,
-    frontEndOf,
-    registrationOf,
+    requireFrontEnd,
+    findRegistration,
     secondsLeft,
     hasOrigin: (origin: string): boolean => byOrigin.has(origin),
     /**
      * The session of a request, if it comes from the page of the session's front end.
      *
      * @param name the front end, if the path decides it
-     * @throws {RelayError} `session_missing`, and as `frontEndOf` and `registrationOf` do
+     * @throws {RelayError} `session_missing`, and as `requireFrontEnd` and `findRegistration` do
      */
     async open(ctx: Context, name?: string): Promise<OpenSession> {
-      const frontEnd = frontEndOf(ctx, name);
+      const frontEnd = requireFrontEnd(ctx, name);
       const session = await sessions.read(ctx, frontEnd.name);
-      const registration = session && registrationOf(session);
+      const registration = session && findRegistration(session);
       if (session === undefined || registration === undefined) {
         throw new RelayError('session_missing');
       }
@@ -136,7 +136,7 @@ export function createSessionRequests(
      *
      * @throws {RelayError} `session_token_expired`, or `token_malformed` if no header can carry it
      */
-    tokenOf(open: OpenSession): string {
+    requireToken(open: OpenSession): string {
       const { accessToken } = open.session;
       if (secondsLeft(open) === 0) throw new RelayError('session_token_expired');
       if (!isCredential(accessToken)) throw new RelayError('token_malformed');

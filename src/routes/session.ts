@@ -83,16 +83,16 @@ function description({ secondsLeft }: SessionRequests, open: OpenSession) {
  *
  * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
  */
-export function logout({ sessions, frontEndOf, registrationOf }: SessionRequests, memory: Memory): Handler {
+export function logout({ sessions, requireFrontEnd, findRegistration }: SessionRequests, memory: Memory): Handler {
   return async (ctx: Context) => {
-    const frontEnd = frontEndOf(ctx);
+    const frontEnd = requireFrontEnd(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
     // Opens it without asking whether it has ended: a shared memory that is away must not keep a person logged in.
     const session = sessions.open(ctx, frontEnd.name);
     if (session === undefined) return;
     await sessions.end(session);
-    const registration = unlessFailed(() => registrationOf(session));
+    const registration = unlessFailed(() => findRegistration(session));
     if (registration === undefined) return;
     ctx.state.registration = registration.name;
     const { revoke } = readQuery(ctx);

@@ -47,7 +47,7 @@ export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
  * without a state until that is read, and then with it.
  */
 async function startPlainly(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
-  const frontEnd = frontEnds.ofPlainStart(ctx);
+  const frontEnd = frontEnds.findForPlainStart(ctx);
   if (frontEnd === undefined) throw unknownClient(query);
   ctx.state.frontEnd = frontEnd.name;
   expectPeople(frontEnd);
@@ -106,7 +106,7 @@ function expectKnownPage(ctx: Context, place: StartPlace, end?: unknown): void {
  * @see RFC 6749 §4.1.1, RFC 9700 §4.11.2
  */
 async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
-  const { frontEnd, client } = await frontEnds.ofOAuthStart(ctx);
+  const { frontEnd, client } = await frontEnds.findForOAuthStart(ctx);
   if (frontEnd === undefined) throw unknownClient(query);
   ctx.state.frontEnd = frontEnd.name;
   expectPeople(frontEnd);

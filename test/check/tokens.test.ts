@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { namingOf } from '../../src/check/context.ts';
+import { createNaming } from '../../src/check/context.ts';
 import { checkTokens } from '../../src/check/tokens.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { type Given, readWhole } from '../config/support/read.ts';
@@ -11,7 +11,7 @@ function findings(flags: Given['flags'], changes: Partial<Provider> = {}): strin
   const [frontEnd] = config.frontEnds;
   if (!('known' in registration.provider)) throw new Error('the provider is not known');
   const provider = { ...registration.provider.known, ...changes };
-  const naming = namingOf(readings, registration.name, frontEnd.name);
+  const naming = createNaming(readings, registration.name, frontEnd.name);
   return checkTokens({ ...naming, config, registration, frontEnd, provider }).map(
     ({ verdict, subject, message, fix }) => `${verdict} ${subject}: ${message}${fix === null ? '' : ` → ${fix}`}`,
   );

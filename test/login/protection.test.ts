@@ -45,7 +45,7 @@ describe('login protection', () => {
       const login = protection.verify(ctx, state);
       if (login === undefined) throw new Error('the callback is excused');
       const finish = () => {
-        protection.checkAge(ctx, login);
+        protection.expectFresh(ctx, login);
         protection.end(ctx, login);
       };
       if (failure === undefined) finish();

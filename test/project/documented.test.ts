@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { presentLists } from '../../scripts/promised.ts';
 import { fileSettings, options } from '../../src/config/settings/settings.ts';
 import { failureCodes } from '../../src/failures/relay-error.ts';
-import { makersOf, memoryMetrics, relayMetrics } from '../../src/observability/metrics.ts';
+import { createMakers, memoryMetrics, relayMetrics } from '../../src/observability/metrics.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -54,7 +54,7 @@ const ofFile = Object.entries(fileSettings)
 
 function metricNames(): string[] {
   const registry = new Registry();
-  const makers = makersOf(registry, () => ({ callsInFlight: 0, ready: true, providers: [] }));
+  const makers = createMakers(registry, () => ({ callsInFlight: 0, ready: true, providers: [] }));
   relayMetrics(makers);
   memoryMetrics(makers);
   return registry.getMetricsAsArray().map(({ name }) => name);

@@ -10,7 +10,7 @@ import { createOneLogin } from '../../relay/one-login.ts';
 import { createProviderClient } from '../../relay/registrations.ts';
 import { UnseenSecret } from '../../sealing/secret.ts';
 import { type ReadFile, readTextFile } from '../../text-files.ts';
-import { type CheckContext, namingOf } from '../context.ts';
+import { type CheckContext, createNaming } from '../context.ts';
 import { type CheckReport, readGiven } from '../diagnose.ts';
 import { checkDiscovery } from '../discovery.ts';
 import { type Finding, findingsOn } from '../finding.ts';
@@ -59,10 +59,10 @@ export async function diagnoseLogin(
     return failed([...ofConfiguration, subject.problem('it needs the client secret, which cannot be read', fix)], 1);
   }
   const client = createProviderClient(config);
-  const naming = namingOf(readings, registration.name, frontEnd.name);
+  const naming = createNaming(readings, registration.name, frontEnd.name);
   const context = { ...naming, config, registration, frontEnd, client };
-  const { findings: ofLogin, answers } = await tryLogin(context, operator).finally(client.close);
-  const findings = [...ofConfiguration, ...ofLogin];
+  const { findings: findForLogin, answers } = await tryLogin(context, operator).finally(client.close);
+  const findings = [...ofConfiguration, ...findForLogin];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
   const configuration = printFile(readings, config, new Map());
   return { report: { configuration, callbackUrl: registration.callbackUri, findings, answers }, code };

@@ -72,7 +72,7 @@ function isOtherFormPossible(answer: UpstreamResponse | RelayError): boolean {
 /** Reads a token, wherever it is in the answer. */
 function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provider: Provider): Step<Exchanged> {
   if (answer instanceof RelayError || !isSuccess(answer.status)) return { findings: [] };
-  const token = tokenIn(answer, provider);
+  const token = parseToken(answer, provider);
   const faultOfFlags = judgeByContract(trial, answer);
   if (token !== undefined) {
     const found = exchanged(answer, token, provider);
@@ -81,7 +81,7 @@ function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provide
   const holder = holderOfToken(answer);
   if (holder === undefined) return { findings: [] };
   const changed = { ...provider, tokenAnswer: holder };
-  const nested = tokenIn(answer, changed);
+  const nested = parseToken(answer, changed);
   if (nested === undefined) return { findings: [] };
   const fix = `set ${trial.describeOfProvider('tokenAnswer')} to ${shownName(holder)}`;
   const fault = endpoint.problem(`the token is not at the top of the answer, but in ${shownName(holder)}`, fix);
@@ -99,11 +99,11 @@ function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): 
 }
 
 function exchanged(answer: UpstreamResponse, token: TokenResponse, provider: Provider): Exchanged {
-  const { idToken } = tokenIn(answer, { ...provider, userFrom: 'id-token' }) ?? {};
+  const { idToken } = parseToken(answer, { ...provider, userFrom: 'id-token' }) ?? {};
   return { token, provider, idToken };
 }
 
-function tokenIn(answer: UpstreamResponse, provider: Provider): TokenResponse | undefined {
+function parseToken(answer: UpstreamResponse, provider: Provider): TokenResponse | undefined {
   try {
     return parseTokenResponse(answer, provider);
   } catch (error) {
@@ -179,7 +179,7 @@ function explainRefusal(trial: Trial, answer: UpstreamResponse | RelayError): Fi
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
   const { status } = answer;
-  const { code } = failureOf(answer);
+  const { code } = readFailure(answer);
   const tried = `(tried: ${[trial.provider.tokenRequest, ...(isSuccess(status) ? [] : otherForms(trial))].join(', ')})`;
   const wants = `${describeOfProvider('requestHeaders')}, ${describe('tokenParams')} or another ${describe('tokenRequest')}`;
   const causes: Readonly<Record<string, readonly [string, string]>> = {
@@ -207,7 +207,7 @@ function explainRefusal(trial: Trial, answer: UpstreamResponse | RelayError): Fi
   return endpoint.problem(message, remedy);
 }
 
-function failureOf(answer: UpstreamResponse): RelayError {
+function readFailure(answer: UpstreamResponse): RelayError {
   try {
     parseTokenResponse(answer);
   } catch (error) {

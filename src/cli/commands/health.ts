@@ -3,7 +3,7 @@ import { get as getPlainly, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
 import * as v from 'valibot';
-import { placedTexts } from '../../config/fault.ts';
+import { createPlacedTexts } from '../../config/fault.ts';
 import { readConfigFile } from '../../config/file/read.ts';
 import { withSources } from '../../config/given.ts';
 import { createReading } from '../../config/reading.ts';
@@ -38,15 +38,15 @@ const answerSchema = v.pipe(
  * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const faults = placedTexts();
-  const warnings = placedTexts();
+  const faults = createPlacedTexts();
+  const warnings = createPlacedTexts();
   const file = readConfigFile(sources, readTextFile, faults, warnings);
   const shared = { ...sources, readFile: readTextFile, faults, warnings };
   // Only the settings that this command uses are checked, so that faults of others do not make it fail.
   const { values, reportForm } = createReading(shared, withSources(sources, 'relay', file));
   for (const name of ['port', 'host', 'tlsCert']) reportForm(name);
   const { port, host = '', tlsCert } = values;
-  faults.throwIfAny();
+  faults.expectNone();
   const answer = await ask(`${tlsCert ? 'https' : 'http'}://${reachable(host)}:${port}`);
   await print(`${answer}\n`);
   return answer.startsWith('ready') ? 0 : 1;

@@ -2,7 +2,7 @@ import { answerToClaim } from '../../access/identity.ts';
 import { overlap, ownPaths } from '../../paths.ts';
 import { comparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
-import { entryNamed } from '../fault.ts';
+import { findEntry } from '../fault.ts';
 import type { ProviderSettings } from '../provider.ts';
 import { completeValues, type FrontEndReading, type Readings, type ResourceReading } from '../readings.ts';
 import { allowOf } from './access.ts';
@@ -151,7 +151,7 @@ function checkFrontEndResources(
     report(`needs ${describe('tokenDelivery')} code: every other way gives the provider's token`);
   }
   const known = resources.map(({ name }) => name);
-  const meant = named.flatMap((name) => entryNamed(name, known, 'resource', report) ?? []);
+  const meant = named.flatMap((name) => findEntry(name, known, 'resource', report) ?? []);
   const used = resources.filter(({ name }) => meant.includes(name));
   for (const { name, registration } of used) {
     if (registration === '' || registrations.includes(registration)) continue;

@@ -61,7 +61,7 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: So
       inside = { ...inside, [level]: readInside(level, pair, place.prefix, source) };
     } else if (setting !== undefined) {
       positions[setting.name] = position;
-      values[setting.name] = textsOf(setting, value, source, fault) ?? [];
+      values[setting.name] = readTexts(setting, value, source, fault) ?? [];
     } else {
       const meant = reportUnknown(pair, place, source);
       if (meant) misspelt.push(meant);
@@ -77,7 +77,7 @@ function readInside(level: Level, pair: Pair, before: string, source: Source): r
   const { shape, most = 1, otherShape, empty } = levels[level];
   const path = `${before}${level}`;
   if (shape === 'list') return readList(level, pair, path, source);
-  const pairs = source.yaml.pairsOf(pair.value);
+  const pairs = source.yaml.readPairs(pair.value);
   // If entries have no names, it is not clear what the rest of the file means.
   const report = shape === 'named' ? source.giveUp : source.report;
   const beyond = shape === 'named' ? pairs[most] : undefined;
@@ -105,7 +105,7 @@ function readList(level: Level, { value, position }: Pair, path: string, source:
     const map = yaml.resolved(item);
     const at = yaml.positionOf(item);
     if (!isMap(map)) return fault('has an entry that is not a map', at);
-    return [readSettings(yaml.pairsOf(map), { level, prefix: `${path}.`, position: at }, source)];
+    return [readSettings(yaml.readPairs(map), { level, prefix: `${path}.`, position: at }, source)];
   });
 }
 
@@ -122,7 +122,7 @@ function readEntry({ key: name, position, value }: Pair, level: Level, source: S
   if (!isMap(value)) report(position, `${described} is not a map of settings`);
   const prefix = issue === undefined ? `${described}.` : `${level}: `;
   const place = { level, name, prefix, position };
-  const settings = readSettings(yaml.pairsOf(value), place, source);
+  const settings = readSettings(yaml.readPairs(value), place, source);
   return level === 'providers' ? withPreset(name, settings) : settings;
 }
 
@@ -158,19 +158,19 @@ function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, sou
 }
 
 /** The texts that a setting's flag would have, with paths as the relay opens them. Undefined after a fault. */
-function textsOf(
+function readTexts(
   setting: FileSetting,
   value: Node | undefined,
   { path, yaml }: Source,
   fault: (message: string) => undefined,
 ): readonly string[] | undefined {
-  if (setting.map) return linesOf(setting, value, yaml, fault);
+  if (setting.map) return readLines(setting, value, yaml, fault);
   const isList = takesList(setting);
   const items: readonly unknown[] = isList && isSeq(value) ? value.items : [value];
   const expected = isList && !isSeq(value) ? 'one value or a list' : 'one value';
   if (items.length === 0) fault('is an empty list');
   const texts = items.map((item, index) =>
-    textOf(setting, yaml.resolved(item), expected, (message) => fault(numbered(index, items.length, message))),
+    readText(setting, yaml.resolved(item), expected, (message) => fault(numbered(index, items.length, message))),
   );
   if (!texts.every((text) => text !== undefined)) return undefined;
   // A secret in place of a path must not become the name of a new file.
@@ -183,18 +183,18 @@ function textsOf(
 }
 
 /** The lines of a map of texts: `key: value`. Undefined after a fault. */
-function linesOf(
+function readLines(
   setting: FileSetting,
   value: Node | undefined,
   yaml: Yaml,
   fault: (message: string) => undefined,
 ): readonly string[] | undefined {
   if (!isMap(value)) return fault('must be a map of names, each with a value');
-  const pairs = yaml.pairsOf(value);
+  const pairs = yaml.readPairs(value);
   if (pairs.length === 0) return fault('is an empty map');
   const lines = pairs.map((pair, index) => {
     const named = (message: string) => fault(numbered(index, pairs.length, message));
-    const text = textOf(setting, pair.value, 'one value', named);
+    const text = readText(setting, pair.value, 'one value', named);
     // A line break would begin another entry.
     const hasBreak = /\p{Cc}/u.test(`${pair.key}${text}`);
     return hasBreak ? named('has a line break or another control character') : text && `${pair.key}: ${text}`;
@@ -206,7 +206,7 @@ function linesOf(
  * The text of a scalar as it is in the file: `010` is not 8, and a long identifier keeps all its digits.
  * `true` is also `on`, which it is in YAML 1.1.
  */
-function textOf(
+function readText(
   setting: FileSetting,
   node: Node | undefined,
   expected: string,

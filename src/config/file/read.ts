@@ -67,11 +67,11 @@ export function parseConfigFile(
   };
   const yaml = parseYaml(text, report);
   if (yaml === undefined) return undefined;
-  const { content, pairsOf, positionOf } = yaml;
+  const { content, readPairs, positionOf } = yaml;
   const isBlank = content === undefined || (isScalar(content) && content.value === null);
   if (!isMap(content) && !isBlank) giveUp(positionOf(content), levels.relay.otherShape);
   const place = { level: 'relay', prefix: '' } as const;
   const source = { path, yaml, report, warn: reportTo(warnings), giveUp };
-  const file = readSettings(pairsOf(content), place, source);
+  const file = readSettings(readPairs(content), place, source);
   return isClear ? { ...file, level: 'relay' } : undefined;
 }

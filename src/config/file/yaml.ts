@@ -14,7 +14,7 @@ import { limits } from '../../limits.ts';
 import type { Position } from '../fault.ts';
 
 /** A YAML document without faults of syntax. */
-export type Yaml = ReturnType<typeof readerOf>;
+export type Yaml = ReturnType<typeof createYaml>;
 
 /** Reports a fault at a place in the file. */
 export type ReportAt = (position: Position, message: string) => undefined;
@@ -50,7 +50,7 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
   const faults = syntaxFaults(document, text);
   // One mistake can make all that follows wrong.
   for (const [offset, message] of faults.slice(0, 10)) report(positionAt(offset), message);
-  return faults.length > 0 ? undefined : readerOf(document, positionAt, report);
+  return faults.length > 0 ? undefined : createYaml(document, positionAt, report);
 }
 
 /** What is wrong, and after how many characters. One fault a line: others only follow from it. */
@@ -102,7 +102,7 @@ export interface Pair {
 }
 
 /** @param positionAt where the character with this number is; 0 is the first */
-function readerOf(document: Document.Parsed, positionAt: (offset: number) => Position, report: ReportAt) {
+function createYaml(document: Document.Parsed, positionAt: (offset: number) => Position, report: ReportAt) {
   const positionOf = (node: unknown) => positionAt((isNode(node) && node.range?.[0]) || 0);
   const resolved = (node: unknown): Node | undefined => {
     if (isAlias(node)) return node.resolve(document);
@@ -116,7 +116,7 @@ function readerOf(document: Document.Parsed, positionAt: (offset: number) => Pos
     /** What an alias stands for, or the node itself. Undefined: an alias of nothing. */
     resolved,
     /** The pairs of a map; none if it is something else. Reports keys that are repeated, or that are not strings. */
-    pairsOf(node: unknown): readonly Pair[] {
+    readPairs(node: unknown): readonly Pair[] {
       const pairs = new Map<string, Pair>();
       for (const { key: keyNode, value } of isMap(node) ? node.items : []) {
         const position = positionOf(keyNode ?? node);

@@ -2,10 +2,10 @@ import { nativeOrigins, originPatterns } from '../../origins/schemas.ts';
 import { longestDays } from '../../sealing/lifetimes.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { fileRows, group, rowsOf } from './setting.ts';
+import { createRowMaker, fileRows, group } from './setting.ts';
 
-const relay = rowsOf('relay');
-const frontEnd = rowsOf('front-ends');
+const relay = createRowMaker('relay');
+const frontEnd = createRowMaker('front-ends');
 const inFile = fileRows();
 const { days, hours, oneOf } = schemas;
 const tokenDeliveries = oneOf(['query', 'fragment', 'code', 'session', 'cms']);

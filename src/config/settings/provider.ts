@@ -4,12 +4,12 @@ import { presets } from '../../providers/presets.ts';
 import { providerUrl } from '../../urls.ts';
 import { didYouMean, suggestion } from '../fault.ts';
 import * as schemas from '../schemas.ts';
-import { fileRows, group, rowsOf } from './setting.ts';
+import { createRowMaker, fileRows, group } from './setting.ts';
 
-const relay = rowsOf('relay');
-const provider = rowsOf('providers');
-const preset = rowsOf('providers', { excludes: ['issuer'] });
-const address = rowsOf('providers', { isAddress: true });
+const relay = createRowMaker('relay');
+const provider = createRowMaker('providers');
+const preset = createRowMaker('providers', { excludes: ['issuer'] });
+const address = createRowMaker('providers', { isAddress: true });
 const { filePath: path, oneOf, parameters, visibleCharacters } = schemas;
 const tokenRequests = oneOf(['query', 'body', 'basic', 'basic-raw', 'json']);
 const timeout = schemas.seconds(0.1, 300);

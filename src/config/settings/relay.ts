@@ -1,8 +1,8 @@
 import { plainUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { group, rowsOf } from './setting.ts';
+import { createRowMaker, group } from './setting.ts';
 
-const relay = rowsOf('relay');
+const relay = createRowMaker('relay');
 const { filePath, hostNames, listenHost, oneOf, sharedMemory, trustedProxies, wholeNumber } = schemas;
 const counts = wholeNumber(1, 1_000_000);
 const countsOrNone = wholeNumber(0, 1_000_000);

@@ -153,7 +153,7 @@ type FileRow = Omit<Setting, 'key' | 'argument' | 'schema'>;
 type Row = FileRow & Pick<Option, 'usual' | 'excludes'>;
 
 /** Gives a function that makes the rows of one level which flags can give. @param shared what each of them has */
-export function rowsOf<const At extends Level>(level: At, shared: Partial<Row> = {}) {
+export function createRowMaker<const At extends Level>(level: At, shared: Partial<Row> = {}) {
   return <Schema extends Setting['schema'], const Given extends Row>(
     term: `--${string}`,
     variable: string,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Config, type ConfigReading, readConfig } from '../../../src/config/config.ts';
-import { placedTexts } from '../../../src/config/fault.ts';
+import { createPlacedTexts } from '../../../src/config/fault.ts';
 import type { FileSettings } from '../../../src/config/file/entries.ts';
 import { parseConfigFile } from '../../../src/config/file/read.ts';
 import { createReadings, type Readings } from '../../../src/config/readings.ts';
@@ -108,8 +108,8 @@ export function faultsOfFile(...given: Parameters<typeof withFile>): readonly st
 
 /** The settings of a file, unchecked, if it is clear what it means, and the faults of its form. */
 export function parsedFile(text: string, from = 'config.yaml') {
-  const faults = placedTexts();
-  const relay = parseConfigFile(text, from, faults, placedTexts());
+  const faults = createPlacedTexts();
+  const relay = parseConfigFile(text, from, faults, createPlacedTexts());
   const { providers, 'front-ends': frontEnds } = relay?.inside ?? {};
   const file = relay && { ...relay, relay, providers, frontEnds };
   return { file, faults: faults.inOrder() };
@@ -127,7 +127,7 @@ export function readingsOf(
   file: FileSettings<'relay'> | undefined,
   sources: OptionSources = { flags: {}, environment: {} },
 ): Readings {
-  const ignored = { faults: placedTexts(), warnings: placedTexts(), readFile: readTextFile };
+  const ignored = { faults: createPlacedTexts(), warnings: createPlacedTexts(), readFile: readTextFile };
   return createReadings({ ...sources, ...ignored }, file);
 }
 

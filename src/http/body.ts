@@ -5,9 +5,8 @@ import { RelayError } from '../failures/relay-error.ts';
 import { type Limits, limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
-/** Asks for the body of a request whose caller waits for that. @see RFC 9110 §10.1.1 */
+/** Sends `100 Continue` to a caller that waits for it before it sends the body. @see RFC 9110 §10.1.1 */
 export function awaitBody({ req, res }: Pick<Context, 'req' | 'res'>): void {
-  // Older curls, and the HTTP libraries of servers, wait before they send.
   const waits = req.headers.expect?.toLowerCase() === '100-continue';
   if (waits && req.httpVersion === '1.1') res.writeContinue();
 }
@@ -38,19 +37,19 @@ export async function readBody(
   }
 }
 
-/** Closes the connection after the response if a part of the request's body was not read. */
+/** Closes the connection after the response if the body of the request was not read to its end. */
 export async function closeIfUnread(ctx: Context, next: Next): Promise<void> {
   await next();
   if (ctx.req.complete) return;
   ctx.set('Connection', 'close');
   const { socket } = ctx.req;
-  // Node calls destroySoon after the last response of a connection.
+  // Node.js calls destroySoon after the last response of a connection.
   socket.destroySoon = () => closeLingering(socket);
 }
 
 /**
- * Closes a connection whose peer may still be sending. The peer gets the FIN at once, and time to
- * read the response before the reset. @see RFC 9112 §9.6
+ * Closes a connection whose peer may still be sending. It sends a FIN at once, and leaves the peer time to read the
+ * response before the reset. @see RFC 9112 §9.6
  */
 export function closeLingering(socket: Socket): void {
   socket.end();

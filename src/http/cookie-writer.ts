@@ -2,28 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import { stringifySetCookie } from 'cookie';
 import type { Context } from './context.ts';
 
-/** The cookies of a request by name, each with all of its values: those of the relay, and maybe others. */
+/**
+ * The relay's cookies in a request, each name with all its values. It may contain cookies that only look like the
+ * relay's.
+ */
 export type Cookies = ReadonlyMap<string, readonly string[]>;
 
-// In the name of every cookie of the relay.
+// Part of the name of every cookie of the relay.
 const ownMark = 'lr_';
-// Browsers accept a cookie with this prefix only from an HTTPS response of this host.
+// Browsers accept a cookie with this prefix only over HTTPS and from this host.
 const securePrefix = '__Host-Http-';
 const none: Cookies = new Map();
 const alreadyRead = new WeakMap<IncomingMessage, Cookies>();
 
-/** Writes one kind of the relay's cookies. */
 export type CookieWriter = ReturnType<typeof cookieWriter>;
 
 /**
- * The writer of one kind of cookies of the relay, which no script can read.
+ * Creates the writer for one kind of the relay's cookies. Scripts cannot read any of them.
  *
  * @param secure whether the relay's public address is https
  */
 export function cookieWriter(kind: 'login' | 'session', secure: boolean, sameSite: 'lax' | 'strict') {
   const attributes = { path: '/', httpOnly: true, secure, sameSite } as const;
   return {
-    /** What the name of each of these cookies begins with. */
     prefix: `${secure ? securePrefix : ''}${ownMark}${kind}_`,
     /** @param maxAge seconds; 0 clears the cookie */
     set(ctx: Context, name: string, value: string, maxAge: number): void {
@@ -32,12 +33,15 @@ export function cookieWriter(kind: 'login' | 'session', secure: boolean, sameSit
   };
 }
 
-/** Whether a Cookie header holds a cookie of the relay: of any login, or of a session. */
+/** Whether a Cookie header contains a cookie of the relay. */
 export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }
 
-/** Every cookie of the relay with all of its values. Cookie parsers keep only one value per name. */
+/**
+ * Reads the relay's cookies with all their values. The library's parser keeps only one value per name, and would hide a
+ * cookie that a sibling domain planted.
+ */
 export function readCookies({ req }: Context): Cookies {
   const header = req.headers.cookie;
   if (header === undefined) return none;
@@ -49,11 +53,11 @@ export function readCookies({ req }: Context): Cookies {
 function parseCookies(header: string): Cookies {
   const cookies = new Map<string, string[]>();
   let end = 0;
-  // Only pairs with the mark: browsers also send what other sites of the domain have set, in any number.
+  // Parse only pairs with the mark: browsers also send the cookies of sibling sites, in any number.
   for (let mark = header.indexOf(ownMark); mark >= 0; mark = header.indexOf(ownMark, end)) {
     const start = header.lastIndexOf(';', mark) + 1;
     const next = header.indexOf(';', mark);
-    // Split inside quotes too: no cookie value contains a semicolon. @see RFC 6265 §4.1.1
+    // Quotes do not protect a semicolon, because no cookie value contains one. @see RFC 6265 §4.1.1
     end = next < 0 ? header.length : next;
     const pair = header.slice(start, end);
     const equals = pair.indexOf('=');
@@ -67,7 +71,7 @@ function parseCookies(header: string): Cookies {
   return cookies;
 }
 
-/** Without spaces and tabs around it. Browsers take other white space as a part of a cookie. */
+/** Trims spaces and tabs. Browsers treat any other white space as part of the cookie, so it must stay. */
 function trimmed(text: string): string {
   let start = 0;
   let end = text.length;

@@ -4,22 +4,20 @@ import type { Context, Handler } from './context.ts';
 const badGateway = 502;
 const tooManyRequests = 429;
 
-/** Answers a failure: status, headers and body. */
 export type AnswerFailure = (ctx: Context, failure: RelayError) => void;
 
-/** The contract's answer to a failure: JSON, `{ "detail": … }`. */
+/** Answers a failure as the contract says: JSON, `{ "detail": … }`. */
 export const answerJson: AnswerFailure = (ctx, failure) => {
   answerWith(ctx, failure, { detail: failure.detail });
 };
 
-/** Answers a failure with this body. */
 export function answerWith(ctx: Context, failure: RelayError, body: string | object): void {
   ctx.set(failure.headers);
   ctx.status = failure.status;
   ctx.body = body;
 }
 
-/** What was thrown, with how the innermost {@link answering} answers it. */
+/** An error together with the function that answers it, chosen by the innermost {@link answering}. */
 class AnsweredError {
   readonly error: unknown;
   readonly answer: AnswerFailure;
@@ -30,7 +28,7 @@ class AnsweredError {
   }
 }
 
-/** Says how the failures of some work are answered. An inner part of the work may say otherwise. */
+/** Chooses how failures of `work` are answered, unless a nested call chooses otherwise. */
 export async function answering<Result>(answer: AnswerFailure, work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -39,7 +37,7 @@ export async function answering<Result>(answer: AnswerFailure, work: () => Resul
   }
 }
 
-/** Catches every error of a request, and answers it. @param otherwise answers what no {@link answering} has caught */
+/** Catches and answers every error of a request. @param otherwise answers errors outside any {@link answering} */
 export function errorResponder(otherwise: AnswerFailure): Handler {
   return async (ctx: Context, next) => {
     try {
@@ -60,8 +58,8 @@ export function errorResponder(otherwise: AnswerFailure): Handler {
 }
 
 /**
- * Where an unexpected error was thrown. The message is left out: those of URL, header and JSON errors
- * quote input that must not reach a log.
+ * Where an unexpected error was thrown. The message is left out because those of URL, header and JSON errors quote
+ * their input, which may be secret.
  */
 export function stackFrames(error: unknown): string {
   if (!(error instanceof Error) || error.stack === undefined) return 'not an Error';
@@ -69,24 +67,23 @@ export function stackFrames(error: unknown): string {
   return [error.name, ...frames].join('\n');
 }
 
-/** Answers the failures of everything that follows. */
 export function answerFailures(answer: AnswerFailure): Handler {
   return (_, next) => answering(answer, next);
 }
 
-/** Answers the failures of everything that follows as OAuth clients read them. @see RFC 6749 §5.2 */
+/** Answers failures of the following handlers in the form of OAuth. @see RFC 6749 §5.2 */
 export const answerOAuthErrors = answerPrograms(({ oauthError: error, detail }) => {
   return { error, error_description: detail, detail };
 });
 
-/** Answers the failures of everything that follows with their codes, for pages that tell them apart. */
+/** Answers failures of the following handlers with the relay's own codes, so that pages can tell them apart. */
 export const answerSessionFailures = answerPrograms(({ code: error, detail }) => {
   return { error, detail };
 });
 
 /**
- * Answers failures for programs. The contract's callback answers with 400 if the provider fails or has refused the
- * relay itself: programs get 502.
+ * Answers failures to programs. A problem of the provider or of the relay's registration there is 502 for them, though
+ * the contract prescribes 400 for the callback.
  */
 function answerPrograms(bodyOf: (failure: RelayError) => object): Handler {
   return answerFailures((ctx, failure) => {

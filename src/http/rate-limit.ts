@@ -4,14 +4,10 @@ import { createCounters, type Home } from '../memory/home.ts';
 import { type Counted, counted } from '../memory/kinds.ts';
 import { callersBehind } from './subscriber.ts';
 
-/** Counts requests by subscriber, and refuses those beyond a limit. */
+/** Counts requests of each subscriber, and refuses those above a limit. */
 export function createRequestCount(home: Home, what: Counted) {
   const counters = createCounters(home, what);
-  /**
-   * @param most requests within the time
-   * @param detail what the sender of a further request reads
-   * @throws {RelayError} `rate_limited`
-   */
+  /** @param detail the text for the sender of a refused request @throws {RelayError} `rate_limited` */
   return async (subscriber: string, most: number, detail?: string): Promise<void> => {
     const { count, wait } = await counters.add(counters.hashToCounter(subscriber), 1);
     if (count <= most) return;
@@ -19,7 +15,7 @@ export function createRequestCount(home: Home, what: Counted) {
   };
 }
 
-/** Answers 429 to a subscriber who sends more than `perMinute` requests in a minute. */
+/** Answers 429 to a subscriber with more than `perMinute` requests in a minute. */
 export function rateLimit(perMinute: number, trustedProxies: readonly string[], home: Home): Middleware {
   const { subscriberOf } = callersBehind(trustedProxies);
   const count = createRequestCount(home, counted.requests);

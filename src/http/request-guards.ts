@@ -3,7 +3,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { Context } from './context.ts';
 
-/** Lets only these methods pass. OPTIONS lists them. Any other method is answered with 405. */
+/** Answers 405 to all methods but these, and lists them for OPTIONS. */
 export function allowMethods(...names: string[]): Middleware {
   const headers = { Allow: [...names, 'OPTIONS'].join(', ') };
   return async (ctx, next) => {
@@ -14,15 +14,18 @@ export function allowMethods(...names: string[]): Middleware {
   };
 }
 
-/** Characters of a header by which a client chooses among answers. Browsers send less than 300. */
+/** The longest preference header that is parsed. Browsers send less than 300 characters. */
 const longestPreference = 1024;
 
-/** Whether a header is short enough to be parsed. Each entry of a list takes time, and nothing depends on a long one. */
+/**
+ * Whether a header is short enough to be parsed. Parsing 60 KB of list entries would cost many times the CPU time of a
+ * request.
+ */
 export function hasShort(ctx: Context, name: 'Accept' | 'Accept-Encoding' | 'If-None-Match'): boolean {
   return ctx.get(name).length <= longestPreference;
 }
 
-/** Refuses prefetches: the person has not asked for a login yet. */
+/** Refuses prefetches, because the person has not asked for a login yet. */
 export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   const purposes = `${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`;
   if (/\b(prefetch|prerender|preview)\b/i.test(purposes)) throw new RelayError('prefetch_refused');
@@ -32,7 +35,7 @@ export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
 const framed: ReadonlySet<string> = new Set(['iframe', 'frame', 'embed', 'object', 'fencedframe']);
 
 /**
- * Refuses a request from a frame: the person cannot see which site the page belongs to.
+ * Refuses a request from a frame, against clickjacking: the person cannot see which site the page belongs to.
  *
  * @throws {RelayError} `callback_framed`
  */
@@ -41,7 +44,8 @@ export function expectNoFrame(ctx: Context): void {
 }
 
 /**
- * Refuses a request that asks the person something, unless a window shows the answer. Old browsers do not say what does.
+ * Refuses a request that shows the person a question, unless it is a navigation of a window. Browsers that do not send
+ * `Sec-Fetch-Dest` pass.
  *
  * @throws {RelayError} `callback_framed` or `navigation_required`
  */
@@ -55,8 +59,7 @@ export function expectNavigation(ctx: Context): void {
 const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
 
 /**
- * Refuses a request with more headers than the server keeps, and an HTTP/1.1 request without exactly one Host header of
- * the right form.
+ * Refuses a request with too many headers, and an HTTP/1.1 request without exactly one valid `Host`.
  *
  * @see RFC 9112 §3.2
  */
@@ -73,14 +76,15 @@ export function checkHeaders({ req }: Context, next: Next): Promise<void> {
 const schemeAndAuthority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 /**
- * Removes scheme and authority from an absolute-form target. A server must accept that form, but
- * nothing here depends on it, and Koa's URL parser throws if it is malformed.
+ * Removes scheme and authority from an absolute-form target. Servers must accept that form, but Koa's URL parser throws
+ * if it is malformed.
  *
  * @see RFC 9112 §3.2
  */
 export function rewriteToOriginForm(ctx: Context, next: Next): Promise<void> {
   const { url } = ctx;
-  // Callers never send a fragment. The URL parser would cut off everything after the `#`.
+  // No honest client sends a fragment. The URL parser would cut off everything after the `#`, such as a part of the
+  // code.
   if (url.includes('#')) throw new RelayError('bad_request');
   if (url.startsWith('/') || url === '*') return next();
   const target = url.replace(schemeAndAuthority, '');
@@ -90,17 +94,16 @@ export function rewriteToOriginForm(ctx: Context, next: Next): Promise<void> {
 }
 
 /**
- * Removes the path of the base URL, if a proxy has passed it on. An address that exists with it stays: a proxy may have
- * removed the path, and it may look like one of the relay's own, such as `/api`.
+ * Removes the path of the base URL, if the proxy did not. If the address exists with the path, it stays, because a base
+ * path such as `/api` may be the beginning of an address of the relay.
  *
  * @param basePath without a slash at its end
- * @param exists whether the relay has this address
  */
 export function withoutBasePath(basePath: string, exists: (path: string) => boolean): Middleware {
   return (ctx, next) => {
     const { url } = ctx;
     const rest = url.startsWith(basePath) ? url.slice(basePath.length) : undefined;
-    // Another path may only begin with the same letters.
+    // `/loginx` does not begin with the base path `/login`.
     if (rest !== undefined && /^(?:$|[/?])/.test(rest) && !exists(ctx.path)) {
       ctx.url = rest.startsWith('/') ? rest : `/${rest}`;
     }

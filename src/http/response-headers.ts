@@ -8,7 +8,10 @@ export const securityHeaders: Readonly<Record<string, string>> = Object.freeze({
   'X-Content-Type-Options': 'nosniff',
 });
 
-/** Sets the request id and the headers of every response. A relay that stops sends callers to its successor. */
+/**
+ * Sets the request id and the headers of every response. While the relay stops, it asks callers to close their
+ * connections, so that they reach its successor.
+ */
 export function responseHeaders(relay: { readonly stopping: boolean }): Handler {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();

@@ -3,24 +3,22 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from './context.ts';
 import { type CookieWriter, readCookies } from './cookie-writer.ts';
 
-/** Characters in a piece. With the longest name, browsers still accept the cookie: 4096 bytes. */
+/** Characters in a piece. Even with the longest name, the cookie stays below the 4096 bytes that browsers accept. */
 export const pieceLength = 3800;
 const endings = ['', '.1', '.2'];
-/** Characters of the longest text that fits. */
 const longestSplit = endings.length * pieceLength;
 
-/** The names of the cookies that hold the pieces of one text. */
 const pieceNames = (name: string): readonly string[] => endings.map((ending) => name + ending);
 
 /**
- * A text in a cookie that is cut into pieces if it is long: `<name>`, `<name>.1` and `<name>.2`.
+ * A text in a cookie, which is split into pieces if it is long: `<name>`, `<name>.1` and `<name>.2`.
  *
- * @param tooLarge the failure of a text that does not fit
+ * @param tooLarge the failure if the text does not fit
  */
 export function splitCookies({ set }: Pick<CookieWriter, 'set'>, tooLarge: FailureCode) {
   return {
     /**
-     * Sets a cookie, and clears the pieces that it no longer needs.
+     * Sets the pieces, and clears those that are no longer needed.
      *
      * @throws {RelayError} `tooLarge`, before any cookie is set
      */
@@ -32,10 +30,10 @@ export function splitCookies({ set }: Pick<CookieWriter, 'set'>, tooLarge: Failu
       }
     },
     /**
-     * The text in a cookie.
+     * Reads the text.
      *
-     * @returns undefined if there is none, if a piece is missing, or if a name is there twice: a sibling
-     *   domain may have set one of them
+     * @returns undefined if it is absent, if a piece is missing, or if a name comes twice, because a sibling domain may
+     *   have planted one of them
      */
     get(ctx: Context, name: string): string | undefined {
       const cookies = readCookies(ctx);

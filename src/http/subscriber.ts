@@ -3,15 +3,15 @@ import { isIP, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import proxyAddr from 'proxy-addr';
 
-/** The entry of the trusted proxies that stands for every connection through a Unix socket. */
+/** The word in `--trusted-proxies` for all connections through a Unix socket. */
 export const unixSocket = 'unix';
-// Room for twenty proxies. Anybody can send thousands of addresses before those of the proxies.
+// Room for twenty proxies. A client can put thousands of addresses in front of those that the proxies add.
 const longestForwarded = 1024;
 
 /**
- * Tells callers apart, the senders of requests, through trusted proxies.
+ * Identifies callers, also behind trusted proxies.
  *
- * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` for a Unix socket
+ * @param trustedProxies addresses and networks whose `X-Forwarded-For` is trusted, and `unix` for Unix sockets
  * @param behindUnknownProxy whether every address may be that of a proxy
  */
 export function callersBehind(trustedProxies: readonly string[], behindUnknownProxy = false) {
@@ -19,17 +19,17 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
 
-  /** The address of a caller. Undefined: it came through an untrusted Unix socket, or has hung up. */
+  /** @returns undefined if the caller came through an untrusted Unix socket, or has hung up */
   function addressOf({ socket, headers }: IncomingMessage): string | undefined {
     const { remoteAddress } = socket;
     if (trustedProxies.length === 0) return remoteAddress;
     const trustsPeer = trustsUnixSocket && isUnixSocket(socket);
     if (!trustsPeer && !trusts(remoteAddress ?? '', 0)) return remoteAddress;
     const forwarded = addressesNearestFirst(`${headers['x-forwarded-for'] ?? ''}`);
-    // What stands before the nearest address that is no trusted proxy's, its sender may have made up.
+    // Whatever precedes the first address of an untrusted hop can be forged.
     const nearest = forwarded.find((address, hop) => !trusts(address, hop + 1));
     const told = nearest ?? forwarded.at(-1) ?? '';
-    // If a trusted proxy sends something else than an address, count the proxy.
+    // If a trusted proxy sends something that is no address, count the proxy itself.
     return ipaddr.isValid(told) ? told : remoteAddress;
   }
 
@@ -37,16 +37,16 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
     addressOf,
     trusts,
     /**
-     * Identifies a subscriber, whom a limit counts: by the IPv4 address, or by the /64 network of the IPv6 address, the
-     * smallest that a subscriber gets. Callers without an address count as one.
+     * The subscriber of a caller, to whom limits apply: an IPv4 address, or the /64 network of an IPv6 address, which
+     * is the smallest unit that a subscriber gets. Callers without an address are one subscriber.
      */
     subscriberOf(request: IncomingMessage): string {
       const address = addressOf(request);
       return address === undefined ? '' : networkOf(address);
     },
     /**
-     * The subscriber if the address is known to be the caller's own. It may belong to a proxy if it is a loopback
-     * address, if a trusted proxy has it, and behind an untrusted Unix socket. Callers that have hung up count as one.
+     * The subscriber, unless its address may be that of a proxy: a loopback address, a trusted proxy's, or behind an
+     * untrusted Unix socket. Callers that have hung up are one subscriber.
      */
     ownSubscriberOf(request: IncomingMessage): string | undefined {
       if (behindUnknownProxy) return undefined;
@@ -58,17 +58,19 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
   };
 }
 
-/** Whether a request came through a Unix socket. After a reset, a TCP socket has a local address but no remote one. */
+/**
+ * Whether a request came through a Unix socket. A TCP socket that was reset has no remote address either, but still a
+ * local one.
+ */
 function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boolean {
   return remoteAddress === undefined && localAddress === undefined && !destroyed;
 }
 
-/** The IPv4 address, or the first half of the IPv6 address: what one subscriber has. */
 function networkOf(address: string): string {
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   const bytes = parsed.toByteArray();
-  // In a network of IPv6 alone, a translator has one /64 for all of IPv4. @see RFC 6052 §2.2, RFC 7755
+  // An IPv6-only network translates all of IPv4 into one /64. @see RFC 6052 §2.2, RFC 7755
   const isTranslated = parsed.range() === 'rfc6052' || parsed.range() === 'rfc6145';
   if (isTranslated) return bytes.slice(-4).join('.');
   return Buffer.from(bytes.slice(0, 8)).toString('hex');
@@ -85,8 +87,11 @@ function addressesNearestFirst(header: string): string[] {
     .reverse();
 }
 
-/** An address without the port that some proxies add. With the port, a trusted proxy would look like the client. */
+/**
+ * Removes the port that some proxies add. Otherwise, a trusted proxy would not be recognized, and would be counted as
+ * the client.
+ */
 function withoutPort(entry: string): string {
-  // The last group of an IPv6 address without brackets looks like a port.
+  // In an IPv6 address without brackets, the last group only looks like a port.
   return isIP(entry) > 0 ? entry : entry.replace(/^(?:\[(.+)\]|(.+?))(?::\d{1,5})?$/, '$1$2');
 }

@@ -13,33 +13,32 @@ import type { RefreshGrant } from '../oauth/token-request.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 
-/** Where a person logs in, and what for. */
 interface Destination {
   readonly registration: Registration;
   readonly frontEnd: { readonly name: string; readonly allow: Allow | undefined };
-  /** What the login is for. Undefined: the provider's API. */
+  /** Undefined if the login is for the provider's API. */
   readonly resource?: Resource | undefined;
 }
 
 type Tokens = RevocableTokens & Evidence;
 
 /**
- * Creates the check whether a person may log in at the registration and at the front end, and may use the resource. It
- * revokes the tokens of a person who may not.
+ * Creates the check whether a person may log in at the registration and the front end, and may use the resource. The
+ * check revokes the tokens of a refused person, and returns the person's identity if the login is for a resource.
  *
- * @returns undefined if there is nothing to check. The check gives who the person is, if the login is for a resource, or
- *   throws a `RelayError`: `access_refused`, `access_unchecked`, `identity_unchecked` in its place if the login is for a
- *   resource, `identity_unknown`, or `token_invalid` if the provider does not know the access token
+ * @returns undefined if there is nothing to check
+ * @throws {RelayError} from the check: `access_refused`, `access_unchecked` (for a resource, `identity_unchecked`),
+ *   `identity_unknown`, or `token_invalid` if the provider does not know the access token
  */
 function createAdmission({ registration, frontEnd, resource }: Destination, ctx: Context) {
   const allows = registration.allowsAt(frontEnd, resource);
   const question = resource?.identity;
   const isOpenToAll = allows.every((allow) => allow === undefined);
   if (question === undefined && isOpenToAll) return undefined;
-  // Whose rule each of `allows` is.
+  // The owner of each rule in `allows`.
   const owners = [`providers.${registration.name}`, `front-ends.${frontEnd.name}`, `resources.${resource?.name}`];
   const observe: ObserveCall = (call) => {
-    // The log has room for one call of the request: an earlier one, unless one of these fails.
+    // The log shows one call of a request: the first, unless one of these fails.
     const hasFailed = call.outcome !== 'answered' || (call.status ?? 0) >= 400;
     if (hasFailed || ctx.state.providerCall === undefined) ctx.state.providerCall = call;
   };
@@ -58,14 +57,17 @@ function createAdmission({ registration, frontEnd, resource }: Destination, ctx:
   };
 }
 
-/** Fails before the relay issues or rotates a token, so that an identity that does not fit ends no login. */
+/** Throws before the relay issues or rotates a token, so that an identity that is too long does not end the login. */
 function requireFitting(identity: Identity | undefined): Identity | undefined {
   const size = Buffer.byteLength(JSON.stringify(identity ?? ''));
   if (size > limits.identitySize) throw new RelayError('identity_too_long');
   return identity;
 }
 
-/** Without an identity there is no token. This failure makes clients try again, without a browser. */
+/**
+ * Without an identity, there is no token for the resource. `identity_unchecked` makes clients try again without a
+ * browser.
+ */
 function failUnchecked(error: unknown): never {
   throw isFailure(error, 'access_unchecked') ? new RelayError('identity_unchecked') : error;
 }
@@ -74,9 +76,9 @@ function failUnchecked(error: unknown): never {
  * Admits a person at a login, or throws as the check of `createAdmission` does. The provider must know the tokens: it has
  * issued them a moment ago. If this fails, nobody gets the tokens, so they are revoked.
  *
- * @param nonce that of the login, if its browser has shown it
- * @param areKeptAfter whether they are kept after a failure, because a later attempt may get them
- * @returns who the person is, if the login is for a resource
+ * @param nonce from the login, if this browser proved the login
+ * @param areKeptAfter whether the tokens are kept after a failure, because a later attempt may still get them
+ * @returns the person's identity if the login is for a resource
  */
 export async function admit(
   place: Destination,
@@ -89,14 +91,14 @@ export async function admit(
     return await createAdmission(place, ctx)?.({ ...tokens, login: { nonce } });
   } catch (error) {
     const failure = isFailure(error, 'token_invalid') ? new RelayError('access_unchecked') : error;
-    // The check has revoked the tokens of a person who may not log in.
+    // The check itself has revoked the tokens of a refused person.
     const isRevoked = isFailure(error, 'access_refused');
     if (!isRevoked && !areKeptAfter(failure)) revokeSilently(place.registration, tokens);
     throw failure;
   }
 }
 
-/** Throws the failure of an admission as the token endpoint answers it: a refusal with 400. @see RFC 8628 §3.5 */
+/** Turns a failed admission into the answer of the token endpoint, where a refusal is 400. @see RFC 8628 §3.5 */
 export function failAtTokenEndpoint(error: unknown): never {
   const isRefusal = isFailure(error, 'access_refused', ...refusalsAtProvider);
   throw isRefusal ? new RelayError(error.code, { ...error, status: 400 }) : error;
@@ -106,17 +108,17 @@ interface Renewal {
   readonly place: Destination;
   readonly ctx: Context;
   readonly refreshes: Refreshes;
-  /** Without a refresh token, the access token only serves to ask whether the person may still log in. */
+  /** If there is no refresh token, the access token is used to ask whether the person may still log in. */
   readonly tokens: RevocableTokens;
   readonly refresh: Omit<FrontEndRefresh, 'refreshToken'>;
-  /** The client address that the call counts for, if it is known. */
+  /** The client address to charge for the call, if it is known. */
   readonly address: string | undefined;
 }
 
 /**
- * Renews the tokens of a login at the provider. A person who may not log in any more has to log in again.
+ * Renews the tokens of a login at the provider, and checks again whether the person may log in.
  *
- * @returns no tokens if there is nothing to renew; who the person is, if the login is for a resource
+ * @returns no tokens if the provider gave no refresh token; the person's identity if the login is for a resource
  * @throws {RelayError} `access_ended`, `refresh_refused`, `access_unchecked`, or why the refresh failed
  */
 export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
@@ -146,12 +148,12 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
   } catch (error) {
     if (isFailure(error, 'access_refused')) throw new RelayError('access_ended', { fields: error.fields });
     if (!isFailure(error, 'token_invalid')) throw error;
-    // The provider has just issued a renewed access token, so its answer is no refusal.
+    // A token that the provider issued a moment ago cannot be invalid, so this is no refusal of the person.
     throw new RelayError(refreshToken === undefined ? 'refresh_refused' : 'access_unchecked');
   }
 }
 
-/** Revokes the tokens of a login, without making anybody wait for it or for its failure. */
+/** Revokes the tokens of a login. Nobody waits for the result, and a failure is ignored. */
 export function revokeSilently(registration: Registration, tokens: RevocableTokens): void {
   for (const token of eachAlone(tokens)) {
     registration.revokeToken(token, () => {}).catch(() => {});

@@ -7,20 +7,20 @@ import type { StreamedRequest } from '../upstream/messages.ts';
 import { isUnusable, passOn, requireTarget, type Way } from './pass-on.ts';
 import type { SessionRequests } from './session-requests.ts';
 
-/** A part of a provider's API that the pages of one front end may use. */
+/** A part of a provider's API that pages of one front end may use. */
 export interface Api extends Way {
   readonly methods: readonly StreamedRequest['method'][];
-  /** Further request headers that reach the API, in lower case. */
+  /** Request headers that reach the API besides the usual ones, in lower case. */
   readonly requestHeaders: readonly string[];
   readonly frontEnd: string;
-  /** The name of the registration whose access tokens the API takes. */
+  /** The registration whose access tokens the API accepts. */
   readonly registration: string;
 }
 
 /**
- * Passes requests of a page to a provider's API, with the access token of its session.
+ * Passes requests of a page to a provider's API, with the access token of the page's session.
  *
- * @param ownAddressOf the client address of a request, if it is known to be the client's own
+ * @param ownAddressOf the client address of a request, unless it may be a proxy's
  * @param baseUrl the relay's public address
  * @see RFC 10017 §6.1.3.6
  */
@@ -48,7 +48,7 @@ export function proxyApi(
       call: (request) =>
         registration.callApi({ ...request, holder }, (call) => {
           ctx.state.providerCall = call;
-          // The response may have begun: then, nothing else says that it is not complete.
+          // If the response has begun, its status no longer tells that it is incomplete, so the log must.
           if (call.outcome !== 'answered') ctx.state.failure = call.outcome;
         }).response,
       passed(answered) {

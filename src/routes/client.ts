@@ -20,21 +20,23 @@ const forAnHour = `public, max-age=${hour}`;
 const forGood = `public, max-age=${year}, immutable`;
 
 /**
- * The browser client by its paths, for pages of any origin: the module, its types, the package for `npm install`. A lock
- * file holds the package's address and checksum, so the address has the version.
+ * The files of the browser client by path, for pages of any origin: the module, its types, and the package for `npm
+ * install`. The address of the package contains the version, because lock files hold the address with a checksum.
  */
 export const clientFiles: Readonly<Record<string, Middleware>> = {
   [paths.clientModule]: clientFile('text/javascript; charset=utf-8', module, forAnHour, compressed),
   [paths.clientTypes]: clientFile('text/plain; charset=utf-8', types, forAnHour),
   [paths.clientRelease]: clientFile('application/gzip', npmPackage, forGood),
-  // Relative: the relay may be below a path.
+  // A relative redirect, because the base URL may have a path.
   [paths.clientPackage]: (ctx) => {
     allowAllPages(ctx);
     redirect(ctx, paths.clientRelease.slice(1));
   },
 };
 
-/** Lets every page read an answer. Caches keep it for all pages, and some ignore Vary, so it never names an origin. */
+/**
+ * Lets every page read an answer. It never names an origin, because caches keep it for all pages, and some ignore Vary.
+ */
 function allowAllPages(ctx: Context): void {
   for (const header of ctx.res.getHeaderNames()) {
     if (header.startsWith('access-control-')) ctx.remove(header);
@@ -42,7 +44,7 @@ function allowAllPages(ctx: Context): void {
   ctx.set({ 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' });
 }
 
-/** Serves a file that changes only with the release. @param encodings it, compressed, the smallest first */
+/** Serves a file that changes only with a release. @param encodings its compressed forms, the smallest first */
 function clientFile(
   type: string,
   content: Buffer,

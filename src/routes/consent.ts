@@ -20,8 +20,8 @@ import { actsAtProvider } from '../resources/resource.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
 /**
- * Answers the start of a login with the question whether a client that nobody registered may log in. The question is
- * asked every time: the provider knows only the relay, and would not ask again.
+ * Asks the person whether an unregistered client may log in, instead of starting the login. It asks every time, because
+ * the provider knows only the relay, and would not ask about another client.
  *
  * @see draft-ietf-oauth-client-id-metadata-document-02 §6, RFC 6819 §5.2.3.2
  */
@@ -38,7 +38,6 @@ export function askConsent(
   showQuestion(ctx, pages, consentPage(pages, question));
 }
 
-/** What the person is asked about a login of a client that nobody registered. */
 function questionIn(
   { registration, frontEnd, issuer }: Pick<StartPlace, 'registration' | 'frontEnd' | 'issuer'>,
   { asker = {}, oauth }: FrontEndRequest & { readonly oauth: OAuthRequest },
@@ -61,14 +60,14 @@ function questionIn(
 
 function showQuestion(ctx: Context, pages: Pages, page: string): void {
   setPageHeaders(ctx, consentPolicy(pages));
-  // A text fragment must not scroll past the question.
+  // Against text fragments (`#:~:text=`), which would scroll past the question.
   ctx.set('Document-Policy', 'force-load-at-top');
   ctx.body = page;
 }
 
 /**
- * `POST /auth/<registration>/consent`: the answer of a person to the question whether a client that nobody registered
- * may log in. It counts once, and only in the browser that was asked.
+ * `POST /auth/<registration>/consent`: the person's answer about an unregistered client. It counts once, and only in
+ * the browser that was asked.
  */
 export function consentEndpoint(served: Served): Handler {
   const { frontEnds, questions, issuer, pages } = served;
@@ -87,8 +86,8 @@ export function consentEndpoint(served: Served): Handler {
     const { oauth } = request;
     if (oauth === undefined) throw new RelayError('state_altered');
     const question = questionIn({ ...served, frontEnd }, { ...request, oauth }, token);
-    // The script of the page sends `confirmed`. Without scripts, the page sends `continue`, and a second page asks for
-    // the number.
+    // The page's script sends `confirmed`. Without scripts, the page sends `continue`, and a second page asks for the
+    // number: another site can switch scripts off by the sandbox of a frame.
     const isTyped = decision === 'continue' && number === numberFor(question);
     if (decision === 'continue' && !isTyped) {
       showQuestion(ctx, pages, confirmationPage(pages, question));
@@ -103,7 +102,10 @@ export function consentEndpoint(served: Served): Handler {
   return inOrder(answerFailures(frontEnds.first.answerInPlace), decide);
 }
 
-/** Expects that the relay's own page sent the form. That page sends no referrer, so its origin may be `null`. */
+/**
+ * Requires that the relay's own page sent the form, against login CSRF. That page sends no referrer, so its origin may
+ * be `null`.
+ */
 function expectOwnPage({ req: { headers } }: Context, own: string): void {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
   if (site !== 'same-origin') throw new RelayError('cross_site_refused');

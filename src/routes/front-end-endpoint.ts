@@ -6,21 +6,19 @@ import { forbidReading } from '../http/cors.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { authenticateMachine, type MachineRequest } from './machine.ts';
 
-/** A request of a front end to an endpoint of a registration, with its present provider. */
+/** A request of a front end to an endpoint of a registration whose provider is known. */
 export interface EndpointRequest extends Place {
   readonly ctx: Context;
   readonly parameters: EndpointParameters;
 }
 
 /**
- * An endpoint that the front end itself calls: a POST with parameters, from its own origin or from no
- * page at all. The front end is a public client, so it only names itself.
+ * Creates an endpoint that front ends call: a POST with parameters, from the front end's own origin or from a program.
+ * A front end is a public client and only names itself; a machine proves who it is by a secret or a key.
  *
- * A machine proves who it is instead, by a secret or a key.
- *
- * @param serve answers a request of the front end that it names
- * @param serveMachine the same of a machine
- * @param mayBeOver whether the identifier of its client may have ended
+ * @param serve answers a front end
+ * @param serveMachine answers a machine
+ * @param mayBeOver whether the `client_id` of an unregistered client may have expired
  * @see RFC 6749 §3.2.1, RFC 9700 §2.6
  */
 export function frontEndEndpoint(
@@ -45,14 +43,14 @@ export function frontEndEndpoint(
     if (id === undefined) throw new RelayError('client_id_wrong');
     const frontEnd = frontEnds.requireForClient(id, (one) => grants.redirectUriOf(parameters, one), mayBeOver);
     ctx.state.frontEnd = frontEnd.name;
-    // From here on, only the front end that is named may read answers.
+    // From here on, only pages of the named front end may read answers.
     if (origin !== undefined) expectOrigin(ctx, frontEnd.hasOrigin(origin));
     await serve({ ...served, registration: registration.current(), frontEnd, ctx, parameters });
   };
 }
 
 /**
- * Takes back that the page of a request may read the answer, unless its origin is right.
+ * Requires that a page has the right origin. Otherwise, the page cannot read the answer either.
  *
  * @throws {RelayError} `origin_foreign`
  */
@@ -72,8 +70,8 @@ export function requireParameter(parameters: EndpointParameters, name: keyof End
 /**
  * Verifies the DPoP proof of a request, if it has one.
  *
- * @param grant a code is fresh and bound to no key, so a proof that a thief had signed in advance gains nothing: it
- *   needs no nonce, and the client needs no request to learn one
+ * @param grant for a `code`, the proof needs no nonce: a code is fresh and not bound to a key, so a thief gains nothing
+ *   from a proof that was signed in advance
  * @returns the thumbprint of the proved key
  * @throws {RelayError} `proof_invalid`, `nonce_required`
  * @see RFC 9449 §4.3

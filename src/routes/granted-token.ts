@@ -7,32 +7,29 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import { type Grantee, ownerOf, refreshPolicyAt } from './grantee.ts';
 
-/** What a front end gets. */
+/** What the front end gets at the token endpoint. */
 export interface Granted extends TokenResponse {
-  /** What the resource is told of the person. */
   readonly identity?: Identity | undefined;
 }
 
-/** What issues tokens at a registration. */
 type Issuer = Pick<Place, 'grants' | 'now'>;
 
 interface Grant {
-  /** The provider's token. */
   readonly token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
-  /** Who the person is. Undefined: the login is for the provider's API. */
+  /** Undefined if the login is for the provider's API. */
   readonly identity: Identity | undefined;
-  /** What the refresh token holds. Undefined: the front end gets none. */
+  /** Undefined if the front end gets no refresh token. */
   readonly refreshToken: RefreshTokenContent | undefined;
 }
 
 /**
- * Grants a token, and a refresh token unless it is over already or too long. The provider's refresh token stays in the
- * relay. So does its access token, if the login is for a resource.
+ * Grants a token, and a refresh token unless that would already be expired or is too long. The provider's refresh token
+ * never leaves the relay. If the login is for a resource, neither does its access token.
  */
 export function grantToken({ grants, now }: Issuer, grantee: Grantee, grant: Grant): Granted {
   const { frontEnd, resource } = grantee;
   const { token, refreshToken: content } = grant;
-  // `requireGrantee` has refused it: a front end with resources never gets the provider's token.
+  // `requireGrantee` has refused this already: a front end with resources never gets the provider's token.
   if (resource === undefined && frontEnd.resources.length > 0) throw new Error('no resource');
   const granted = resource === undefined ? token : issueFor(resource, { grants, now }, grantee, grant);
   const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
@@ -41,7 +38,10 @@ export function grantToken({ grants, now }: Issuer, grantee: Grantee, grant: Gra
   return { ...granted, refreshToken, refreshExpiresIn };
 }
 
-/** Issues the relay's access token for a resource. It ends with its login. @throws as `issue` of `createAccessTokens` */
+/**
+ * Issues an access token for a resource, which ends at the latest with its login. @throws as `issue` of
+ * `createAccessTokens`
+ */
 function issueFor(
   resource: Resource,
   { grants, now }: Issuer,
@@ -69,18 +69,17 @@ function issueFor(
     expiresIn: exp - iat,
     scope: resource.scope,
     identity,
-    // What the provider gives besides its token stays in the relay with it.
+    // Extra fields belong to the provider's token, which stays in the relay.
     extraFields: undefined,
   };
 }
 
-/** What the first refresh token of a login holds besides its tokens: of the code, and of who redeems that. */
+/** What the first refresh token of a login takes from the code and from its redemption. */
 type FirstTerms = Pick<
   RefreshTokenContent,
   'thumbprint' | 'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'
 >;
 
-/** Grants the token of a new login, with the first refresh token if the front end gets one. */
 export function grantFirstToken(
   issuer: Issuer,
   grantee: Grantee,

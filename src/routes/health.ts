@@ -6,12 +6,12 @@ export interface AwaitedProvider extends Pick<ProviderSource, 'missing'> {
   readonly name: string;
 }
 
-/** Whether a relay should get new requests. */
 export type Readiness = ReturnType<typeof createReadiness>;
 
 /**
- * @param policy whether the relay is ready once `any` provider is known, or `all` of them
- * @param isMemoryAway whether the shared memory does not answer. Requests are still better served here than nowhere.
+ * @param policy whether the relay is ready once `any` provider is known, or only once `all` are
+ * @param isMemoryAway reported, but no reason to be unready: without the shared memory, requests are still better
+ *   served than refused
  */
 export function createReadiness(
   providers: readonly AwaitedProvider[],
@@ -19,30 +19,29 @@ export function createReadiness(
   isMemoryAway: () => boolean = () => false,
 ) {
   const unavailable = () => providers.filter((provider) => provider.missing() !== undefined);
-  // A relay with several providers names the registration.
+  // The reason names the registration if there are several.
   const reasonOf = ({ name, missing }: AwaitedProvider) =>
     providers.length === 1 ? `${missing()}` : `${missing()} (${name})`;
   return {
-    /** Set once, when the relay begins to stop. */
     stopping: false,
     isMemoryAway,
-    /** The reasons why not; empty if the relay is ready. */
+    /** Why the relay is not ready; empty if it is. */
     reasons(): readonly string[] {
       const missing = unavailable();
       const isEnough = policy === 'any' && missing.length < providers.length;
       return [...(this.stopping ? ['stopping'] : []), ...(isEnough ? [] : missing.map(reasonOf))];
     },
-    /** The registrations that no login can be started with, whether or not the relay is ready. */
+    /** The registrations at which no login can start, even if the relay is ready. */
     unavailable: (): readonly string[] => unavailable().map(({ name }) => name),
   };
 }
 
-/** `GET /healthz`: the process is alive and answers. */
+/** `GET /healthz`: answers 200 as long as the process can. */
 export const alive: Middleware = (ctx) => {
   ctx.body = { status: 'alive' };
 };
 
-/** `GET /readyz`: whether a balancer should send requests here; if not, the reasons. */
+/** `GET /readyz`: tells a balancer whether to send requests here, with the reasons if not. */
 export function ready(readiness: Readiness): Middleware {
   return (ctx) => {
     const reasons = readiness.reasons();

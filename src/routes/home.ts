@@ -5,10 +5,10 @@ import type { Handler } from '../http/context.ts';
 import type { Readiness } from './health.ts';
 
 /**
- * `GET /`: tells people who come to the login host that a relay runs here. Programs get the same page, because balancers
- * take a host for dead that answers its probes with 404.
+ * `GET /`: tells visitors of the login host that a relay runs here. Programs get the same page, because balancers that
+ * probe `/` would take a 404 for a dead host.
  *
- * @param frontendUrl the page that people look for, if there is only one
+ * @param frontendUrl the page to link to; undefined if there are several
  */
 export function home(pages: Pages, readiness: Readiness, frontendUrl: string | undefined): Handler {
   const link = linkBack({ frontendUrl, pages }, 'home_go');

@@ -14,7 +14,7 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import { admit, revokeSilently } from './admission.ts';
 import { grantFirstToken } from './granted-token.ts';
 
-/** `GET /auth/<registration>/callback`: ends a login and hands it to the front end. */
+/** `GET /auth/<registration>/callback`: finishes a login and delivers it to the front end. */
 export function loginCallback(served: Served): Handler {
   const { registration: registered, frontEnds } = served;
   const { protection } = registered;
@@ -23,7 +23,7 @@ export function loginCallback(served: Served): Handler {
     const query = readQuery(ctx);
     const state = readSingle(query['state']);
     const registration = registered.current();
-    // An error spends nothing. It is answered even if the provider lost the state.
+    // An error spends no code, so it is delivered even if the provider dropped the state.
     const isExcused = query['error'] !== undefined && state === undefined;
     const login = isExcused ? undefined : verifyLogin(protection, ctx, query);
     const frontEnd = login === undefined ? frontEnds.byDefault : frontEnds.findForLogin(login);
@@ -43,7 +43,7 @@ export function loginCallback(served: Served): Handler {
   };
 }
 
-/** Verifies that this browser started the login of a callback. @throws {RelayError} that says why there is no state */
+/** Requires that this browser started the login of a callback. @throws {RelayError} why there is no valid state */
 function verifyLogin(protection: LoginProtection | undefined, ctx: Context, query: Query): Login | undefined {
   try {
     return protection?.verify(ctx, readSingle(query['state']));
@@ -55,11 +55,11 @@ function verifyLogin(protection: LoginProtection | undefined, ctx: Context, quer
 interface Callback extends Place {
   readonly ctx: Context;
   readonly query: Query;
-  /** Undefined: nothing says what the login was started with. */
+  /** Undefined for a callback that was excused from the state check. */
   readonly login: Login | undefined;
 }
 
-/** Hands the login to the front end: its code unspent, or the token that it is exchanged for. */
+/** Delivers the login to the front end: either its code, unspent, or the token that the code is exchanged for. */
 async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const { ctx, registration, frontEnd, query, login } = callback;
   const { provider, audience } = registration;
@@ -68,7 +68,7 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   const extraFields = readCallbackFields(query, provider);
   frontEnd.reportMissingFields(provider.callbackFields, extraFields);
   if (delivery.takes === 'code') {
-    // Only the ID token needs it, so a code stays short elsewhere.
+    // Only a check of the ID token needs the nonce. Leaving it out keeps other codes short.
     const nonce = provider.userFrom === 'id-token' ? login?.nonce : undefined;
     delivery.succeed(ctx, { ...grant, nonce, address: registration.addressOf(ctx.req), extraFields });
     return;
@@ -80,14 +80,17 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
   try {
     delivery.succeed(ctx, { token, audience, forFrontEnd: () => grantFirstToken(callback, grantee, token) });
   } catch (error) {
-    // Nobody gets the tokens, for example because they are too large for the cookie of a session.
+    // The front end did not get the tokens, for example because they do not fit into a session's cookie, so they are
+    // revoked.
     const { grants } = callback;
     await grants.revocations.once(token, async () => revokeSilently(registration, token));
     throw error;
   }
 }
 
-/** Exchanges the code of a login. A repeated callback joins the first one, also while that one waits for its turn. */
+/**
+ * Exchanges the code of a login once. A repeated callback shares the result, even while the first waits for its turn.
+ */
 async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<TokenResponse> {
   const { ctx, login, registration } = callback;
   if (login === undefined) return await exchange(callback, grant, () => {});
@@ -96,7 +99,7 @@ async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<Token
     return await registration.exchanges.once(key, (spend) => exchange(callback, grant, spend));
   } finally {
     if (registration.exchanges.has(key)) ctx.state.codeMayBeSpent = true;
-    // A refusal before the code is sent is temporary: the login stays open.
+    // A failure before the code was sent is temporary, so the login stays open.
     ctx.state.callbackMayBeRetried = !ctx.state.codeMayBeSpent;
   }
 }
@@ -112,23 +115,23 @@ async function exchange(callback: Callback, grant: CodeGrant, spend: () => void)
   });
   frontEnd.reportScope(token.scope, registration.provider.scope);
   frontEnd.reportMissingFields(registration.provider.tokenFields, token.extraFields);
-  // Nothing leaves the relay before the person is admitted.
+  // No token leaves the relay before the person is admitted.
   await admit(callback, ctx, token, login?.nonce);
   return token;
 }
 
 /**
- * Lets a front end's delivery answer the failures of everything that follows, at a callback. Its state
- * says what the login was started with, but not in which browser.
+ * Delivers failures of a callback by its front end. The front end comes from the state, which does not prove that this
+ * browser started the login.
  */
 export function deliverCallbackFailures(served: Served): Handler {
   const { answerFailure, answerInPlace } = served.frontEnds.first;
   return answerFailures((ctx, failure) => {
     const fail = deliveryOfFailure(ctx, served)?.fail ?? answerInPlace;
-    // Browsers keep a prefetched redirect, and would show its error instead of the login. With another method than GET,
-    // the request is no callback.
+    // Browsers keep a prefetched redirect, and would show its error instead of the login. A request with another method
+    // than GET is no callback.
     if (failure.code === 'prefetch_refused' || failure.code === 'method_not_allowed') answerFailure(ctx, failure);
-    // No front end has started a login.
+    // No front end started a login: GitHub sent the person here after the installation of its App.
     else if (ofInstallations.has(failure.code)) answerInPlace(ctx, failure);
     else fail(ctx, failure);
   });
@@ -136,22 +139,27 @@ export function deliverCallbackFailures(served: Served): Handler {
 
 const ofInstallations: ReadonlySet<FailureCode> = new Set<FailureCode>(['app_installed', 'app_requested']);
 
-/** Where the failure of a callback goes, whose state is unproven. @returns undefined if it must stay here */
+/**
+ * Where to deliver the failure of a callback whose browser is not proved. @returns undefined if the relay has to show
+ * it itself
+ */
 function deliveryOfFailure(ctx: Context, { frontEnds, peekLogin }: Served): Delivery | undefined {
   const { state } = claimedQuery(ctx);
   const login = peekLogin(ctx);
   if (login === undefined) {
-    // A callback without a state may be the default front end's. An unknown state concerns none, if there are several.
+    // A callback without a state may belong to the default front end. A state that does not open could belong to any of
+    // several.
     const isOfDefault = state === undefined || frontEnds.isOnlyOne;
     return isOfDefault ? frontEnds.byDefault.deliveryOf() : undefined;
   }
   const frontEnd = frontEnds.findForLogin(login);
   if (frontEnd === undefined) return undefined;
   ctx.state.frontEnd = frontEnd.name;
-  // Anybody could register such a client with any address: its own browser goes there. @see RFC 9700 §4.11.2
+  // Otherwise, this would be an open redirector: anybody can register a client with any redirect URI. @see RFC 9700
+  // §4.11.2
   if (login.request.oauth?.client !== undefined) return undefined;
-  // This may not be the login's browser, and a page takes its own state for the proof of a login. With OAuth, PKCE is the
-  // proof, and a page with a session gets its state only with failures.
+  // In the plain way, a page takes its own state as proof of its login, so another browser must not get it. With OAuth,
+  // PKCE is the proof; a session's page gets its state only with failures.
   const mayHaveState = login.request.oauth !== undefined || frontEnd.tokenDelivery === 'session';
   return frontEnd.deliveryOf(mayHaveState ? login.request : undefined);
 }

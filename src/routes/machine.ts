@@ -12,23 +12,23 @@ import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { requireResource } from '../resources/resource.ts';
 import type { Granted } from './granted-token.ts';
 
-/** What a client is told that takes a machine for a front end of people. */
+/** The text for a client that starts a login at a machine's entry. */
 export const withoutPeople = 'This front end is a machine: it logs nobody in, and gets tokens with client_credentials.';
 
-/** A request of a machine that has proved who it is. It needs no provider. */
+/** A request of an authenticated machine. No provider is involved. */
 export interface MachineRequest extends Served {
   readonly ctx: Context;
   readonly parameters: EndpointParameters;
   readonly frontEnd: FrontEnd;
-  /** The id of the secret or key that the machine has proved. */
+  /** The id of the proved secret or key. */
   readonly credential: string;
 }
 
 /**
- * Verifies the credentials of a request, if it is one of a machine. A right one is never limited: strangers who guess must
- * not shut the machine out.
+ * Authenticates a machine. Correct credentials are never limited, so that strangers who guess secrets cannot lock the
+ * machine out.
  *
- * @returns undefined if it is a request of another front end
+ * @returns undefined if the request belongs to another kind of front end
  * @throws {RelayError} `machine_secret_wrong`, `machine_assertion_invalid`, `rate_limited`, `client_unauthorized`, or
  *   `origin_foreign`
  * @see RFC 6749 §2.3
@@ -55,14 +55,17 @@ export async function authenticateMachine(
   }
 }
 
-/** Refuses pages: a page would use up the guesses of its visitors' addresses. @throws {RelayError} `origin_foreign` */
+/**
+ * Refuses pages: a hostile page could make its visitors send wrong secrets, and so use up the guesses that their
+ * addresses have. @throws {RelayError} `origin_foreign`
+ */
 function expectNoPage(ctx: Context): void {
   if (ctx.req.headers.origin === undefined) return;
   forbidReading(ctx);
   throw new RelayError('origin_foreign', { detail: 'A machine has no page: its requests have no Origin.' });
 }
 
-/** Why a client that is no machine gets no token as one. */
+/** Why a client that is no machine gets no token by its own credentials. */
 function failureOfStranger({ frontEnds }: Served, { name = '' }: ClaimedCredentials): RelayError {
   const isKnown = unlessFailed(() => frontEnds.requireForClient(name, () => undefined, true)) !== undefined;
   const detail = 'Only machines get tokens with client_credentials: front ends with kind: machine.';
@@ -85,8 +88,8 @@ async function verifyCredentials(
 }
 
 /**
- * `grant_type=client_credentials`: grants a machine a token for one of its resources. No provider is asked, and there is
- * no refresh token: the machine can always ask again.
+ * `grant_type=client_credentials`: grants a machine a token for one of its resources. There is no refresh token,
+ * because the machine can always ask again.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 6749 §4.4

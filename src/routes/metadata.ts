@@ -6,7 +6,7 @@ import { assertionAlgorithms } from '../oauth/public-keys.ts';
 const wellKnown = '/.well-known/oauth-authorization-server';
 
 /**
- * Where the metadata is. A proxy may pass the path of the base URL on, or remove it.
+ * The addresses of the metadata: with and without the path of the base URL, because a proxy may keep or remove it.
  *
  * @param loginPath the path of the issuer below the base URL
  * @see RFC 8414 §3.1
@@ -17,7 +17,7 @@ export function metadataPaths(baseUrl: string, loginPath: string): ReadonlySet<s
 }
 
 /**
- * `GET /.well-known/oauth-authorization-server/auth/<registration>`: describes the relay to OAuth clients on any page.
+ * `GET /.well-known/oauth-authorization-server/auth/<registration>`: describes the relay to OAuth clients, on any page.
  *
  * @see RFC 8414 §2, RFC 9207 §3, RFC 9449 §5.1
  */
@@ -48,7 +48,7 @@ export function serverMetadata({ issuer, registration, frontEnds, doors }: Serve
     ...(clients?.takesNewClients && { registration_endpoint: `${issuer}/register` }),
   };
   return async (ctx) => {
-    // The front end's own origin is there already.
+    // For a front end's own origin, the header is set already.
     const header = 'Access-Control-Allow-Origin';
     if (!ctx.res.hasHeader(header)) ctx.set(header, '*');
     const scopes = [registration.current().provider.scope, ...resourceScopes];
@@ -60,7 +60,10 @@ export function serverMetadata({ issuer, registration, frontEnds, doors }: Serve
   };
 }
 
-/** How clients prove who they are. Those of people come first, and prove nothing: `none` is what clients choose then. */
+/**
+ * The authentication methods of the token endpoint. `none`, for people, comes first: clients that take the first method
+ * choose it.
+ */
 function machineMethods({ first, machines }: Served['frontEnds']) {
   const haveSecrets = machines.some(({ credentials }) => credentials?.secrets[0]);
   const haveKeys = machines.some(({ credentials }) => credentials?.keys[0]);

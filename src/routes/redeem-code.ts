@@ -15,8 +15,8 @@ import { type Granted, grantFirstToken } from './granted-token.ts';
 import { expectConsent, type Grantee, requireGrantee } from './grantee.ts';
 
 /**
- * `grant_type=authorization_code`: exchanges the provider's code in the relay's code. Every check comes
- * before the exchange, because the provider's code works once.
+ * `grant_type=authorization_code`: exchanges the provider's code, which the relay's code holds. Every check comes
+ * before the exchange, because the provider's code works only once.
  *
  * @see RFC 6749 §4.1.3, RFC 7636 §4.6
  */
@@ -24,7 +24,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   const { ctx, frontEnd, now, parameters, registration } = request;
   const { codes, redemptions } = request.grants;
   const { login, left } = codes.open(requireParameter(parameters, 'code'), frontEnd);
-  // A reload may have removed the redirect URI since the login.
+  // A reload may have removed the redirect URI since the login started.
   const isRegistered = findRedirectUri(login.redirectUri, frontEnd.redirectUris);
   if (!isRegistered || !isSameRedirectUri(parameters, login)) throw new RelayError('grant_invalid');
   if (!isVerifier(requireParameter(parameters, 'code_verifier'), login)) {
@@ -35,9 +35,10 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
 
   const { providerCode, codeVerifier } = login;
   const redemption: Redemption = {
-    // Not the relay's code: that could be spelt in another way, and redeemed twice.
+    // Not the relay's own code: if that had a second spelling, it could be redeemed twice.
     key: hashKey(registration.audience, providerCode),
-    // Somebody who has got the provider's code could put it into a login of its own.
+    // Bound to the whole login: otherwise, somebody who got hold of the provider's code could put it into a login of
+    // their own, and get the kept answer.
     binding: hashKey(frontEnd.audience, JSON.stringify(login), thumbprint),
     left,
     revoke: (tokens) => revokeSilently(registration, tokens),
@@ -71,7 +72,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
   );
 }
 
-/** Grants the provider's answer to the front end, if the person has agreed and may log in. */
+/** Grants the provider's answer to the front end, if the person has consented and may log in. */
 async function grantTo(
   request: EndpointRequest,
   grantee: Grantee,
@@ -81,29 +82,29 @@ async function grantTo(
 ): Promise<Granted> {
   const { ctx, frontEnd, registration } = request;
   const { redirectUri, scope, address } = login;
-  // Without a scope, the provider has granted what was asked for. @see RFC 6749 §5.1
+  // A response without a scope grants what was requested. @see RFC 6749 §5.1
   const extraFields = mergeFields(response.extraFields, login.extraFields);
   const token = { ...response, scope: response.scope ?? scope, extraFields };
   frontEnd.reportScope(token.scope, registration.provider.scope);
   frontEnd.reportMissingFields(registration.provider.tokenFields, response.extraFields);
   expectConsent(request, login, token);
   const identity = await admit(grantee, ctx, token, login.nonce, isPassing).catch(failAtTokenEndpoint);
-  // The document of a client may change: only the refresh token says later from where the client sends requests.
+  // The document of a client may change or vanish. Afterwards, only the refresh token tells from where the client may
+  // ask.
   const ofClient = frontEnd.client === undefined ? {} : { redirectUri, address };
   const { ownResource, providerResource, hasConsent } = login;
   const terms = { thumbprint, ownResource, providerResource, hasConsent, ...ofClient };
   return grantFirstToken(request, grantee, token, identity, terms);
 }
 
-/** Whether the same request may succeed in a moment. */
 function isPassing(error: unknown): boolean {
   return error instanceof RelayError && error.oauthError === 'temporarily_unavailable';
 }
 
-/** Gives an answer back if its client is gone before it has got all of it. */
+/** Gives an answer back if the client is gone before it got all of it, so that the same redemption can be repeated. */
 function giveBackUnlessAnswered({ res }: Context, giveBack: () => Promise<void>): void {
   const check = () => {
-    // Node 22 also calls a broken response finished.
+    // Node.js 22 also reports a broken response as finished.
     if (!res.writableFinished || res.errored !== null) void giveBack();
   };
   if (res.closed) check();

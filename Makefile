@@ -5,9 +5,9 @@ mocha := $(node) node_modules/mocha/bin/mocha.js $(if $(CI),--forbid-pending)
 tsc := $(node) node_modules/typescript/bin/tsc
 installed := node_modules/.package-lock.json
 # The user's settings do not matter: engine-strict would refuse the tools on Node.js 18, and
-# NODE_ENV=production would leave them out.
+# NODE_ENV=production would leave them out. A registry may fail for a moment.
 install := npm ci --include=dev --include=optional --engine-strict=false --ignore-scripts \
-  --no-audit --no-fund --no-update-notifier --loglevel=error
+  --fetch-retries=5 --no-audit --no-fund --no-update-notifier --loglevel=error
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev fix check test test-fast test-slow test-options test-programs test-newcomers test-binary

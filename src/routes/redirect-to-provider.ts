@@ -6,12 +6,12 @@ import { deriveCodeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { nonceFor, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
 
-/** Where a login starts. Its provider may not be known. */
+/** A start of a login. Its provider may not be known yet. */
 export interface StartPlace extends Served {
   readonly frontEnd: FrontEnd;
 }
 
-/** Starts a login at the provider. A client that nobody registered needs the person's consent before. */
+/** Starts a login at the provider. A login of an unregistered client needs the person's consent first. */
 export function redirectToProvider(
   ctx: Context,
   { registration, frontEnd }: StartPlace,
@@ -22,7 +22,7 @@ export function redirectToProvider(
   const { takesOAuth, asksForRefresh } = frontEnd;
   const { oauth, state, returnTo } = request;
   const { scope } = oauth ?? request;
-  // Only its OAuth logins can get a refresh token.
+  // Only OAuth logins at this front end can get a refresh token.
   const isPlain = oauth === undefined && takesOAuth;
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
   const url = withAccount(usual, request, provider);

@@ -10,8 +10,8 @@ import { type Granted, grantToken } from './granted-token.ts';
 import { expectConsent, type Grantee, ownerOf, refreshPolicyAt, requireGrantee } from './grantee.ts';
 
 /**
- * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token,
- * the front end gets its access token again, without a call.
+ * `grant_type=refresh_token`: renews the access token of a login. If the provider gave no refresh token, the front end
+ * gets its access token again, without a call.
  *
  * @see RFC 6749 §6, RFC 9449 §5
  */
@@ -20,7 +20,7 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
   const opened = await openRefreshToken(request);
   const { content, policy } = opened;
   const grantee = requireGrantee(request, content);
-  // Before the provider is asked: a stolen refresh token gets nothing.
+  // Before the call, so that a stolen refresh token spends nothing at the provider.
   const newest = await requireNewestGeneration(request, opened, grantee);
   const { tokens: renewed, identity } = await renewAtProvider(request, opened, grantee);
   if (renewed !== undefined) expectConsent(request, content, renewed);
@@ -53,8 +53,8 @@ async function openRefreshToken(request: EndpointRequest): Promise<OpenedRefresh
 }
 
 /**
- * The newest generation of a login that goes on, if the relay rotates its refresh tokens. A refresh token that was rotated
- * more than a minute ago ends the login: a thief has it or its successor.
+ * The newest generation of a login whose refresh tokens the relay rotates. A refresh token that was replaced more than
+ * a minute ago ends the login, because a thief may have it or its successor.
  *
  * @throws {RelayError} `grant_invalid` if the login has ended, or `refresh_reused`
  * @see RFC 9700 §4.14.2
@@ -79,7 +79,7 @@ async function requireNewestGeneration(
   }
 }
 
-/** Renews the tokens at the provider, or ends the login of a person who may not log in any more. */
+/** Renews the tokens at the provider. If the person may not log in any more, the login ends. */
 async function renewAtProvider(request: EndpointRequest, { content, owner }: OpenedRefreshToken, grantee: Grantee) {
   const { ctx, grants, parameters } = request;
   const { login, thumbprint, providerToken } = content;
@@ -99,17 +99,16 @@ async function renewAtProvider(request: EndpointRequest, { content, owner }: Ope
   }
 }
 
-/** The scope that a refresh asks the provider for. @param asked by the front end */
+/** The scope that a refresh requests from the provider. @param asked the scope that the front end requests */
 function scopeToRefresh(content: RefreshTokenContent, { registration, frontEnd, resource }: Grantee, asked?: string) {
   const granted = content.scope ?? frontEnd.scope ?? registration.provider.scope;
-  // The scope of a resource says nothing to the provider.
-  // A client that asks for more than the person saw is refused.
+  // The provider does not know the scope of a resource. A client that requests more than the person saw is refused.
   const isLenient = frontEnd.kind === 'native' && !content.hasConsent;
   const part = resource === undefined ? narrowScopeOfRefresh(asked, granted, isLenient) : undefined;
   return registration.scopeWithAccess(part, granted, frontEnd);
 }
 
-/** Rotates only the newest refresh token of a login. One that is in its grace gets the newest generation. */
+/** Rotates only the newest refresh token of a login. An older one, within its grace, gets the newest generation. */
 async function nextGeneration(
   { grants }: EndpointRequest,
   { content, left }: OpenedRefreshToken,
@@ -119,10 +118,10 @@ async function nextGeneration(
   return isNewest ? await grants.generations.rotate(content.login, newest, left) : newest;
 }
 
-/** The access token that the front end has got already, with the seconds that it has left. */
+/** The access token that the front end has already, with the seconds that are left of it. */
 function grantedToken({ accessToken = '', tokenType, endsAt }: RefreshTokenContent['providerToken'], now: Clock) {
   const left = endsAt === undefined ? undefined : Math.floor(endsAt - now() / 1000);
-  // The end may be between the opening of the refresh token and this moment.
+  // It may have ended since the refresh token was opened.
   const expiresIn = left && Math.max(left, 0);
   return { accessToken, tokenType, expiresIn };
 }

@@ -9,10 +9,10 @@ import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 
-/** Redirect URIs in one line of the log. */
+/** The log names this many refused redirect URIs. */
 const mostLogged = 5;
 
-/** `POST /auth/<registration>/register`: registers a client, and stores nothing. @see RFC 7591 §3 */
+/** `POST /auth/<registration>/register`: registers a client without storing it. @see RFC 7591 §3 */
 export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { grantTypes } }: Served): Handler {
   return async (ctx: Context) => {
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');

@@ -10,8 +10,8 @@ import { ownerOf } from './grantee.ts';
 import type { MachineRequest } from './machine.ts';
 
 /**
- * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can. The token may be
- * a refresh token of the relay, or an access token.
+ * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can revoke. The token may be a
+ * refresh token of the relay, or an access token.
  *
  * @see RFC 7009
  */
@@ -29,38 +29,38 @@ export function revocationEndpoint(served: Served): Handler {
       ctx.state.resource = door?.resource.name;
       await endAtDoors(request, content);
       if (content.generation !== undefined) {
-        // A thief may have rotated it long ago, and not every provider revokes.
+        // End all generations: a thief may have rotated this token, and not every provider can revoke.
         await generations.end(content.login, timeLeft(frontEnd.refreshPolicy, content, now));
       }
       await onceAtProvider(await endRefreshes(request, content));
     } else if (await endedByAccessToken(request, token)) {
-      // Nothing is left to do: only a refresh token holds what the provider could revoke.
+      // Nothing is left to do, because only a refresh token contains what the provider could revoke.
     } else if (looksSealed(token)) {
-      // The login may live on, so 200 would not be true. And no provider knows the token.
+      // 200 would be wrong, because the login may continue, and no provider knows this token.
       throw new RelayError('grant_invalid');
     } else if (registration.isGood(token)) {
       await onceAtProvider({ accessToken: token });
     } else {
-      // Limited, because anybody can send tokens that the provider does not know.
+      // Limited by address, because anybody can send made-up tokens, and each costs a call to the provider.
       const asked = () => atProvider({ accessToken: token });
       const address = registration.addressOf(ctx.req);
-      // Any page can send revocations of an open client: they must not use up those of its visitors' programs.
+      // Any page can send revocations as an open client. They must not use up those of the visitor's own programs.
       const by = ctx.req.headers.origin === undefined ? 'programs' : 'pages';
       await registration.limitRevocation(address, asked, frontEnd.client && by).catch(ignoreUnknown);
     }
     ctx.body = {};
   };
-  // The tokens of a client that has ended may live on at the provider.
+  // Accept a client that has expired, because its tokens may still be valid at the provider.
   return frontEndEndpoint(served, revoke, revokeOfMachine, true);
 }
 
-/** Ends a token of a machine, whichever of its secrets or keys got it. Any other is not known to it. */
+/** Ends a token of a machine, whichever of its secrets or keys got it. Any other token is ignored. */
 async function revokeOfMachine(request: MachineRequest): Promise<void> {
   await endedByAccessToken(request, requireParameter(request.parameters, 'token'));
   request.ctx.body = {};
 }
 
-/** Ends the login of an access token for a resource. @returns whether it is one of the front end */
+/** Ends the login of an access token for a resource. @returns whether the token belongs to the front end */
 async function endedByAccessToken(request: EndpointRequest | MachineRequest, token: string): Promise<boolean> {
   const { ctx, frontEnd, grants, doors } = request;
   const open = grants.accessTokens.reader(token);
@@ -76,7 +76,7 @@ async function endedByAccessToken(request: EndpointRequest | MachineRequest, tok
   return false;
 }
 
-/** A token that the provider does not know is as good as revoked. @see RFC 7009 §2.2 */
+/** A token that the provider does not know counts as revoked. @see RFC 7009 §2.2 */
 function ignoreUnknown(error: unknown): void {
   if (!isFailure(error, 'token_invalid')) throw error;
 }

@@ -7,21 +7,20 @@ import type { FindRegistration } from './current-user.ts';
 import { renewSession } from './session.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
 
-/** Milliseconds after a renewal that did not help, for which a lookup does not renew the session again. */
+/** Milliseconds without another renewal of a session, after a renewal that did not help. */
 const vainTime = 60_000;
 const mostVain = 4096;
 
-/** The lookups of users who have a session. */
 export type SessionLookup = ReturnType<typeof createSessionLookup>;
 
 export function createSessionLookup(requests: SessionRequests, refreshes: Refreshes, now: Clock) {
   /**
-   * The ids of sessions whose renewed token was refused, too. Without this, a page that asks again and again would use
-   * up the refreshes of its login.
+   * The ids of sessions whose renewed token was refused, too. Without this limit, a page that keeps asking would use up
+   * the refreshes of its login.
    */
   const renewedInVain = createRecent<true>(vainTime, mostVain, now);
 
-  /** The session that a lookup may use. A `provider` that the request names has to be that of the session. */
+  /** Opens the session of a lookup. If the request names a `provider`, it must be the session's. */
   async function openSession(ctx: Context, find: FindRegistration): Promise<OpenSession> {
     const { provider } = readQuery(ctx);
     const named = provider === undefined ? undefined : find(provider, ctx.req.headers);
@@ -37,8 +36,8 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
   return {
     isClaimed: requests.sessions.isClaimed,
     /**
-     * The record of a session's user. If the provider refuses the lookup in a way that may mean the end of the token, the
-     * session is renewed once.
+     * The record of a session's user. If the provider refuses the lookup as if the token had ended, the session is
+     * renewed once.
      *
      * @throws {RelayError} why there is no record; `session_refused` if the session cannot be renewed any more
      */
@@ -49,10 +48,10 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
         return await ask(ctx, open);
       } catch (error) {
         if (!mayMeanEnd(error, ctx) || refreshToken === undefined || renewedInVain.get(id)) throw error;
-        // A refresh must not give this token again.
+        // Otherwise, the refresh may repeat the token that was just refused.
         open.registration.doubt(accessToken);
         const renewed = await renewSession(ctx, open, requests, refreshes).catch((failure: unknown) => {
-          // The lookup was refused, whatever keeps the session from being renewed at the moment.
+          // The lookup was refused. A renewal that fails only for now does not change that.
           throw isFailure(failure, 'session_refused', 'session_missing') ? failure : error;
         });
         return await ask(ctx, renewed).catch((again: unknown) => {
@@ -64,7 +63,7 @@ export function createSessionLookup(requests: SessionRequests, refreshes: Refres
   };
 }
 
-/** Whether a provider may mean that the token has ended. Salesforce says it with 403, Facebook with 400. */
+/** Whether the provider may mean that the token has ended. Salesforce answers 403 then, Facebook 400. */
 function mayMeanEnd(error: unknown, { state: { providerCall } }: Context): boolean {
   return isFailure(error, 'lookup_forbidden') || (isFailure(error, 'lookup_failed') && providerCall?.status === 400);
 }

@@ -12,18 +12,17 @@ import { expectOrigin } from './front-end-endpoint.ts';
 interface SessionFrontEnd {
   readonly name: string;
   readonly origin: string | undefined;
-  /** Who may log in here. Undefined: everybody. */
+  /** Undefined: everybody may log in. */
   readonly allow: Allow | undefined;
 }
 
-/** A session that a request may use. */
 export interface OpenSession {
   readonly session: SessionContent;
   readonly registration: Registration;
   readonly frontEnd: SessionFrontEnd;
 }
 
-/** Seconds without an answer of the provider whether the person may still log in. */
+/** Seconds for which a session is used although the provider did not say whether the person may still log in. */
 const longestWithoutAnswer = 3600;
 
 const ambiguous = 'This relay has several front ends with sessions: name one by the parameter client_id.';
@@ -31,12 +30,11 @@ const ambiguous = 'This relay has several front ends with sessions: name one by 
 const sessionless =
   'No front end of this name has sessions. Without them, leave out mode: "session" in the browser client.';
 
-/** Answers requests for sessions where no front end has them. @throws {RelayError} `client_unknown` */
+/** Refuses requests for sessions if no front end has them. @throws {RelayError} `client_unknown` */
 export function refuseSessions(): never {
   throw new RelayError('client_unknown', { detail: sessionless });
 }
 
-/** What the endpoints need that sessions authorize. */
 export type SessionRequests = ReturnType<typeof createSessionRequests>;
 
 /** @param baseUrl the relay's public address */
@@ -52,7 +50,7 @@ export function createSessionRequests(
   const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
   const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
 
-  /** The front end that a request names, or the only one of the origin, if that is known. */
+  /** The front end that a request names, or else the only one of the origin. */
   function select(named: Query[string], origin: string | undefined): SessionFrontEnd {
     if (named !== undefined) {
       const found = byName.get(named);
@@ -69,11 +67,11 @@ export function createSessionRequests(
   }
 
   /**
-   * The front end that a request is for: the one that `client_id` names, else the only one with the origin of the
-   * request's page, else the only one. Lets only its page pass. Browsers send cookies with requests of other pages too,
-   * but a page of another origin cannot add the header without a preflight, which it does not pass.
+   * Finds the front end of a request: named by `client_id`, or else the only one of the page's origin, or else the only
+   * one. Only its own page passes, against CSRF: browsers attach cookies to requests of other pages, but a page of
+   * another origin cannot send the required header without a preflight, which it does not pass.
    *
-   * @param name that of the front end, if the path decides it
+   * @param name of the front end, if the path decides it
    * @throws {RelayError} `cross_site_refused`, `host_foreign`, `origin_foreign`, `client_unknown` or
    *   `request_header_missing`
    * @see RFC 10017 §6.1.3.3
@@ -81,7 +79,8 @@ export function createSessionRequests(
   function requireFrontEnd(ctx: Context, name?: string): SessionFrontEnd {
     const { headers } = ctx.req;
     if (headers['sec-fetch-site'] === 'cross-site') throw new RelayError('cross_site_refused');
-    // Otherwise a name that an attacker points to this machine would be the page's own.
+    // Against DNS rebinding: an attacker may point a name of their own at this machine, and their page would then have
+    // the relay's origin.
     if (!isHost(headers.host, base)) throw new RelayError('host_foreign');
     const origin = originOfPage(headers, base);
     const frontEnd = select(name ?? readQuery(ctx)['client_id'], origin);
@@ -92,7 +91,7 @@ export function createSessionRequests(
   }
 
   /**
-   * The registration of a session, unless its provider or client is another one by now.
+   * The registration of a session, unless its provider or client has changed since.
    *
    * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` if no provider is known
    */
@@ -101,7 +100,7 @@ export function createSessionRequests(
     return found?.audience === audience ? found : undefined;
   }
 
-  /** Seconds in which the access token of a session is still used without a refresh; Infinity if it does not end. */
+  /** Seconds for which the access token of a session is used without a refresh; Infinity if its end is not known. */
   function secondsLeft({ session, registration, frontEnd }: OpenSession): number {
     const { accessTokenEndsAt: end = Number.POSITIVE_INFINITY, renewedAt = 0 } = session;
     const isRestricted = registration.allow !== undefined || frontEnd.allow !== undefined;
@@ -116,9 +115,9 @@ export function createSessionRequests(
     secondsLeft,
     hasOrigin: (origin: string): boolean => byOrigin.has(origin),
     /**
-     * The session of a request, if it comes from the page of the session's front end.
+     * Opens the session of a request, which must come from the page of the session's front end.
      *
-     * @param name the front end, if the path decides it
+     * @param name of the front end, if the path decides it
      * @throws {RelayError} `session_missing`, and as `requireFrontEnd` and `findRegistration` do
      */
     async open(ctx: Context, name?: string): Promise<OpenSession> {
@@ -134,7 +133,7 @@ export function createSessionRequests(
     /**
      * The access token of a session.
      *
-     * @throws {RelayError} `session_token_expired`, or `token_malformed` if no header can carry it
+     * @throws {RelayError} `session_token_expired`, or `token_malformed` if it does not fit into a header
      */
     requireToken(open: OpenSession): string {
       const { accessToken } = open.session;
@@ -149,17 +148,16 @@ export function createSessionRequests(
  * The origin of the page that sends a request.
  *
  * @param base the relay's public address
- * @returns undefined if the request does not tell, such as that of a program
+ * @returns undefined if the request does not tell, for example because a program sends it
  */
 export function originOfPage(headers: IncomingHttpHeaders, base: URL): string | undefined {
   const { origin, 'sec-fetch-site': site } = headers;
-  // Browsers send no Origin if a page reads from its own. The relay's origin may have pages of no front end.
+  // Browsers send no Origin with a GET within one origin. Pages at the relay's origin may belong to no front end.
   return origin ?? (site === 'same-origin' ? base.origin : undefined);
 }
 
-/** Whether a Host header names the host of an address. Some proxies leave out the port. */
+/** Whether a Host header names the host of an address. The port is not compared, because some proxies leave it out. */
 function isHost(host: string | undefined, base: URL): boolean {
   if (host === undefined) return false;
-  // Most requests need no parsing.
   return host === base.host || URL.parse(`${base.protocol}//${host}`)?.hostname === base.hostname;
 }

@@ -21,11 +21,11 @@ export function describeSession(requests: SessionRequests): Handler {
 }
 
 /**
- * `POST /auth/session/refresh`: renews the access token of a session and its idle time. If the provider gave
- * no refresh token, it renews only the idle time, without a call.
+ * `POST /auth/session/refresh`: renews the access token and the idle time of a session. Without a refresh token of the
+ * provider, it renews only the idle time.
  *
- * A refresh that the provider refuses clears nothing: another refresh may have been faster, and its
- * cookie is good. The session of somebody who may not log in any more ends.
+ * A refused refresh clears no cookie, because another tab may have refreshed faster and set a good one. The session
+ * ends if the person may not log in any more.
  */
 export function refreshSession(requests: SessionRequests, { refreshes }: Memory): Handler {
   return async (ctx: Context) => {
@@ -35,9 +35,9 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
 }
 
 /**
- * Renews the tokens of a session, if it has a refresh token, and its idle time. The answer sets its cookie.
+ * Renews the tokens of a session, if it has a refresh token, and its idle time. The response sets the cookie.
  *
- * @throws {RelayError} `session_refused`, `session_missing` after a logout, or why there is no answer
+ * @throws {RelayError} `session_refused`, `session_missing` after a logout, or why the refresh failed
  */
 export async function renewSession(
   ctx: Context,
@@ -52,20 +52,19 @@ export async function renewSession(
   const renewal = { place: open, ctx, refreshes, tokens: session, refresh, address };
   const { tokens } = await renewTokens(renewal).catch(async (error) => {
     const isEnded = isFailure(error, 'access_ended');
-    // Its tokens may be good for longer: not every provider revokes them.
+    // The relay has to end the session itself: not every provider can revoke its tokens.
     if (isEnded) await sessions.end(session);
     else if (!isFailure(error, 'refresh_refused')) throw error;
-    // A page needs to know only that its session is over.
+    // The page only needs to know that its session is over.
     const { detail, fields, providerError } = error;
     throw new RelayError('session_refused', isEnded ? { detail, fields } : { providerError });
   });
   const renewed = await sessions.renew(ctx, session, tokens);
-  // The person has logged out in the meantime.
+  // The person logged out during the refresh.
   if (renewed === undefined) throw new RelayError('session_missing');
   return { ...open, session: renewed };
 }
 
-/** What a page may know of its session. */
 function description({ secondsLeft }: SessionRequests, open: OpenSession) {
   const left = secondsLeft(open);
   return {
@@ -77,9 +76,9 @@ function description({ secondsLeft }: SessionRequests, open: OpenSession) {
 }
 
 /**
- * `POST /auth/logout`: clears the cookie of a page's session, whatever else happens. It revokes the tokens
- * at the provider if the provider can and answers in time, and names the provider's own logout page. With
- * `revoke=false`, it only ends the session: nobody logged out, but the tokens are refused.
+ * `POST /auth/logout`: clears the cookie of a session in any case, revokes the tokens if the provider can and answers
+ * in time, and returns the provider's logout page. With `revoke=false`, it revokes nothing: the page says so if its
+ * tokens were refused, and nobody logged out.
  *
  * @see RFC 7009, OpenID Connect RP-Initiated Logout 1.0 §2
  */
@@ -88,7 +87,7 @@ export function logout({ sessions, requireFrontEnd, findRegistration }: SessionR
     const frontEnd = requireFrontEnd(ctx);
     sessions.clear(ctx, frontEnd.name);
     ctx.body = {};
-    // Opens it without asking whether it has ended: a shared memory that is away must not keep a person logged in.
+    // Do not ask whether the session has ended: a shared memory that does not answer must not prevent the logout.
     const session = sessions.open(ctx, frontEnd.name);
     if (session === undefined) return;
     await sessions.end(session);
@@ -104,7 +103,7 @@ export function logout({ sessions, requireFrontEnd, findRegistration }: SessionR
   };
 }
 
-/** Revokes the newest tokens of a session: another tab may have refreshed it a moment ago. */
+/** Revokes the newest tokens of a session, because another tab may have refreshed it a moment ago. */
 async function revokeNewest(
   ctx: Context,
   session: SessionContent,
@@ -119,7 +118,7 @@ async function revokeNewest(
   await Promise.all(tokens.map((token) => revocations.once(token, () => revoke(token))));
 }
 
-/** The provider's failures do not keep a person logged in. */
+/** A failure of the provider must not prevent a logout. */
 function ignoreExpected(error: unknown): void {
   if (!(error instanceof RelayError)) throw error;
 }

@@ -23,28 +23,28 @@ import { withoutPeople } from './machine.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
 /**
- * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects
- * the browser to the provider.
+ * `GET /auth/<registration>`, `GET /auth/<registration>/<front end>` and, for CMSes, `GET /auth`: redirects the browser
+ * to the provider.
  *
- * @param frontEnds those that may start a login at this address
+ * @param frontEnds which may start a login at this address
  */
 export function startLogin(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context) => {
     const query = readQuery(ctx);
     if (!isNavigation(ctx)) ctx.state.isProbe = true;
     if (!isOAuthRequest(query)) return await startPlainly(ctx, query, served, frontEnds);
-    // Until a redirect URI is known to be the front end's, failures stay here.
+    // Until a redirect URI is known to belong to the front end, failures are shown here.
     const { answerInPlace } = served.frontEnds.first;
     await answering(answerInPlace, () => startByOAuth(ctx, query, served, frontEnds));
   };
 }
 
 /**
- * A start without PKCE. The contract's only parameter, besides the front end, is the front end's own state; a CMS
- * has a scope instead. The state of a session comes back only with a failure.
+ * A start without PKCE. Besides the front end, the contract's only parameter is the front end's own state; a CMS has a
+ * scope instead.
  *
- * Failures stay here while the page or window may not be the front end's. Then the front end's delivery answers them:
- * without a state until that is read, and then with it.
+ * Failures are shown here until the page is known to belong to the front end. Then the front end's delivery answers
+ * them, with the state once that is read.
  */
 async function startPlainly(ctx: Context, query: Query, served: Served, frontEnds: FrontEnds) {
   const frontEnd = frontEnds.findForPlainStart(ctx);
@@ -56,9 +56,9 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   const { provider: backend = cmsBackend } = query;
   const isCms = cmsBackend !== undefined;
   await answering(answerInPlace, () => {
-    // The popup of a CMS tells people itself that its page is another one.
+    // A CMS's popup itself tells people that another page opened it.
     if (!isCms) expectKnownPage(ctx, place);
-    // A CMS listens only to messages with the name of its backend.
+    // A CMS ignores messages without the name of its backend.
     if (isCms && backend !== cmsBackend) throw new RelayError('cms_backend_wrong');
   });
   const state = await answering(frontEnd.deliveryOf().fail, () => {
@@ -78,10 +78,10 @@ function expectPeople({ kind }: FrontEnd): void {
 }
 
 /**
- * Stops a developer's login that cannot end where it started: the front end is on this machine, but the page is at
- * another port, or at 127.0.0.1 in place of localhost.
+ * Stops a developer's login that cannot return to where it started: the front end is on this machine, but the page is
+ * at another port, or at 127.0.0.1 instead of localhost.
  *
- * @param end where an OAuth request says that it ends. A server at another port may have sent the browser here
+ * @param end the redirect URI of an OAuth request. A server at another port may have sent the browser here
  * @throws {RelayError} `page_unknown`
  */
 function expectKnownPage(ctx: Context, place: StartPlace, end?: unknown): void {
@@ -99,9 +99,9 @@ function expectKnownPage(ctx: Context, place: StartPlace, end?: unknown): void {
 }
 
 /**
- * A start by an OAuth request. Once its redirect URI is known to be the front end's, that gets the failures: without a
- * state until that is read, and then with it. Failures of a client that nobody registered always stay here: otherwise
- * anybody could register an address that the relay redirects to.
+ * A start by an OAuth request. Once the redirect URI is known to belong to the front end, failures go there, with the
+ * state once that is read. Failures of an unregistered client are always shown here: anybody can register one, and the
+ * relay would be an open redirector.
  *
  * @see RFC 6749 §4.1.1, RFC 9700 §4.11.2
  */
@@ -128,29 +128,25 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   });
 }
 
-/**
- * What an OAuth request asks for.
- *
- * @param isOpen whether nobody registered the client, so that the person is asked
- */
+/** Validates an OAuth request. @param isOpen whether the client is unregistered, so that the person is asked */
 function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
   const { kind, client, resources } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
   const codeChallenge = requireCodeChallenge(query);
   const isForProvider = resources.length === 0;
-  // A page may name a resource that its provider does not know.
+  // For a page without resources, `resource` is the provider's parameter, and may have any value.
   const named = kind === 'native' || !isForProvider ? readResource(query) : undefined;
   const own = isForProvider ? undefined : requireResource(resources, named);
   // The provider does not know the words of a resource's scope.
   const asked = own ? { ...query, scope: scopeWithout(query['scope'], own.scope) } : query;
-  // A program asks for what it knows from other servers, and gets the part that it may have. A page was written for this
-  // relay, so it is refused for more.
+  // A program requests the scopes that it knows from other servers, and gets those that it may have. A page is written
+  // for this relay, so it is refused if it requests more.
   const isLenient = isOpen || kind === 'native' || own !== undefined;
   const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole));
   const { scope, ...account } = atProvider(query, place, narrow, own);
-  // The person is shown the scope if the client acts with the provider's token, itself or through a resource. Otherwise
-  // that token stays here, and what it may do is not compared with what the person saw.
+  // The person sees the scope if the client acts with the provider's token, itself or through a resource. Otherwise,
+  // that token stays in the relay, and consent does not bind its scope.
   const isScopeShown = own === undefined || actsAtProvider(own);
   const hasConsent = isOpen && isScopeShown ? (true as const) : undefined;
   const resource = own ? { ownResource: own.url } : { providerResource: named };
@@ -158,7 +154,9 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   return { oauth, ...account };
 }
 
-/** The scope and account that a start asks the provider for. @param narrow gives a part of the configured scope */
+/**
+ * The scope and account that a start requests from the provider. @param narrow returns a part of the configured scope
+ */
 function atProvider(
   query: Query,
   { registration, frontEnd }: StartPlace,

@@ -11,14 +11,13 @@ import { grantToMachine, type MachineRequest, withoutPeople } from './machine.ts
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 
-/** What grants a token to the front end. Its refresh token, if it has one, is one of the relay. */
 const grants = { authorization_code: redeemCode, refresh_token: refreshLogin };
 
 /**
- * `POST /auth/<registration>/token`: gives the front end its token.
+ * `POST /auth/<registration>/token`: grants tokens.
  *
- * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has one: oidc-client-ts takes any
- * other with a nonce for that one, sends the request again, and hides the error.
+ * A success has the nonce for the next proof. Of the failures, only `use_dpop_nonce` has one: oidc-client-ts would
+ * mistake any other failure with a nonce for that, repeat the request, and hide the error.
  *
  * @see RFC 6749 §3.2, RFC 9449 §8.2
  */
@@ -38,7 +37,7 @@ export function tokenEndpoint(served: Served): Handler {
   return frontEndEndpoint(served, serve, serveMachine);
 }
 
-/** Gives a machine its token. It has no login that another grant could be for. */
+/** Grants a token to a machine. No other grant makes sense without a person's login. */
 function serveMachine(request: MachineRequest): void {
   const { ctx, parameters } = request;
   const type = requireParameter(parameters, 'grant_type');
@@ -47,7 +46,7 @@ function serveMachine(request: MachineRequest): void {
   answerWithToken(ctx, grantToMachine(request));
 }
 
-/** A program that reads 502, 504 or `server_error` logs in again. One that reads 503 waits. */
+/** A program that reads 502, 504 or `server_error` starts a new login. With 503, it waits. */
 function failTemporarily(error: unknown): never {
   if (isFailure(error, 'token_missing')) {
     throw new RelayError('token_endpoint_failed', { status: 503, detail: error.detail });
@@ -58,10 +57,10 @@ function failTemporarily(error: unknown): never {
 }
 
 /**
- * `POST` to the address at which a CMS starts its logins: gives it its next token. Only Sveltia CMS asks, with JSON and
- * an empty `client_id`.
+ * `POST` to the address where a CMS starts logins: refreshes its token. Only Sveltia CMS does so, with JSON and an
+ * empty `client_id`.
  *
- * @param frontEnds those that may start a login at this address. One is a CMS that gets refresh tokens there
+ * @param frontEnds which may start a login at this address. One is a CMS with refresh tokens
  */
 export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler {
   return async (ctx: Context, next) => {
@@ -69,7 +68,7 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
     if (frontEnd === undefined) return next();
     ctx.state.frontEnd = frontEnd.name;
     expectOrigin(ctx, frontEnd.hasOrigin(ctx.get('Origin')));
-    // A form could be sent from any page, without a preflight.
+    // Against CSRF: any page can send a form without a preflight.
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');
     const parameters = parseEndpointParameters(ctx.req.headers, await readBody(ctx));
     const { client_id: name = frontEnd.name } = parameters;
@@ -84,7 +83,7 @@ export function cmsTokenEndpoint(served: Served, frontEnds: FrontEnds): Handler 
   };
 }
 
-/** @param extraFields what the front end gets besides its tokens. They replace no field of OAuth */
+/** @param extraFields what the front end gets besides its tokens. They never replace a field of OAuth */
 function answerWithToken(ctx: Context, granted: Granted, extraFields?: ExtraFields): void {
   ctx.body = {
     ...extraFields,
@@ -93,7 +92,7 @@ function answerWithToken(ctx: Context, granted: Granted, extraFields?: ExtraFiel
     expires_in: granted.expiresIn,
     scope: scopeForFrontEnd(granted.scope),
     refresh_token: granted.refreshToken,
-    // Some libraries guess an end if they are told none.
+    // Some libraries make up an end if they get none.
     refresh_token_expires_in: granted.refreshExpiresIn,
     identity: granted.identity,
   };

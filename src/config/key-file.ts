@@ -3,7 +3,6 @@ import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
 import { whyUnfilled } from './literals.ts';
 import type { Reading } from './reading.ts';
-import type { RelayReading } from './readings.ts';
 import { isVisible, secretVariables } from './secret-variables.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 import type { Level } from './settings/setting.ts';
@@ -19,7 +18,7 @@ export type KeySecrets = readonly [Secret, ...Secret[]];
  * credential, else `key` in systemd's state directory. Without a path, the keys are derived from the client secret; without secrets, the
  * file is to be created.
  */
-export function readKeyFile(reading: RelayReading) {
+export function readKeyFile(reading: Reading<'relay'>) {
   const { values, newFiles, readFile, environment, describe, faultOfVariable } = reading;
   const { key } = secretVariables;
   const inVariable = environment[key];
@@ -37,7 +36,7 @@ export function readKeyFile(reading: RelayReading) {
 }
 
 /** Reads the secrets of keys from a variable, with one or two lines as in a file. Undefined after a fault. */
-function readKeyVariable({ faultOfVariable, warnOfVariable }: RelayReading, name: string, text: string) {
+function readKeyVariable({ faultOfVariable, warnOfVariable }: Reading<'relay'>, name: string, text: string) {
   const unfilled = whyUnfilled(text, true);
   if (unfilled !== undefined) return faultOfVariable(name, unfilled);
   const secrets = readSecretLines(text.replace(/\r?\n$/, ''));
@@ -48,7 +47,7 @@ function readKeyVariable({ faultOfVariable, warnOfVariable }: RelayReading, name
 }
 
 /** Reports why a missing key file cannot be created, if it cannot. */
-function reportUncreatable(reading: RelayReading, path: string): void {
+function reportUncreatable(reading: Reading<'relay'>, path: string): void {
   // A secret that was given in place of a path must not become the name of a file.
   if (!path.includes('/')) {
     const advice = 'To create it in this directory, start the path with ./';
@@ -68,7 +67,7 @@ function reportUncreatable(reading: RelayReading, path: string): void {
  *
  * @returns its secrets, or undefined after reporting a fault
  */
-export function createKeyFile(reading: RelayReading, path: string): KeySecrets | undefined {
+export function createKeyFile(reading: Reading<'relay'>, path: string): KeySecrets | undefined {
   const { newFiles, warn } = reading;
   const secret = new Secret(randomBytes(32).toString('base64url'));
   const advice = 'Replicas need a copy of it';
@@ -95,7 +94,7 @@ const reasons: Readonly<Record<string, string>> = {
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
 /** Reports why a key file was not created, or would not be. */
-function reportFailure({ fault, unread }: RelayReading, path: string, error: unknown): undefined {
+function reportFailure({ fault, unread }: Reading<'relay'>, path: string, error: unknown): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
   // systemd creates the state directories of services there: before the first start, they are missing.

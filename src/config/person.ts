@@ -1,6 +1,6 @@
 import { openidAccess } from '../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
-import type { ProviderSettings } from './provider.ts';
+import type { ProviderSettings } from './provider-settings.ts';
 import type { RegistrationReading } from './readings.ts';
 
 const personSettings = ['userFrom', 'userId', 'userName', 'userEmail', 'userEmailVerified'] as const;

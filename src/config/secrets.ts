@@ -3,7 +3,6 @@ import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile, type TextFile, whyUnreadable } from '../text-files.ts';
 import { whyUnfilled } from './literals.ts';
 import type { FileText, Reading, Shared } from './reading.ts';
-import type { RegistrationReading } from './readings.ts';
 import { visibleCharacters } from './schemas.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
@@ -23,7 +22,7 @@ export function clientSecretCredential(entry: string | undefined): string {
  * Reads the client secret: the one given itself, else that of the file that is named, else of the systemd credential.
  * Undefined after reporting why there is none.
  */
-export function readClientSecret(reading: RegistrationReading): Secret | undefined {
+export function readClientSecret(reading: Reading<'providers'>): Secret | undefined {
   const { values, sourceOf, describe, fault, warn } = reading;
   const source = sourceOf('clientSecret');
   const isInFile = sourceOf('clientSecretFile') !== undefined;
@@ -41,7 +40,7 @@ export function readClientSecret(reading: RegistrationReading): Secret | undefin
 }
 
 /** Reads the client secret from its systemd credential. A command of an operator may not see that of the service. */
-function inCredential(reading: RegistrationReading): FileText {
+function inCredential(reading: Reading<'providers'>): FileText {
   const { environment, describe, fault, unread } = reading;
   const entryName = reading.map.name;
   const name = clientSecretCredential(entryName);
@@ -57,7 +56,7 @@ function inCredential(reading: RegistrationReading): FileText {
 }
 
 /** Reads a client secret from a file: one line that a request can carry. */
-function secretInFile(reading: RegistrationReading, path: string | undefined): FileText {
+function secretInFile(reading: Reading<'providers'>, path: string | undefined): FileText {
   const text = readNamedFile(reading, 'clientSecretFile', path);
   if (typeof text !== 'string' || v.is(visibleCharacters, text)) return text;
   const message = 'names a file whose content is not one line of printable ASCII';

@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { codeOf, isMissingFile, type ReadFile, whyUnreadable } from '../text-files.ts';
-import type { Shared } from './reading.ts';
 import { isDecodable } from './schemas.ts';
 import { splitPassword } from './secret-variables.ts';
 import type { Option } from './settings/setting.ts';
@@ -81,9 +80,10 @@ const forbidden: readonly [name: string, value: RegExp, why: string][] = [
  *   need none
  */
 export function readEnvironment(
-  { environment, readFile, unseen }: Pick<Shared, 'environment' | 'readFile' | 'unseen'>,
+  given: Pick<OptionSources, 'environment'> & { readonly readFile: ReadFile; readonly unseen?: readonly unknown[] },
   fault: (message: string) => void,
 ) {
+  const { environment, readFile, unseen } = given;
   const proxy: Record<string, string> = {};
   for (const name of ['HTTPS_PROXY', 'NO_PROXY']) {
     const value = environment[name] || environment[name.toLowerCase()];

@@ -12,12 +12,12 @@ import {
   hashRefresh,
   type IsGood,
   mostResults,
-  type Refreshed,
   type RefreshResult,
   type RefreshTokenOwner,
   resultTime,
   uncheckedTime,
 } from './refresh-results.ts';
+import type { Refreshed } from './refresh-tokens.ts';
 
 const { letter } = kinds.refreshResults;
 /** Milliseconds for which relays that wait for a call find a result that no later request gets. */

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { kinds } from '../memory/kinds.ts';
 import { createLasting, createRecent, hashKey } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import type { Owner } from './refresh-tokens.ts';
+import type { Owner, Refreshed } from './refresh-tokens.ts';
 
 /** Milliseconds for which requests with a replaced refresh token get the result that replaced it: a minute. */
 export const { lifetime: resultTime, most: mostResults } = kinds.refreshResults;
@@ -22,9 +22,6 @@ export interface RefreshTokenOwner {
   readonly thumbprint?: string | undefined;
   readonly refreshToken: string;
 }
-
-/** The answer to a refresh, with the refresh token that is valid from now on. */
-export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
 export interface RefreshResult {
   readonly scope: string | undefined;

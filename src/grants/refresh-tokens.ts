@@ -10,7 +10,6 @@ import type { KeyRing } from '../sealing/keys.ts';
 import { isPossible, longestDays } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
 import { generationSchema } from './generations.ts';
-import type { Refreshed } from './refresh-results.ts';
 
 const content = v.object({
   /** The id of the login. A refresh keeps it. */
@@ -167,6 +166,9 @@ export function timeLeft(
 ): number {
   return Math.max(endsAt, loggedInAt + (policy?.lifetime ?? 0)) * 1000 - now();
 }
+
+/** The provider's answer to a refresh, with the refresh token that is valid from now on. */
+export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
 /** What the next refresh token of a login holds after a refresh. */
 export function nextRefreshToken(

@@ -7,11 +7,11 @@ import {
   aged,
   hashRefresh,
   type IsGood,
-  type Refreshed,
   type RefreshResult,
   type RefreshTokenOwner,
   resultTime,
 } from './refresh-results.ts';
+import type { Refreshed } from './refresh-tokens.ts';
 
 /** Refreshes of one login in ten minutes, with or without a call: twenty tabs need one each. */
 const mostRefreshes = 600;

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { patternsThatAllow } from '../origins/origin-pattern.ts';
-import type { FindRegistration } from '../routes/current-user.ts';
+import type { FindRegistration } from '../routes/session-lookup.ts';
 import { originOfPage } from '../routes/session-requests.ts';
 import { pagesOfFrontEnds } from './readers.ts';
 import { type ServedRegistration, wordsOf } from './registrations.ts';

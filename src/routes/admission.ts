@@ -3,7 +3,7 @@ import type { Allow } from '../access/allow.ts';
 import type { Identity } from '../access/identity.ts';
 import { isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import type { FrontEndRefresh } from '../grants/refresh-chain.ts';
-import type { Refreshed } from '../grants/refresh-results.ts';
+import type { Refreshed } from '../grants/refresh-tokens.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, recordCall } from '../http/context.ts';
 import { limits } from '../limits.ts';

@@ -1,17 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { type Context, clientGone, type Handler, readQuery, recordCall } from '../http/context.ts';
-import type { RegistrationSource } from '../login/registration.ts';
 import { requireTokenOfAnyScheme, withoutGateCredentials } from '../oauth/authorization-header.ts';
-import type { Query } from '../oauth/query.ts';
 import { looksSealed } from '../sealing/sealed.ts';
-import type { SessionLookup } from './session-lookup.ts';
-
-/**
- * Finds the registration that `provider` names, or else that of the page's origin. @throws {RelayError}
- * `provider_unknown`
- */
-export type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => RegistrationSource;
+import type { FindRegistration, SessionLookup } from './session-lookup.ts';
 
 /**
  * `GET /api/user`: answers with the provider's record of the token's user, byte for byte.

@@ -1,16 +1,11 @@
-import { machineIdentity } from '../access/identity.ts';
-import { secondsOf } from '../clock.ts';
 import { isFailure, RelayError, unlessFailed } from '../failures/relay-error.ts';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import type { Served } from '../front-ends/front-ends.ts';
-import { audienceOfMachine, findSecret, hashPublicKey, type MachineCredentials } from '../front-ends/machine.ts';
-import { newLoginId } from '../grants/refresh-tokens.ts';
+import { findSecret, hashPublicKey, type MachineCredentials } from '../front-ends/machine.ts';
 import type { Context } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type ClaimedCredentials, readClientCredentials } from '../oauth/client-credentials.ts';
 import type { EndpointParameters } from '../oauth/endpoint-parameters.ts';
-import { requireResource } from '../resources/resource.ts';
-import type { Granted } from './granted-token.ts';
 
 /** The text for a client that starts a login at a machine's entry. */
 export const withoutPeople = 'This front end is a machine: it logs nobody in, and gets tokens with client_credentials.';
@@ -85,38 +80,4 @@ async function verifyCredentials(
     if (await grants.assertions.verify(`${assertion}`, key, { name, issuer })) return hashPublicKey(key);
   }
   throw new RelayError('machine_secret_wrong');
-}
-
-/**
- * `grant_type=client_credentials`: grants a machine a token for one of its resources. There is no refresh token,
- * because the machine can always ask again.
- *
- * @throws {RelayError} `resource_refused`
- * @see RFC 6749 §4.4
- */
-export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, now }: MachineRequest): Granted {
-  const { name, resources } = frontEnd;
-  const resource = requireResource(resources, parameters.resource);
-  const identity = machineIdentity(name);
-  ctx.state.resource = resource.name;
-  ctx.state.person = identity.sub;
-  const iat = secondsOf(now);
-  const issued = {
-    frontEnd: name,
-    audience: audienceOfMachine(name, credential),
-    credential,
-    login: newLoginId(),
-    ...identity,
-    iat,
-    exp: iat + resource.lifetime,
-  };
-  return {
-    accessToken: grants.accessTokens.issue(issued, resource),
-    tokenType: 'Bearer',
-    expiresIn: resource.lifetime,
-    scope: resource.scope,
-    identity,
-    refreshToken: undefined,
-    refreshExpiresIn: undefined,
-  };
 }

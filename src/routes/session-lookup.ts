@@ -1,15 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Refreshes } from '../grants/refreshes.ts';
 import { type Context, clientGone, readQuery, recordCall } from '../http/context.ts';
+import type { RegistrationSource } from '../login/registration.ts';
 import { createRecent } from '../memory/recent.ts';
-import type { FindRegistration } from './current-user.ts';
+import type { Query } from '../oauth/query.ts';
 import { renewSession } from './session.ts';
 import type { OpenSession, SessionRequests } from './session-requests.ts';
 
 /** Milliseconds without another renewal of a session, after a renewal that did not help. */
 const vainTime = 60_000;
 const mostVain = 4096;
+
+/**
+ * Finds the registration that `provider` names, or else that of the page's origin. @throws {RelayError}
+ * `provider_unknown`
+ */
+export type FindRegistration = (provider: Query[string], headers: IncomingHttpHeaders) => RegistrationSource;
 
 export type SessionLookup = ReturnType<typeof createSessionLookup>;
 

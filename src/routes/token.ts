@@ -6,8 +6,9 @@ import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { type ExtraFields, presentFields } from '../oauth/extra-fields.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
 import { type EndpointRequest, expectOrigin, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';
+import { grantToMachine } from './grant-to-machine.ts';
 import type { Granted } from './granted-token.ts';
-import { grantToMachine, type MachineRequest, withoutPeople } from './machine.ts';
+import { type MachineRequest, withoutPeople } from './machine.ts';
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { expect } from 'chai';
 import { type FailureCode, RelayError } from '../../src/failures/relay-error.ts';
 import type { FrontEndRefresh } from '../../src/grants/refresh-chain.ts';
-import type { Refreshed } from '../../src/grants/refresh-results.ts';
+import type { Refreshed } from '../../src/grants/refresh-tokens.ts';
 import { createRefreshes, type Refreshes } from '../../src/grants/refreshes.ts';
 import type { RefreshGrant } from '../../src/oauth/token-request.ts';
 import type { TokenResponse } from '../../src/oauth/token-response.ts';

@@ -60,6 +60,16 @@ describe('the layers of docs/architecture.md', () => {
     expect(upward).to.deep.equal([]);
   });
 
+  it('have no circles of imports, not even of types', () => {
+    const imports = new Map(files.map((file) => [file, importsOf(file)]));
+    const importsItself = (file: string) => {
+      const reached = new Set(imports.get(file));
+      for (const one of reached) for (const next of imports.get(one) ?? []) reached.add(next);
+      return reached.has(file);
+    };
+    expect(files.filter(importsItself)).to.deep.equal([]);
+  });
+
   it('allow libraries only in the layers that need them', () => {
     const owners: Readonly<Record<string, readonly string[]>> = {
       got: ['src/upstream/'],

@@ -2,7 +2,8 @@ import { type Allow, allowAt, answerTo, rulesOf, splitName } from '../../access/
 import { scopeBeyond } from '../../oauth/scope.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessRule } from '../../providers/provider.ts';
-import { type ProviderSettings, presetOf } from '../provider.ts';
+import { presetOf } from '../provider.ts';
+import type { ProviderSettings } from '../provider-settings.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings, type RegistrationReading } from '../readings.ts';
 

@@ -3,7 +3,7 @@ import { overlap, ownPaths } from '../../paths.ts';
 import { comparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
 import { findEntry } from '../fault.ts';
-import type { ProviderSettings } from '../provider.ts';
+import type { ProviderSettings } from '../provider-settings.ts';
 import { completeValues, type FrontEndReading, type Readings, type ResourceReading } from '../readings.ts';
 import { allowOf } from './access.ts';
 import { checkMachineResources } from './machine.ts';

@@ -4,7 +4,7 @@ import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
 import type { FileSettings } from '../file/entries.ts';
 import { effective } from '../given.ts';
-import { providerValues } from '../provider.ts';
+import { providerValues } from '../provider-settings.ts';
 import type { Readings } from '../readings.ts';
 import { filePath, sharedMemory, typedValue } from '../schemas.ts';
 import { levels } from '../settings/setting.ts';

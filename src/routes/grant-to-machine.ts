@@ -1,0 +1,41 @@
+import { machineIdentity } from '../access/identity.ts';
+import { secondsOf } from '../clock.ts';
+import { audienceOfMachine } from '../front-ends/machine.ts';
+import { newLoginId } from '../grants/refresh-tokens.ts';
+import { requireResource } from '../resources/resource.ts';
+import type { Granted } from './granted-token.ts';
+import type { MachineRequest } from './machine.ts';
+
+/**
+ * `grant_type=client_credentials`: grants a machine a token for one of its resources. There is no refresh token,
+ * because the machine can always ask again.
+ *
+ * @throws {RelayError} `resource_refused`
+ * @see RFC 6749 §4.4
+ */
+export function grantToMachine({ ctx, frontEnd, parameters, credential, grants, now }: MachineRequest): Granted {
+  const { name, resources } = frontEnd;
+  const resource = requireResource(resources, parameters.resource);
+  const identity = machineIdentity(name);
+  ctx.state.resource = resource.name;
+  ctx.state.person = identity.sub;
+  const iat = secondsOf(now);
+  const issued = {
+    frontEnd: name,
+    audience: audienceOfMachine(name, credential),
+    credential,
+    login: newLoginId(),
+    ...identity,
+    iat,
+    exp: iat + resource.lifetime,
+  };
+  return {
+    accessToken: grants.accessTokens.issue(issued, resource),
+    tokenType: 'Bearer',
+    expiresIn: resource.lifetime,
+    scope: resource.scope,
+    identity,
+    refreshToken: undefined,
+    refreshExpiresIn: undefined,
+  };
+}

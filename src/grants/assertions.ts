@@ -5,7 +5,7 @@ import { clockSkew } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createMarks, type Home } from '../memory/home.ts';
-import { kinds } from '../memory/kinds.ts';
+import { type Kind, kinds } from '../memory/kinds.ts';
 import { hashKey } from '../memory/recent.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 
@@ -31,9 +31,12 @@ const faults = {
   form: 'A claim is missing, or has another form.',
 } as const;
 
-/** Verifies that machines hold their keys. Remembers the last 65,536 assertions at most, so that none is accepted twice. */
-export function createAssertions(home: Home) {
-  const used = createMarks(home, kinds.usedAssertions, { isKept: false });
+/**
+ * Verifies that machines hold their keys. Remembers used assertions, so that none is accepted twice; if there are too many,
+ * it forgets the oldest of the machine that has most.
+ */
+export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) {
+  const used = createMarks(home, kind, { isKept: false });
 
   /** The claims of an assertion, once its signature and its times are right. */
   async function verifyAt(assertion: string, { key, algorithms }: PublicKey, name: string) {
@@ -75,7 +78,7 @@ export function createAssertions(home: Home) {
       if (exp > now + longestLife + clockSkew) throw invalid('exp');
       if (iat > now + clockSkew) throw invalid('iat');
       const left = exp + clockSkew - now;
-      if (!(await used.mark(hashKey(issuer, name, jti), left * 1000))) throw invalid('jti');
+      if (!(await used.mark(hashKey(issuer, name, jti), left * 1000, name))) throw invalid('jti');
       return true;
     },
   };

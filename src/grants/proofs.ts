@@ -80,6 +80,8 @@ export function createProofs(home: Home) {
      * @param proof the value of the only `DPoP` header
      * @param request.url the public address of the endpoint
      * @param request.nonces of which the proof has to hold one; undefined: none is needed
+     * @param request.accept called before the proof is remembered, and may throw: one login must not fill the memory of
+     *   all with its proofs
      * @returns the thumbprint of the proved key
      * @throws {RelayError} `proof_invalid`, or `nonce_required` with the nonce to use
      * @see RFC 9449 §4.3
@@ -90,9 +92,10 @@ export function createProofs(home: Home) {
         readonly method: string;
         readonly url: string;
         readonly nonces: Nonces | undefined;
+        readonly accept?: (thumbprint: string) => void;
       },
     ): Promise<string> {
-      const { method, url, nonces } = request;
+      const { method, url, nonces, accept } = request;
       const { thumbprint, htm, htu, iat, jti, nonce = '' } = await authenticate(proof, home.now());
       if (htm !== method || !isSameAddress(htu, url)) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
@@ -104,6 +107,7 @@ export function createProofs(home: Home) {
       if (Math.abs(home.now() / 1000 - iat) > tolerance) {
         throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
       }
+      accept?.(thumbprint);
       if (!(await seen.mark(hashKey(thumbprint, jti), kinds.usedProofs.lifetime))) {
         throw invalid('The DPoP proof was used before: each request needs its own.');
       }

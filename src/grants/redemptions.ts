@@ -2,10 +2,13 @@ import { RelayError } from '../failures/relay-error.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
+import { createCount } from './count.ts';
 import { aged } from './refresh-results.ts';
 
 const { letter, most: mostKept } = kinds.keptAnswers;
 const { lifetime: redeemedTime } = kinds.redeemedCodes;
+/** Redemptions of one code: a client that gets no answer repeats its own. */
+const mostAttempts = 120;
 
 /** The redemption of a code. */
 export interface Redemption {
@@ -95,6 +98,8 @@ export function createRedemptions(home: Home) {
   }
 
   return {
+    /** Counts a redemption of a code, by its key. @throws {RelayError} `rate_limited` */
+    count: createCount(mostAttempts, 'This code was sent too often. Start the login again.', now),
     /**
      * Redeems a code.
      *

@@ -1,7 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { isFailure, RelayError } from '../failures/relay-error.ts';
+import { isFailure } from '../failures/relay-error.ts';
 import type { Home } from '../memory/home.ts';
-import { createLasting } from '../memory/recent.ts';
+import { createCount } from './count.ts';
 import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refresh-chain.ts';
 import {
   aged,
@@ -17,8 +16,6 @@ import type { Refreshed } from './refresh-tokens.ts';
 const mostRefreshes = 600;
 /** Calls to the provider for one login in ten minutes: other scopes and short tokens need one each. */
 const mostCalls = 60;
-const countTime = 600_000;
-const mostLogins = 16_384;
 const tooMany = 'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
 
 type Check = (refreshed: Refreshed) => Promise<void>;
@@ -30,7 +27,7 @@ export type Refreshes = ReturnType<typeof createRefreshes>;
 export function createRefreshes(home: Home) {
   const chains = new RefreshChains(home);
   const { unchecked, keepUnchecked, rotations } = chains.results;
-  const countCall = createCount(mostCalls, home.now);
+  const countCall = createCount(mostCalls, tooMany, home.now);
 
   /**
    * Checks a result. Until it has passed, it is kept as unchecked.
@@ -66,7 +63,7 @@ export function createRefreshes(home: Home) {
 
   return {
     /** Counts a refresh of a login, with or without a call. @throws {RelayError} `rate_limited` */
-    count: createCount(mostRefreshes, home.now),
+    count: createCount(mostRefreshes, tooMany, home.now),
     /**
      * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page
      * that did not get the response. A provider that rotates refresh tokens treats a second use as theft.
@@ -102,17 +99,5 @@ export function createRefreshes(home: Home) {
     },
     /** Ends the chain of a refresh token that is to be revoked: see the method of {@link RefreshChains}. */
     endAndTakeNewest: (token: RefreshTokenOwner): Promise<Refreshed | undefined> => chains.endAndTakeNewest(token),
-  };
-}
-
-/** Counts refreshes, or calls, of each login, and lets `most` pass in ten minutes. */
-function createCount(most: number, now: Clock) {
-  const counts = createLasting<{ readonly count: number; readonly end: number }>(mostLogins, now);
-  /** @throws {RelayError} `rate_limited` */
-  return (login: string): void => {
-    const { count, end } = counts.get(login) ?? { count: 0, end: now() + countTime };
-    const retryIn = end - now();
-    if (count >= most) throw new RelayError('rate_limited', { retryIn, detail: tooMany });
-    counts.set(login, { count: count + 1, end }, retryIn);
   };
 }

@@ -49,11 +49,17 @@ export function createMarks(
       // This process may have marked the key while it asked.
       return left > notThere || isMarkedHere(key);
     },
-    /** Marks a key. @param lifetime milliseconds @returns whether it was not marked before */
-    async mark(key: string, lifetime: number): Promise<boolean> {
+    /**
+     * Marks a key.
+     *
+     * @param lifetime milliseconds
+     * @param group if there is no room, the largest group loses its oldest mark
+     * @returns whether it was not marked before
+     */
+    async mark(key: string, lifetime: number, group?: string): Promise<boolean> {
       if (isMarkedHere(key)) return false;
       const value = newMark();
-      marks.set(key, value, lifetime);
+      marks.set(key, value, lifetime, group);
       const answer = await shared?.run(wordsOf(markCommand(key, value, lifetime, 'NX')));
       if (answer?.reply !== null) return true;
       if (areTakenBack) marks.delete(key);

@@ -15,9 +15,14 @@ export function createEndedLogins(home: Home) {
   const join = createJoint<boolean>();
   const ask = (login: string) => join(login, () => marks.isMarked(login));
   return {
-    /** Ends a login. @param lifetime milliseconds that its tokens have left at most */
-    async end(login: string, lifetime: number): Promise<void> {
-      await marks.mark(login, lifetime);
+    /**
+     * Ends a login.
+     *
+     * @param lifetime milliseconds that its tokens have left at most
+     * @param machine whose token it is: one that ends ten thousand must not make the relay forget the logouts of people
+     */
+    async end(login: string, lifetime: number, machine?: string): Promise<void> {
+      await marks.mark(login, lifetime, machine);
     },
     /** Whether a login has ended here, or at a relay that shares the memory. If that is away, what is known here counts. */
     hasEnded: ask,

@@ -125,7 +125,6 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
   const { place, ctx, refreshes, refresh, address } = renewal;
   const { registration } = place;
   const { refreshToken, accessToken = '' } = renewal.tokens;
-  refreshes.count(refresh.login);
   const admission = createAdmission(place, ctx);
   let identity: Identity | undefined;
   const check =

@@ -4,15 +4,20 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { longestLifetime } from '../resources/resource.ts';
 import { ownerOf } from './grantee.ts';
 
-/** Ends a login if it is for a resource: no door opens to its access tokens any more, and none is refreshed. */
+/**
+ * Ends a login if it is for a resource: no door opens to its access tokens any more, and none is refreshed.
+ *
+ * @param machine whose token it is
+ */
 export async function endAtDoors(
   { grants, frontEnd }: Pick<Place, 'grants' | 'frontEnd'>,
   { login, ownResource }: Pick<RefreshTokenContent, 'login' | 'ownResource'>,
+  machine?: string,
 ): Promise<void> {
   if (ownResource === undefined) return;
   // Also if a reload has removed the resource: another one may bring it back.
   const longest = Math.max(longestLifetime, frontEnd.refreshPolicy?.lifetime ?? 0);
-  await grants.endedLogins.end(login, longest * 1000);
+  await grants.endedLogins.end(login, longest * 1000, machine);
 }
 
 /** Ends the refreshes of a login. Gives its newest tokens to revoke: another tab may have refreshed it a moment ago. */

@@ -72,14 +72,22 @@ export function requireParameter(parameters: EndpointParameters, name: keyof End
  *
  * @param grant for a `code`, the proof needs no nonce: a code is fresh and not bound to a key, so a thief gains nothing
  *   from a proof that was signed in advance
+ * @param accept as of the proofs' `verify`; without a proof, it is called as well
  * @returns the thumbprint of the proved key
- * @throws {RelayError} `proof_invalid`, `nonce_required`
+ * @throws {RelayError} `proof_invalid`, `nonce_required`, or as `accept` does
  * @see RFC 9449 §4.3
  */
-export async function verifyProof({ ctx, grants, issuer }: EndpointRequest, grant: 'code' | 'refresh token') {
+export async function verifyProof(
+  { ctx, grants, issuer }: EndpointRequest,
+  grant: 'code' | 'refresh token',
+  accept: (thumbprint: string | undefined) => void = () => {},
+): Promise<string | undefined> {
   const [proof, ...others] = ctx.req.headersDistinct['dpop'] ?? [];
   if (others.length > 0) throw new RelayError('proof_invalid');
-  if (proof === undefined) return undefined;
+  if (proof === undefined) {
+    accept(undefined);
+    return undefined;
+  }
   const nonces = grant === 'code' ? undefined : grants.nonces;
-  return await grants.proofs.verify(proof, { method: ctx.method, url: `${issuer}/token`, nonces });
+  return await grants.proofs.verify(proof, { method: ctx.method, url: `${issuer}/token`, nonces, accept });
 }

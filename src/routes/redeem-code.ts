@@ -31,12 +31,12 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     throw new RelayError('verifier_wrong');
   }
   const grantee = requireGrantee(request, login);
-  const thumbprint = await verifyProof(request, 'code');
-
   const { providerCode, codeVerifier } = login;
+  // Not the relay's own code: if that had a second spelling, it could be redeemed twice.
+  const key = hashKey(registration.audience, providerCode);
+  const thumbprint = await verifyProof(request, 'code', () => redemptions.count(key));
   const redemption: Redemption = {
-    // Not the relay's own code: if that had a second spelling, it could be redeemed twice.
-    key: hashKey(registration.audience, providerCode),
+    key,
     // Bound to the whole login: otherwise, somebody who got hold of the provider's code could put it into a login of
     // their own, and get the kept answer.
     binding: hashKey(frontEnd.audience, JSON.stringify(login), thumbprint),

@@ -34,9 +34,10 @@ export async function refreshLogin(request: EndpointRequest): Promise<Granted> {
 }
 
 /**
- * Opens the refresh token in a request, and verifies the key that it is bound to.
+ * Opens the refresh token in a request, verifies the key that it is bound to, and counts the refresh.
  *
- * @throws {RelayError} `grant_unsupported`, `grant_invalid`, `proof_missing`, `key_mismatch`, and as `verifyProof` does
+ * @throws {RelayError} `grant_unsupported`, `grant_invalid`, `proof_missing`, `key_mismatch`, `rate_limited`, and as
+ *   `verifyProof` does
  */
 async function openRefreshToken(request: EndpointRequest): Promise<OpenedRefreshToken> {
   const { grants, parameters } = request;
@@ -44,11 +45,13 @@ async function openRefreshToken(request: EndpointRequest): Promise<OpenedRefresh
   if (policy === undefined) throw new RelayError('grant_unsupported');
   const token = requireParameter(parameters, 'refresh_token');
   const opened = grants.refreshTokens.requireGranted(token, ownerOf(request), policy);
-  const { thumbprint } = opened.content;
-  const proved = await verifyProof(request, 'refresh token');
-  if (thumbprint !== undefined && thumbprint !== proved) {
-    throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
-  }
+  const { login, thumbprint } = opened.content;
+  await verifyProof(request, 'refresh token', (proved) => {
+    if (thumbprint !== undefined && thumbprint !== proved) {
+      throw new RelayError(proved === undefined ? 'proof_missing' : 'key_mismatch');
+    }
+    grants.refreshes.count(login);
+  });
   return opened;
 }
 

@@ -70,7 +70,8 @@ async function endedByAccessToken(request: EndpointRequest | MachineRequest, tok
     if (opened === undefined || !isOwn) continue;
     ctx.state.resource = resource.name;
     ctx.state.person = opened.sub;
-    await endAtDoors(request, { login: opened.login, ownResource: resource.url });
+    const machine = opened.credential && opened.frontEnd;
+    await endAtDoors(request, { login: opened.login, ownResource: resource.url }, machine);
     return true;
   }
   return false;

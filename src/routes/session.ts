@@ -37,7 +37,7 @@ export function refreshSession(requests: SessionRequests, { refreshes }: Memory)
 /**
  * Renews the tokens of a session, if it has a refresh token, and its idle time. The response sets the cookie.
  *
- * @throws {RelayError} `session_refused`, `session_missing` after a logout, or why the refresh failed
+ * @throws {RelayError} `session_refused`, `session_missing` after a logout, `rate_limited`, or why the refresh failed
  */
 export async function renewSession(
   ctx: Context,
@@ -50,6 +50,7 @@ export async function renewSession(
   const refresh = { owner, login: session.id, scope: undefined };
   const address = open.registration.addressOf(ctx.req);
   const renewal = { place: open, ctx, refreshes, tokens: session, refresh, address };
+  refreshes.count(session.id);
   const { tokens } = await renewTokens(renewal).catch(async (error) => {
     const isEnded = isFailure(error, 'access_ended');
     // The relay has to end the session itself: not every provider can revoke its tokens.

@@ -374,6 +374,19 @@ describe('a DPoP proof', () => {
     });
   });
 
+  it('is not remembered if its request is not accepted: one login must not fill the memory of all', async () => {
+    const proof = await prove(key, url, seconds);
+    let most = 0;
+    const accept = (thumbprint: string) => {
+      expect(thumbprint).to.equal(key.thumbprint);
+      if (most === 0) throw new RelayError('rate_limited');
+    };
+    const once = () => proofs.verify(proof, { method, url, nonces, accept }).catch(codeOf);
+    expect([await once(), await once()]).to.deep.equal(['rate_limited', 'rate_limited']);
+    most = 1;
+    expect([await once(), await once()]).to.deep.equal([key.thumbprint, 'proof_invalid']);
+  });
+
   it('that is refused yields a reason that does not quote it', async () => {
     const details = await Promise.all(
       [{ htm: 'PUT' }, { iat: seconds - 3600 }, { jti: '' }].map(async (claims) => {

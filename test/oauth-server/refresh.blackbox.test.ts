@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
 import { newProofKey, type ProofKey } from '../harness/client/proof.ts';
-import { expectOAuthError, logInTo, redemption } from '../harness/login/oauth-front-end.ts';
+import { expectOAuthError, logInTo, type Parameters, redemption } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage, type PageRequest, type Tokens, tokensOf } from '../harness/login/oauth-page.ts';
 import { sealRefreshToken } from '../harness/login/sealed-grants.ts';
 import type { RefreshingProvider } from '../harness/provider/refreshing-provider.ts';
@@ -104,6 +104,34 @@ describe('the refresh of a login', () => {
         tokensOf(await page.refresh(tokens.refreshToken));
       });
     }
+  });
+
+  describe('again and again', () => {
+    /** The answers to a request that is sent so often, each time with a proof of its own, and at the end one more twice. */
+    async function answersTo(parameters: Parameters, often: number) {
+      const answers = [];
+      for (let sent = 0; sent < often; sent += 10) {
+        answers.push(...(await Promise.all(Array.from({ length: 10 }, () => page.request(parameters)))));
+      }
+      const same = { proof: { claims: { jti: 'the same' } } };
+      const last = [await page.request(parameters, same), await page.request(parameters, same)];
+      return { statuses: new Set(answers.map(({ status }) => status)), last: last.map(({ status }) => status) };
+    }
+
+    it('uses up no proof beyond the limit: one login would fill the memory of all logins', async () => {
+      const again = { grant_type: 'refresh_token', client_id: 'app', refresh_token: tokens.refreshToken };
+      const { statuses, last } = await answersTo(again, 600);
+      expect([...statuses]).to.deep.equal([200]);
+      expect(last).to.deep.equal([429, 429]);
+      expect(provider.calls).to.have.lengthOf.at.most(60);
+    });
+
+    it('nor does one code', async () => {
+      const code = redemption(await logInTo(new FakeBrowser(() => relay), { provider }));
+      const { statuses, last } = await answersTo(code, 120);
+      expect([...statuses].sort()).to.deep.equal([200, 400]);
+      expect(last).to.deep.equal([429, 429]);
+    });
   });
 
   describe('without the nonce of the relay', () => {

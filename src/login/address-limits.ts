@@ -4,17 +4,23 @@ import { limits } from '../limits.ts';
 import type { LoginMemory } from './memory.ts';
 import type { createRefusalLimit } from './refusal-limit.ts';
 
-/** An address may make so many exchanges and refreshes for each that may be refused: by default 300 in ten minutes. */
+/**
+ * Exchanges and refreshes of one address allowed for each allowed refusal: with the default of 10, that is 300 in ten
+ * minutes.
+ */
 const exchangesPerRefusal = 30;
 const tooManyExchanges =
   'Too many logins and refreshes come from this address. Nothing is lost: try again after ten minutes at most.';
 const tooManySecrets = 'Too many wrong secrets come from this address. A right one still works.';
 const tooManyNew = 'Too many new clients come from this address. Nothing is lost: try again after ten minutes at most.';
 
-/** The limits of what one client address makes the relay do. Undefined addresses, which are not known, have none. */
+/**
+ * Limits what one client address can make the relay do. An unknown address has no limit, because a proxy may share it
+ * among all clients.
+ */
 export type AddressLimits = ReturnType<typeof createAddressLimits>;
 
-/** @param settings.refusedExchanges the most from one address in ten minutes; 0: what is refused has no limit */
+/** @param settings.refusedExchanges most refusals from one address in ten minutes; 0: no limit */
 export function createAddressLimits(
   settings: {
     readonly refusedExchanges: number;
@@ -32,7 +38,7 @@ export function createAddressLimits(
     await memory.countExchange(address, exchangesPerRefusal * mostRefused, tooManyExchanges);
   }
 
-  /** Limits calls by the refused ones of an address. The calls of a `group` are counted apart from all others. */
+  /** Limits the refused calls of an address. Each `group` has a count of its own. */
   const limitBy =
     (refusals: ReturnType<typeof createRefusalLimit>) =>
     async <Result>(
@@ -49,8 +55,9 @@ export function createAddressLimits(
   const countNew = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
 
   /**
-   * The key under which fetches of client documents are counted: the address; undefined: it is not known. Any page can
-   * send its visitors to a start. Such starts have another key, so that they do not use up the person's own fetches.
+   * The key under which a fetch of a client document is counted; undefined if the address is unknown. A start that
+   * another site caused has a key of its own: any page can send its visitors to starts, and must not use up their own
+   * fetches.
    */
   function fetchCountKeyOf(request: IncomingMessage): string | undefined {
     const address = ownSubscriberOf(request);
@@ -60,8 +67,9 @@ export function createAddressLimits(
   }
 
   /**
-   * Counts the registration of a client. Each origin has a count of its own: one page must not use up that of others.
-   * All origins together have another count, because anybody can have thousands. Programs have no origin.
+   * Counts the registration of a client. Each origin has a count of its own, so that one page cannot use up the
+   * registrations of another. All origins together have another count, because anybody can own thousands. Programs have
+   * no origin.
    */
   async function countRegistration(request: IncomingMessage): Promise<void> {
     const address = ownSubscriberOf(request);
@@ -73,11 +81,11 @@ export function createAddressLimits(
   }
 
   return {
-    /** The address of a caller, if it is known to be its own, and if what is refused has a limit. */
+    /** The address of a caller, unless it may be a proxy's or refusals have no limit. */
     addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : ownSubscriberOf(request)),
     /**
-     * Runs an exchange, unless its address has made too many, or the provider has refused too many of them.
-     * Waits while exchanges in flight may still reach the limit of refused ones.
+     * Runs an exchange, unless its address has made too many, or too many of them were refused. While exchanges in
+     * flight could still reach the limit of refusals, it waits.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`
      */
@@ -86,27 +94,29 @@ export function createAddressLimits(
         await countExchange(address);
         return await exchange();
       }),
-    /** Limits a revocation by its own count: log-outs with dead tokens must not keep an address from logging in. */
+    /**
+     * Limits revocations by a count of their own, so that log-outs with expired tokens do not keep an address from
+     * logging in.
+     */
     limitRevocation: limitBy(memory.refusedRevocations),
-    /** Limits a user lookup by its own count. */
     limitLookup: limitBy(memory.refusedLookups),
     /**
-     * Counts a refresh at the provider with the exchanges. Refused refreshes have no limit: a refresh token cannot be
-     * made up.
+     * Counts a refresh together with the exchanges. A refused refresh needs no limit, because nobody can make up a
+     * sealed refresh token.
      *
      * @throws {RelayError} `rate_limited`
      */
     countRefresh: countExchange,
-    /** Counts a wrong secret of a server that introspects. @throws {RelayError} `rate_limited` */
+    /** Counts a wrong secret of a server or machine. @throws {RelayError} `rate_limited` */
     async countWrongSecret(request: IncomingMessage): Promise<void> {
       const address = ownSubscriberOf(request);
       if (mostRefused === 0 || address === undefined) return;
       await memory.countWrongSecret(address, mostRefused, tooManySecrets);
     },
     fetchCountKeyOf,
-    /** Counts the fetch of a client's document, by its key. @throws {RelayError} `rate_limited` */
+    /** Counts a fetch under its key. @throws {RelayError} `rate_limited` */
     countFetch: countNew,
-    // A configured rate limit counts registrations already.
+    // A configured rate limit already counts registrations.
     countRegistration: rateLimit === undefined ? countRegistration : async () => {},
   };
 }

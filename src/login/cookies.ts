@@ -17,7 +17,7 @@ const mostParts = 8;
 const partLength = limits.keptRequestLength / mostParts;
 const partForm = /^(?<id>[0-9a-f]{16})\.(?<index>[0-7])\.(?<text>[\w-]+)$/;
 
-/** A piece of the sealed request of a login, in the cookie with this name. */
+/** A piece of the sealed request of a login, in the cookie `name`. */
 interface Part {
   readonly name: string;
   readonly id: string;
@@ -26,11 +26,11 @@ interface Part {
 }
 
 /**
- * The cookies of logins: one cookie per login, which binds it to its browser, and eight cookies that all logins share,
- * for requests that do not fit into a `state`. Together they have less than 8 KB: that is what some proxies accept.
+ * The cookies of logins: one for each login, which binds it to its browser, and eight that all logins share, for
+ * requests that do not fit into a `state`. Together they stay below 8 KB, which is the limit of some proxies.
  *
- * The shared cookies have fixed names, so that many tabs which start at once cannot exceed that. They overwrite each
- * other's, and the login whose response came last is whole.
+ * The shared cookies have fixed names, so that many tabs that start at once cannot exceed that limit: the tabs do not
+ * see each other's cookies, and overwrite them. The login whose response came last is complete.
  */
 export function createLoginCookies(secure: boolean) {
   const { prefix, set } = cookieWriter('login', secure, 'lax');
@@ -46,7 +46,7 @@ export function createLoginCookies(secure: boolean) {
     return ids.split('.').filter((id) => finishedId.test(id));
   }
 
-  /** The parts in the shared cookies. A name may come several times if a sibling domain has set one. */
+  /** The parts in the shared cookies. A name may come several times if a sibling domain planted one. */
   function readParts(ctx: Context): Part[] {
     const cookies = readCookies(ctx);
     return partNames.flatMap((name) =>
@@ -59,13 +59,16 @@ export function createLoginCookies(secure: boolean) {
 
   const readPartsOf = (ctx: Context, id: Buffer) => readParts(ctx).filter((part) => part.id === idPrefix(id));
 
-  /** The names of the shared cookies: free ones first, then those of the oldest login. @param pending the oldest first */
+  /**
+   * The names of the shared cookies, unused ones first, then those of the oldest login. @param pending the cookies of
+   * pending logins, the oldest first
+   */
   function namesToOverwrite(ctx: Context, pending: readonly string[]): string[] {
-    // By maps, because a request can make up thousands of both.
+    // Maps, because a request can contain thousands of made-up cookies and parts.
     const orderOf = new Map(pending.map((name, order) => [name, order]));
     const orders = new Map<string, number>();
     for (const { name, id } of readParts(ctx)) {
-      // A login without its own cookie is over: -1.
+      // -1 for a login without its own cookie, because it is over.
       orders.set(name, Math.max(orders.get(name) ?? -1, orderOf.get(prefix + id) ?? -1));
     }
     const order = (name: string) => orders.get(name) ?? -1;
@@ -74,10 +77,10 @@ export function createLoginCookies(secure: boolean) {
 
   return {
     /**
-     * Sets the cookies of a new login. Beyond 20 logins it clears the oldest ones, at most 20 in one
-     * response: cookies that a request makes up must not make the response large.
+     * Sets the cookies of a new login. Beyond 20 logins, it clears the oldest, but at most 20 in one response:
+     * otherwise, a request with thousands of made-up cookies would get a huge response.
      *
-     * @param kept the sealed request of the login, if no state holds it
+     * @param kept the sealed request of the login, if it did not fit into the state
      */
     set(ctx: Context, id: Buffer, browserSecret: Buffer, kept = ''): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4
@@ -92,9 +95,9 @@ export function createLoginCookies(secure: boolean) {
       set(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
     },
     /**
-     * The secret in the cookie of a login; undefined if there is none.
+     * The secret in the cookie of a login; undefined if there is no cookie.
      *
-     * @throws {RelayError} `cookie_invalid` if the cookie is there twice or malformed
+     * @throws {RelayError} `cookie_invalid` if the cookie comes twice or is malformed
      */
     get(ctx: Context, id: Buffer): Buffer | undefined {
       const [value, second] = readCookies(ctx).get(nameOf(id)) ?? [];
@@ -105,9 +108,10 @@ export function createLoginCookies(secure: boolean) {
       return secret;
     },
     /**
-     * The sealed request of a login; undefined if no cookie has a part of it. With a part missing, it does not open.
+     * The sealed request of a login; undefined if no cookie has a part of it. If a part is missing, the text does not
+     * open.
      *
-     * @throws {RelayError} `cookie_invalid` if a part is there twice
+     * @throws {RelayError} `cookie_invalid` if a part comes twice
      */
     findKept(ctx: Context, id: Buffer): string | undefined {
       const parts = readPartsOf(ctx, id).toSorted((one, other) => one.index - other.index);
@@ -115,12 +119,11 @@ export function createLoginCookies(secure: boolean) {
       if (new Set(parts.map(({ index }) => index)).size < parts.length) throw new RelayError('cookie_invalid');
       return parts.map(({ text }) => text).join('');
     },
-    /** Clears the cookies of a login and marks the login as finished. */
     finish(ctx: Context, id: Buffer): void {
       const ids = [idPrefix(id), ...finished(ctx)].slice(0, mostCookies);
       set(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
       for (const { name } of readPartsOf(ctx, id)) clear(ctx, name);
-      // Keep this last: curl ignores the clearing of a cookie if another one is set after it.
+      // This must be the last cookie: curl ignores a cleared cookie if another one is set after it.
       clear(ctx, nameOf(id));
     },
     isFinished(ctx: Context, id: Buffer): boolean {

@@ -4,8 +4,8 @@ const idLength = 16;
 const verifierLength = 32;
 
 /**
- * What only the browser with this secret can show: the id of its login, the code verifier and the nonce, so that the relay
- * stores nothing. All are parts of one SHA-512, so none tells another.
+ * Derives all that proves the browser of a login from the secret in its cookie, so that the relay stores nothing: the
+ * id of the login, the code verifier and the nonce. They are parts of one SHA-512, so that none reveals another.
  *
  * @returns an id of 16 bytes, a verifier of 43 characters, and a nonce of 22
  * @see RFC 7636 §4.1, OpenID Connect Core 1.0 §3.1.2.1
@@ -17,7 +17,7 @@ export function deriveLoginParts(browserSecret: Buffer) {
   return { id: bytes.subarray(0, idLength), codeVerifier, nonce };
 }
 
-/** The S256 code challenge to a verifier. @see RFC 7636 §4.2 */
+/** The S256 code challenge of a verifier. @see RFC 7636 §4.2 */
 export function deriveCodeChallenge(verifier: string): string {
   return hash('sha256', verifier, 'base64url');
 }

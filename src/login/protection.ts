@@ -10,11 +10,10 @@ import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
 
 const browserSecretLength = 32;
 
-/** What binds a login to its browser. */
 export type LoginProtection = ReturnType<typeof createLoginProtection>;
 
 /**
- * Binds every callback to the browser that started its login, without storing anything.
+ * Binds every callback to the browser that started its login, without storing anything, against login CSRF.
  *
  * @param settings.stateCheck which callbacks must have a state: those of `browsers`, or `always` all
  * @see RFC 9700 §4.7
@@ -31,11 +30,11 @@ export function createLoginProtection(
   const cookies = createLoginCookies(settings.callbackUri.startsWith('https:'));
   const seconds = () => secondsOf(now);
 
-  /** Why this browser does not have the cookie of a login. */
   function whyCookieIsMissing(ctx: Context, { id, issuedAt }: Pick<LoginState, 'id' | 'issuedAt'>): RelayError {
     if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');
     if (issuedAt < seconds() - loginLifetime) return new RelayError('state_expired');
-    // Often the start had another name of this host, such as 127.0.0.1, and the cookie belongs to that.
+    // A common cause: the login started at another name of this host, such as 127.0.0.1, and the cookie belongs to that
+    // name.
     const detail = `This browser did not start this login at ${settings.baseUrl}, or has forgotten it. Start the login again.`;
     return new RelayError('state_unknown', { detail });
   }
@@ -45,8 +44,8 @@ export function createLoginProtection(
      * Starts a login in this browser and sets its cookie.
      *
      * @param frontEnd the name of the front end
-     * @returns the parameter `state`, with the PKCE verifier and the nonce, which the callback of the login derives again
-     * @throws {RelayError} `front_end_state_unusable` if the request is too long to be kept
+     * @returns the parameter `state`, with the PKCE verifier and the nonce, which the callback derives again
+     * @throws {RelayError} `front_end_state_unusable` if the request is too long
      */
     start(ctx: Context, frontEnd: string, request: FrontEndRequest) {
       const browserSecret = randomBytes(browserSecretLength);
@@ -60,8 +59,8 @@ export function createLoginProtection(
      *
      * @param received the parameter `state`
      * @returns undefined if the callback is excused from the check
-     * @throws {RelayError} `state_missing`, `state_altered`, `state_unknown`, `state_finished`,
-     *   `state_expired` or `cookie_invalid`
+     * @throws {RelayError} `state_missing`, `state_altered`, `state_unknown`, `state_finished`, `state_expired` or
+     *   `cookie_invalid`
      */
     verify(ctx: Context, received: string | undefined): Login | undefined {
       if (received === undefined || received === '') {
@@ -75,9 +74,9 @@ export function createLoginProtection(
       const browserSecret = cookies.get(ctx, login.id);
       if (browserSecret === undefined) throw whyCookieIsMissing(ctx, login);
       const { id, codeVerifier, nonce } = deriveLoginParts(browserSecret);
-      // The cookie was found by a part of the id. The rest must fit, too.
+      // The cookie was found by a part of the id. The rest must match as well.
       if (!timingSafeEqual(id, login.id)) throw new RelayError('state_altered');
-      // Newer logins have overwritten the cookies with what this one was started with.
+      // Newer logins have overwritten the cookies that held the request.
       const { request } = login;
       if (request === undefined) throw whyCookieIsMissing(ctx, login);
       return { ...login, request, codeVerifier, nonce };
@@ -89,20 +88,19 @@ export function createLoginProtection(
       cookies.finish(ctx, id);
       throw new RelayError(age < 0 ? 'state_premature' : 'state_expired');
     },
-    /** Ends a login: the answer clears its cookie, and the browser remembers that it is finished. */
+    /** Ends a login: clears its cookie, and lets the browser remember that the login is finished. */
     end(ctx: Context, { id }: Login): void {
       cookies.finish(ctx, id);
     },
   };
 }
 
-/** Reads the login that the state of a callback claims. */
+/**
+ * Reads the login that a state claims, without proof that this browser started it. It is used to answer failures.
+ * Undefined if nothing says where the failure may go.
+ */
 export type PeekLogin = (ctx: Context) => LoginState | undefined;
 
-/**
- * Creates what reads the login that a callback claims, to answer a failure: this may not be the login's browser.
- * Undefined: nothing says where the failure may go.
- */
 export function createPeekLogin(states: States, callbackUri: string): PeekLogin {
   const cookies = createLoginCookies(callbackUri.startsWith('https:'));
   return (ctx) => states.peek(claimedQuery(ctx)['state'], (id) => unlessFailed(() => cookies.findKept(ctx, id)));
@@ -118,8 +116,8 @@ const browserHeaders = [
 ] as const;
 
 /**
- * Whether a request shows any sign of a browser. A page cannot remove all of these headers from the
- * requests that it triggers. `Sec-Fetch-Mode` alone is no sign: Node's `fetch` sends it too.
+ * Whether a request shows any sign of a browser. A page cannot remove all of these headers from requests that it
+ * causes. `Sec-Fetch-Mode` alone is no sign, because Node's `fetch` sends it too.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */

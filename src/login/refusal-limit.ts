@@ -2,20 +2,22 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import { createCounters, type Home } from '../memory/home.ts';
 import type { Counted } from '../memory/kinds.ts';
 
-/** Exchanges that wait for others to end, and those of one address: it cannot take the places of all others. */
+/**
+ * Exchanges that may wait for others to end, in all and for one address, so that one address cannot take all places.
+ */
 const mostWaiting = 1024;
 const mostWaitingForOne = 256;
-/** Milliseconds after which an exchange no longer waits for another one to end. */
+/** Milliseconds that an exchange waits for others to end. */
 export const longestWait = 10_000;
 
-/** The failures that follow from an unknown or spent code, or an unknown token. */
+/** The failures of a made-up or spent code, or of an unknown token. */
 const refusals = ['code_refused', 'token_refused', 'token_missing', 'token_invalid'] as const;
 
 /**
- * Counts refused calls to the provider by client address, for ten minutes. A caller with made-up codes or
- * tokens must not use up the requests that the provider allows the relay.
+ * Limits the refused calls of each client address to the provider, for ten minutes. Otherwise, a caller with made-up
+ * codes or tokens would use up the token requests that the provider allows the relay.
  *
- * @param advice what a caller over the limit reads, before "in ten minutes"
+ * @param advice the text for a caller over the limit, before "in ten minutes"
  */
 export function createRefusalLimit(
   home: Home,
@@ -23,17 +25,19 @@ export function createRefusalLimit(
   advice = 'The provider refused too many tokens from this address. Try again',
 ) {
   const counters = createCounters(home, what);
-  /** The exchanges in flight of each counter, and what to call when one of them ends. */
+  /** The exchanges in flight of each counter, with the callers that wait for one to end. */
   const exchangesOf = new Map<string, { inFlight: number; readonly waiting: (() => void)[] }>();
   let waitingInAll = 0;
 
-  /** Waits until even the refusal of all exchanges in flight and of one more would not pass the limit, and adds one. */
+  /**
+   * Waits until one more exchange could not exceed the limit even if all in flight were refused. Then takes a place.
+   */
   async function takePlace(counter: string, most: number) {
     const begun = performance.now();
     for (;;) {
       const { count: refused, wait } = await counters.add(counter, 0);
       if (refused >= most) throw tooManyRefusals(advice, wait);
-      // There is no await between check and increment, so no other exchange takes the same place.
+      // No await separates check and increment, so no other exchange can take the same place.
       const exchanges = exchangesOf.get(counter) ?? { inFlight: 0, waiting: [] };
       if (refused + exchanges.inFlight < most) {
         exchanges.inFlight += 1;
@@ -53,8 +57,8 @@ export function createRefusalLimit(
 
   return {
     /**
-     * Runs an exchange. If the exchanges in flight for its address may still reach the limit, waits for one of them to
-     * end. A burst of made-up codes cannot pass the limit, and a burst of honest logins does not fail.
+     * Runs an exchange. If those in flight for its address might still reach the limit, it waits for one of them to
+     * end. So a burst of made-up codes cannot exceed the limit, and a burst of honest logins does not fail.
      *
      * @throws {RelayError} `too_many_refusals` or `rate_limited`, or why the exchange failed
      */

@@ -18,47 +18,45 @@ import type { AddressLimits } from './address-limits.ts';
 import type { LoginMemory } from './memory.ts';
 import type { LoginProtection } from './protection.ts';
 
-/** A registration, whose provider discovery may exchange. */
+/** A registration whose provider may change, because discovery repeats. */
 export type RegistrationSource = ReturnType<typeof createRegistration>;
 
-/** The relay as an OAuth client at one provider: all that a request needs of it. */
+/** The relay as an OAuth client at one provider. */
 export type Registration = ReturnType<typeof registrationAt>;
 
-/** What the provider and the operator have agreed on, and what the registration needs besides. */
 interface RegistrationSettings {
   readonly name: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
   readonly callbackUri: string;
-  /** Who may log in. Undefined: everybody. */
+  /** Undefined: everybody may log in. */
   readonly allow: Allow | undefined;
-  /** Undefined: the state check is off. */
   readonly protection: LoginProtection | undefined;
   readonly source: ProviderSource;
   readonly upstream: UpstreamClient;
-  /** What states, codes, refresh tokens and sessions are bound to, at one provider. */
+  /** Names a registration at a provider. States, codes, refresh tokens and sessions are bound to this name. */
   readonly audienceAt: (provider: Provider) => string;
   readonly memory: LoginMemory;
   readonly limits: AddressLimits;
-  /** Milliseconds that all questions about one person may take together. */
+  /** Milliseconds for all questions about one person together. */
   readonly accessTime: number;
 }
 
-/** A front end or a resource, which may take only some of those who may log in at its registration. */
+/** A front end or resource that may admit only some of the people of its registration. */
 interface Guarded {
-  /** Undefined: it takes all of them. */
+  /** Undefined: everybody. */
   readonly allow: Allow | undefined;
 }
 
 export function createRegistration(by: RegistrationSettings) {
   return {
-    /** The word in its paths: `/auth/<name>` and `/auth/<name>/callback`. */
+    /** The word in its paths: `/auth/<name>`. */
     name: by.name,
     /** Undefined: the state check is off. */
     protection: by.protection,
     /**
-     * The registration at its present provider. A request keeps it to its end: discovery may find another provider in the
-     * meantime, and that must not get the codes and tokens of the earlier one.
+     * The registration at its present provider. A request uses the same one to its end: if discovery finds another
+     * provider meanwhile, that one must not get the codes and tokens of the earlier one.
      *
      * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once
      */
@@ -88,28 +86,26 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     ...endpoints,
     name,
     provider,
-    /** The exchanges of this process, one per login. */
     exchanges: memory.exchanges,
     /**
-     * What states, codes, refresh tokens and sessions are bound to: the name and the client identifier of the
-     * registration, and the provider that gets what they hold.
+     * The binding of states, codes, refresh tokens and sessions: name and client identifier of the registration, and
+     * the provider that gets what they contain.
      */
     audience,
     /**
-     * The authorization request without the parameters of one login: for a part of the scope, and with `refresh` also
-     * for a refresh token.
+     * Builds the authorization request without the parameters of one login: for a part of the scope, and with `refresh`
+     * also for a refresh token.
      */
     authorizationRequestUrl: authorizationRequest(by, provider),
-    /** @throws {RelayError} `overloaded` if no further code can be exchanged now */
+    /** @throws {RelayError} `overloaded` if no code can be exchanged now */
     expectRoom: () => upstream.expectRoom('token'),
-    /** Who may log in. Undefined: everybody. */
     allow,
-    /** Each `allow` that a person has to match: that of this registration, and those of the front end and resource. */
+    /** Every `allow` that a person has to match: of this registration, of the front end, and of the resource. */
     allowsAt,
     judge: access.judge,
     /**
-     * Adds words of the whole scope to a part of it. Without them, the provider does not say who a person is, or
-     * whether the person may log in.
+     * Adds words to a narrower scope that the questions about a person need. Without them, `allow` would refuse
+     * everybody.
      */
     scopeWithAccess(
       part: string | undefined,
@@ -126,7 +122,7 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     limitExchange: limits.limitExchange,
     countRefresh: limits.countRefresh,
     limitRevocation: limits.limitRevocation,
-    /** A good token is not limited: strangers at the same address must not keep a person out. */
+    /** A token that was good is not limited, so that strangers at the same address cannot lock its owner out. */
     limitLookup<Result>(
       address: string | undefined,
       accessToken: string,
@@ -135,11 +131,11 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     ): Promise<Result> {
       return isGood(accessToken) ? lookUp(false) : limits.limitLookup(address, lookUp, group);
     },
-    /** Whether the provider has issued or accepted the token within the last hour, and has not refused it since. */
+    /** Whether the provider issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
-    /** Forgets that a token is good: the provider has refused it in a way that may mean its end. */
+    /** Forgets that a token was good, because the provider refused it as if it had ended. */
     doubt: (accessToken: string): void => void goodTokens.delete(hashToken(accessToken)),
-    /** As the endpoint does, and remembers that the token is good. */
+    /** Requests a token, and remembers that it is good. */
     async requestToken(
       grant: CodeGrant | RefreshGrant,
       observe: ObserveCall,
@@ -149,13 +145,9 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
       rememberGood(hashToken(token.accessToken));
       return token;
     },
-    /**
-     * The page that logs a person out of the provider itself; undefined if it has none.
-     *
-     * @see OpenID Connect RP-Initiated Logout 1.0 §2
-     */
+    /** The provider's own logout page; undefined if it has none. @see OpenID Connect RP-Initiated Logout 1.0 §2 */
     logoutUrl: provider.logoutUrl === 'off' ? undefined : provider.logoutUrl,
-    /** As the endpoint does, and remembers whether the token is good. */
+    /** Looks the user up, and remembers whether the token is good. */
     async lookUpUser(
       accessToken: string,
       observe: ObserveCall,

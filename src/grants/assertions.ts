@@ -9,7 +9,7 @@ import { type Kind, kinds } from '../memory/kinds.ts';
 import { hashKey } from '../memory/recent.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 
-/** Seconds for which an assertion may be good. */
+/** Seconds for which an assertion may be valid. */
 const longestLife = 300;
 
 const seconds = v.pipe(v.number(), v.finite());
@@ -21,7 +21,7 @@ const claims = v.object({
   jti: v.pipe(text, v.minLength(1), v.maxLength(256)),
 });
 
-/** What is wrong with an assertion whose signature is right: only a holder of the key reads it. */
+/** Why an assertion with a correct signature is refused. Only the owner of the key can learn this. */
 const faults = {
   iss: 'Its iss and sub must be the client_id.',
   exp: 'It must be good now, and end in five minutes at most. Is the clock of the machine wrong?',
@@ -31,17 +31,14 @@ const faults = {
   form: 'A claim is missing, or has another form.',
 } as const;
 
-/**
- * Verifies that machines hold their keys. Remembers used assertions, so that none is accepted twice; if there are too many,
- * it forgets the oldest of the machine that has most.
- */
+/** Verifies that machines hold their keys, and accepts each assertion once. It remembers the last 65,536. */
 export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) {
   const used = createMarks(home, kind, { isKept: false });
 
-  /** The claims of an assertion, once its signature and its times are right. */
+  /** The claims of an assertion whose signature and times are correct. */
   async function verifyAt(assertion: string, { key, algorithms }: PublicKey, name: string) {
     const { payload } = await jwtVerify(assertion, key, {
-      // An algorithm is never taken from the assertion: HS256 would make a secret of the public key.
+      // The algorithm never comes from the assertion: with HS256, the public key would serve as the secret.
       algorithms: [...algorithms],
       clockTolerance: clockSkew,
       currentDate: new Date(home.now()),
@@ -53,13 +50,13 @@ export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) 
 
   return {
     /**
-     * Verifies an assertion of a machine. It is accepted once.
+     * Verifies an assertion of a machine, once.
      *
-     * @param key one of the machine's
+     * @param key a key of the machine
      * @param expected.name the machine, in `iss` and `sub`
-     * @param expected.issuer whom the assertion is for: at another issuer, it would be worth nothing
-     * @returns whether the key has signed it
-     * @throws {RelayError} `machine_assertion_invalid` if the key has signed it, but it is not good
+     * @param expected.issuer the required audience, so that an assertion for another server does not count
+     * @returns whether this key signed the assertion
+     * @throws {RelayError} `machine_assertion_invalid` if the key signed it, but a claim is wrong
      * @see RFC 7523 §3
      */
     async verify(
@@ -84,7 +81,10 @@ export function createAssertions(home: Home, kind: Kind = kinds.usedAssertions) 
   };
 }
 
-/** @returns undefined if the signature is not of the key, or the assertion cannot be read @throws {RelayError} */
+/**
+ * @returns undefined if the key did not sign the assertion, or it cannot be read @throws {RelayError} if the key signed
+ *   it
+ */
 function failIfSigned(error: unknown): undefined {
   // The library compares claims only after the signature.
   if (error instanceof JWTExpired) throw invalid('exp');

@@ -5,48 +5,51 @@ import { loginTerms } from '../login/state.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
 
-/** Seconds until a code expires. A person may have to copy that of a program from a browser on another computer. */
+/** Seconds until a code expires. A program's code may have to be copied by hand from a browser on another computer. */
 export const codeLifetimes = { page: 60, native: 300, machine: 0 } as const;
 
 const content = v.object({
   /** Seconds since 1970. */
   issuedAt: v.number(),
-  /** The redirect URI that the front end has named. @see RFC 6749 §4.1.3 */
+  /** The redirect URI of the start. @see RFC 6749 §4.1.3 */
   redirectUri: v.string(),
   codeChallenge: v.string(),
   /** The provider's code, unspent. */
   providerCode: v.string(),
-  /** The relay's own verifier at the provider, if the login uses PKCE there. */
   codeVerifier: v.optional(v.string()),
-  /** What the ID token must have in `nonce`, if it says who the person is. */
+  /** The nonce that the ID token must have, if the ID token says who the person is. */
   nonce: v.optional(v.string()),
   ...loginTerms,
   /** Parameters of the callback that the front end gets besides its tokens. */
   extraFields: v.optional(v.record(v.string(), v.string())),
-  /** The client address of the callback, if it is known, and any page can redeem this code. */
+  /**
+   * The client address of the callback, if it is known and the client is unregistered: any page could make its visitors
+   * redeem this code, and their addresses must not be charged.
+   */
   address: v.optional(v.string()),
 });
 
-/** A login that the provider has granted, until the front end redeems it. */
+/** A login that the provider granted, and the front end has not redeemed yet. */
 export type CodeContent = Omit<v.InferOutput<typeof content>, 'issuedAt'>;
 
-/** The codes that a registration issues to front ends. Nothing is stored: a code holds its login, sealed. */
 export type Codes = ReturnType<typeof createCodes>;
 
-/** @param registrationAudience throws a `RelayError` if no provider is known @see RFC 6749 §4.1.2 */
+/**
+ * Seals logins into codes, so that nothing is stored. @param registrationAudience throws a `RelayError` if no provider
+ * is known @see RFC 6749 §4.1.2
+ */
 export function createCodes(keys: KeyRing, registrationAudience: () => string, now: Clock) {
   const seal = createSeal('code', keys, content);
   const seconds = () => secondsOf(now);
   return {
-    /** Issues a code to the front end with this audience. */
     issue(issued: CodeContent, frontEndAudience: string): string {
       const held = { ...issued, issuedAt: seconds() };
       return seal.seal(held, registrationAudience(), frontEndAudience);
     },
     /**
-     * Opens a code, expired or not.
+     * Opens a code, even an expired one.
      *
-     * @returns undefined if the code is altered, or not of this registration and front end
+     * @returns undefined if the code is altered, or belongs to another registration or front end
      */
     openExpired(code: string, frontEndAudience: string) {
       const opened = seal.open(code, registrationAudience(), frontEndAudience);
@@ -57,7 +60,7 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
     /**
      * Opens a code.
      *
-     * @param kind that of the front end: codes of pages are valid for one minute, those of programs for five
+     * @param kind of the front end: codes of pages are valid for one minute, those of programs for five
      * @returns the login, and the milliseconds until the code expires
      * @throws {RelayError} `grant_invalid`, or `code_expired`
      */

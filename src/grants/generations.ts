@@ -4,9 +4,8 @@ import { RelayError } from '../failures/relay-error.ts';
 import { createHighest, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 
-/** The place of a refresh token among all those of its login. */
+/** The position of a refresh token in the sequence of its login. */
 export const generationSchema = v.object({
-  /** How many refresh tokens the login had before. */
   number: v.number(),
   /** When it was issued, in seconds since 1970. */
   since: v.number(),
@@ -14,28 +13,34 @@ export const generationSchema = v.object({
 
 export type Generation = Readonly<v.InferOutput<typeof generationSchema>>;
 
-/** Seconds for which a replaced refresh token is still good: its client may not have got the next one. */
+/** Seconds for which a replaced refresh token still works, because its client may not have received the next one. */
 const grace = 60;
-/** Seconds for which a new refresh token is not replaced: so at most two replaced ones of a login are in their grace. */
+/**
+ * Seconds before a new refresh token is replaced. With half of the grace, at most two replaced tokens of a login still
+ * work.
+ */
 const youth = grace / 2;
-/** In place of the newest number, after the end of a login: higher than all, so none of its refresh tokens is good. */
+/**
+ * Stands for the newest number after the end of a login. It is higher than all numbers, so no refresh token works any
+ * more.
+ */
 const endOfLogin = Number.MAX_SAFE_INTEGER;
 
 /**
- * Rotates refresh tokens that are bound to no key: a thief who uses a replaced one is noticed. Remembers the newest
- * generation of 16,384 logins at most. If that is forgotten, for example by a restart, all refresh tokens of the login
- * are good until the relay replaces a newer one.
+ * Rotates refresh tokens that are bound to no key, so that theft is noticed: either the thief or the owner then uses a
+ * replaced one. It remembers the newest generation of at most 16,384 logins. If one is forgotten, for example by a
+ * restart, all refresh tokens of the login work until the relay sees a newer one.
  *
  * @see RFC 9700 §4.14.2
  */
 export function createGenerations(home: Home) {
-  /** Of each login: the newest number, since when it is the newest, and since when the one before was. */
+  /** For each login: the newest number, when that began, and when the one before began. */
   const known = createHighest(home, kinds.generations);
   const now = () => secondsOf(home.now);
   return {
     /**
-     * The newest generation of a login, if the given one is still good: it is the newest itself, or was replaced less
-     * than a minute ago.
+     * Requires that a generation is the newest of its login, or was replaced less than a minute ago, and returns the
+     * newest.
      *
      * @throws {RelayError} `refresh_reused`, or `grant_invalid` if the login has ended
      */
@@ -44,16 +49,15 @@ export function createGenerations(home: Home) {
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       if (given.number >= number) return given;
       const isOlder = given.number < number - 2;
-      // A generation is replaced when the next one begins.
       const replacedAt = given.number === number - 1 ? since : previousSince;
       if (isOlder || now() - replacedAt >= grace) throw new RelayError('refresh_reused');
       return { number, since };
     },
     /**
-     * The generation of the refresh token that a refresh issues: the next one, or the given one while it is younger than
-     * 30 seconds.
+     * The generation of the next refresh token: the next number, or the given generation while that is younger than 30
+     * seconds.
      *
-     * @param lifetime milliseconds that the refresh tokens of the login have left at most
+     * @param lifetime milliseconds until the last refresh token of the login expires
      * @throws {RelayError} `grant_invalid` if the login has ended
      */
     async rotate(login: string, given: Generation, lifetime: number): Promise<Generation> {
@@ -64,7 +68,7 @@ export function createGenerations(home: Home) {
       if (number === endOfLogin) throw new RelayError('grant_invalid');
       return next;
     },
-    /** Ends a login: none of its refresh tokens is good any more. @param lifetime as of `rotate` */
+    /** Ends a login, with all its refresh tokens. @param lifetime as in `rotate` */
     async end(login: string, lifetime: number): Promise<void> {
       await known.raise(login, [endOfLogin], lifetime);
     },

@@ -15,7 +15,7 @@ import { createRedemptions } from './redemptions.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
 
-/** What a process remembers of grants, for a few minutes. A reload of the configuration keeps it. */
+/** What a process remembers of grants. It survives a reload of the configuration. */
 export type GrantMemory = ReturnType<typeof createGrantMemory>;
 
 export function createGrantMemory(home: Home) {
@@ -30,14 +30,14 @@ export function createGrantMemory(home: Home) {
   };
 }
 
-/** Remembers the last 4096 logins at most that front ends revoked, each for 60 seconds. */
+/** Remembers at most 4096 revoked logins, each for 60 seconds. */
 export function createRevocations(home: Home) {
   const revoked = createOnce(home, kinds.revocations, () => {});
   const join = createJoint<void>();
   return {
     /**
-     * Revokes the tokens of a login once: a page that repeats its revocation must not use up the requests that the
-     * provider allows the relay. A failed revocation may be repeated.
+     * Revokes the tokens of a login once, so that a page that repeats its revocation does not use up the requests that
+     * the provider allows the relay. A failed revocation may be repeated.
      */
     async once({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
       const key = hashKey(refreshToken, accessToken);
@@ -46,13 +46,12 @@ export function createRevocations(home: Home) {
   };
 }
 
-/** What the relay grants to front ends at one registration, and what this process remembers of it. */
 export type Grants = ReturnType<typeof createGrants>;
 
 /**
  * @param registrationAudience throws a `RelayError` if no provider is known
- * @param place of the logins: the redirect URI of the relay at the provider, which compares it again with each code, and
- *   what tells logins apart that share it
+ * @param place the callback URL of the logins, which the provider compares with each code, and the path if several
+ *   paths share that URL
  */
 export function createGrants(
   keys: Keys,
@@ -70,8 +69,8 @@ export function createGrants(
     nonces: createNonces(keys.nonce, now),
     refreshTokens,
     /**
-     * The redirect URI of the login whose code or refresh token a request sends, if it is known. A token request sends
-     * `code` or `refresh_token`, a revocation `token`.
+     * The redirect URI of the login behind a code or refresh token, which identifies the origin of an unregistered
+     * client. A token request sends `code` or `refresh_token`, a revocation `token`.
      */
     redirectUriOf(
       { code, refresh_token: refreshed, token: revoked }: EndpointParameters,

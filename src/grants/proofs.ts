@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-// The main module also loads encryption, which the relay never uses.
+// Not the main module, which also loads encryption.
 import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { jwtVerify } from 'jose/jwt/verify';
@@ -14,13 +14,12 @@ import { hashKey } from '../memory/recent.ts';
 import { isPrivateJwk } from '../oauth/public-keys.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 
-/** The signature algorithms of proofs. @see RFC 9449 §5.1 */
 export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519'];
 
 /** Seconds that a proof may be old, or ahead of this machine's clock. */
 const tolerance = 60;
 
-// 32 bytes. The last character has two unused bits: zeros, so that a key has one thumbprint.
+// 32 bytes. The last character has two unused bits, which must be zero so that a key has only one thumbprint.
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
 const publicJwk = v.pipe(
   v.looseObject({}),
@@ -43,13 +42,15 @@ const claims = v.object({
   nonce: v.optional(v.string()),
 });
 
-/** Milliseconds for which a nonce is handed out. It is accepted for as long again. */
+/** Milliseconds for which a nonce is handed out. It is accepted for as long afterwards. */
 const slotLength = 300_000;
 
-/** The relay's nonces in proofs: a proof with one cannot have been signed long in advance. */
 export type Nonces = ReturnType<typeof createNonces>;
 
-/** Nonces are not stored: relays with the same keys derive the same ones from the time. @see RFC 9449 §8 */
+/**
+ * The nonces of DPoP proofs, so that nobody can sign proofs long in advance and take them away. They are not stored,
+ * because relays with the same keys derive the same ones from the time. @see RFC 9449 §8
+ */
 export function createNonces(keys: KeyRing, now: Clock) {
   const deriveNonce = (key: Buffer, age: number) =>
     createHmac('sha256', key)
@@ -57,7 +58,7 @@ export function createNonces(keys: KeyRing, now: Clock) {
       .digest('base64url');
   return {
     current: () => deriveNonce(keys[0], 0),
-    /** Whether the nonce is that of the present five minutes, or of the five before. */
+    /** Whether the nonce belongs to the present five minutes, or to the five before. */
     accepts(nonce: string): boolean {
       const given = Buffer.from(nonce);
       const valid = keys.flatMap((key) => [0, 1].map((age) => Buffer.from(deriveNonce(key, age))));
@@ -67,15 +68,15 @@ export function createNonces(keys: KeyRing, now: Clock) {
 }
 
 /**
- * Checks that callers hold the private keys that they show. Remembers the last 65,536 proofs at most, so that none is
- * accepted twice.
+ * Verifies that callers hold the private keys that they show, and accepts each proof once. It remembers the last
+ * 65,536.
  */
 export function createProofs(home: Home) {
   const seen = createMarks(home, kinds.usedProofs, { isKept: false });
 
   return {
     /**
-     * Verifies a DPoP proof. A proof is accepted once.
+     * Verifies a DPoP proof, once.
      *
      * @param proof the value of the only `DPoP` header
      * @param request.url the public address of the endpoint
@@ -100,7 +101,8 @@ export function createProofs(home: Home) {
       if (htm !== method || !isSameAddress(htu, url)) {
         throw invalid(`The DPoP proof is for another request than ${method} ${url}.`);
       }
-      // Before `iat` is compared: this answer also has a Date, with which a page corrects its clock.
+      // This comes before `iat`, because the answer with the nonce also has a Date, with which a page corrects its
+      // clock.
       if (nonces?.accepts(nonce) === false) {
         throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }
@@ -116,24 +118,24 @@ export function createProofs(home: Home) {
   };
 }
 
-/** Verifies the signature of a proof with the key that it shows. @throws {RelayError} `proof_invalid` */
+/** Verifies the signature of a proof with the key in the proof. @throws {RelayError} `proof_invalid` */
 async function authenticate(proof: string, now: number) {
   if (proof.length > limits.proofLength) throw new RelayError('proof_invalid');
   try {
     const { alg, jwk } = v.parse(header, decodeProtectedHeader(proof));
-    // The library refuses `crit`. It does not use the key of the proof by itself.
+    // The library refuses `crit`. It does not use the key in the proof by itself.
     const { payload } = await jwtVerify(proof, await importJWK(jwk, alg), {
       algorithms: [alg],
       currentDate: new Date(now),
     });
     return { thumbprint: await calculateJwkThumbprint(jwk), ...v.parse(claims, payload) };
   } catch {
-    // These are errors of three libraries. Each means that the proof is not valid.
+    // Errors of three libraries arrive here. Each means that the proof is invalid.
     throw new RelayError('proof_invalid');
   }
 }
 
-/** Whether two URLs are the same without query and fragment. @see RFC 9449 §4.3 */
+/** Whether two URLs are the same apart from query and fragment. @see RFC 9449 §4.3 */
 function isSameAddress(htu: string, url: string): boolean {
   const address = URL.parse(htu);
   if (address === null) return false;

@@ -10,21 +10,20 @@ const { lifetime: redeemedTime } = kinds.redeemedCodes;
 /** Redemptions of one code: a client that gets no answer repeats its own. */
 const mostAttempts = 120;
 
-/** The redemption of a code. */
 export interface Redemption {
-  /** The key of the provider's code. */
+  /** The hash of the provider's code. */
   readonly key: string;
-  /** The key of the whole login, its client, and the key that the client proves: only they get an answer that was kept. */
+  /** The hash of the whole login, its client, and the proved key: a kept answer is only for the same ones. */
   readonly binding: string;
   /** Milliseconds until the code expires. */
   readonly left: number;
-  /** Revokes what nobody has fetched. */
+  /** Revokes tokens that the front end never fetched. */
   revoke(tokens: TokenResponse): void;
 }
 
 interface Answer {
   readonly response: TokenResponse;
-  /** When the provider gave it, in milliseconds since 1970. */
+  /** When the provider answered, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -33,12 +32,12 @@ interface Kept extends Answer, Pick<Redemption, 'binding' | 'revoke'> {
 }
 
 /**
- * The codes that front ends redeem. The provider's code in one is exchanged once, because a second exchange could make the
- * provider revoke the tokens of the first one. If the front end gets no answer, for example because the provider does not
- * say who the person is, the provider's answer is kept until the code expires: the same redemption then gets it. What is
- * not fetched is revoked.
+ * Redeems each code once, because a second exchange of the provider's code could make the provider revoke the first
+ * tokens. If the front end gets no answer, for example because the provider could not say who the person is, the relay
+ * keeps the provider's answer until the code expires, for the same redemption again. Answers that are never fetched are
+ * revoked.
  *
- * Remembers the last 16,384 codes and 4096 answers at most. If an older code is repeated, the provider refuses it.
+ * It remembers the last 16,384 codes, and at most 4096 answers. If an older code is repeated, the provider refuses it.
  *
  * @see RFC 6749 §4.1.2
  */
@@ -54,15 +53,15 @@ export function createRedemptions(home: Home) {
     return kept;
   }
 
-  /** Revokes an answer that nobody has fetched, and does not give it to anybody any more. */
+  /** Revokes an answer that nobody has fetched. */
   async function expire(key: string): Promise<void> {
     const kept = drop(key);
-    // Another relay may have handed it over, or be about to. With the memory away, nobody can tell.
+    // Another relay may have handed the answer over, or be about to. Without the shared memory, that cannot be ruled
+    // out, so the tokens stay.
     const isMine = await redeemed.mark(key, redeemedTime);
     if (isMine && !shared?.isAway()) kept?.revoke(kept.response);
   }
 
-  /** Keeps an answer for the same redemption, here or at another relay. */
   async function keep(redemption: Redemption, { response, at }: Answer): Promise<void> {
     const { key, binding, left, revoke } = redemption;
     if (left <= 0) {
@@ -74,12 +73,11 @@ export function createRedemptions(home: Home) {
     const [oldest] = keptHere.keys();
     if (keptHere.size > mostKept && oldest !== undefined) await expire(oldest);
     const outcome = { response: aged({ response, at }, now()), heldFor: binding };
-    // First the answer: a relay that finds neither would send the provider's code again.
+    // Leave the answer before taking the mark back: a relay that finds neither would send the provider's code again.
     await shared?.leave(letter, key, outcome, Math.ceil(left));
     await redeemed.unmark(key, redeemedTime);
   }
 
-  /** What another relay has kept. */
   async function findElsewhere(key: string) {
     const found = await shared?.peek(letter, key);
     if (found === undefined || found === 'locked') return undefined;
@@ -87,7 +85,10 @@ export function createRedemptions(home: Home) {
     return response && { response, binding: heldFor, at: now() - found.age };
   }
 
-  /** The answer of an earlier attempt. @throws {RelayError} `code_redeemed` if that was another redemption of the code */
+  /**
+   * The kept answer of an earlier attempt. @throws {RelayError} `code_redeemed` if that was another redemption of the
+   * code
+   */
   async function find({ key, binding }: Redemption): Promise<Answer | undefined> {
     const kept = keptHere.get(key) ?? (await findElsewhere(key));
     if (kept === undefined) return undefined;
@@ -103,9 +104,9 @@ export function createRedemptions(home: Home) {
     /**
      * Redeems a code.
      *
-     * @param exchange gets the provider's answer, or what `find` has kept. It calls `spend` once the provider's code must
-     *   not be sent again
-     * @param use grants the answer to the front end. If that fails for a time, the answer is kept
+     * @param exchange returns the kept answer, or gets one from the provider. It calls `spend` once the provider's code
+     *   must not be sent again
+     * @param use grants the answer to the front end. If it fails for now, it calls `giveBack`, which keeps the answer
      * @throws {RelayError} `code_redeemed`, or why `exchange` or `use` failed
      */
     async redeem<Result>(

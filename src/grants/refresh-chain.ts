@@ -20,7 +20,7 @@ import {
 import type { Refreshed } from './refresh-tokens.ts';
 
 const { letter } = kinds.refreshResults;
-/** Milliseconds for which relays that wait for a call find a result that no later request gets. */
+/** Milliseconds for which a result stays that only the relays waiting for the call may use. */
 const waitersTime = 1_000;
 
 export interface FrontEndRefresh extends RefreshTokenOwner, RefreshGrant {}
@@ -29,23 +29,23 @@ export type CallProvider = (grant: RefreshGrant) => Promise<TokenResponse>;
 
 interface InFlight {
   readonly scope: string | undefined;
-  /** Gives undefined if another relay has rotated the refresh token. */
+  /** Resolves to undefined if another relay has rotated the refresh token. */
   readonly result: Promise<RefreshResult | undefined>;
 }
 
 /**
- * The chains of refresh tokens: the provider has replaced each one by the next, in a call of this or of another relay.
- * The key of a refresh token is that of `hashRefresh`.
+ * Follows the chains of refresh tokens, in which the provider replaced each token by the next, in a call of this relay
+ * or another. `hashRefresh` gives the key of a refresh token.
  */
 export class RefreshChains {
   readonly results: ReturnType<typeof createResults>;
   readonly #home: Home;
   readonly #inFlight = new Map<string, InFlight>();
-  /** Refresh tokens that a logout is about to revoke: no earlier result is given for them any more. */
+  /** Refresh tokens that a logout is about to revoke. From then on, no earlier result is repeated for them. */
   readonly #toRevoke: ReturnType<typeof createMarks>;
   /**
-   * The provider's refusals. Each is repeated for 60 seconds, but no other error: the retries of a page must not use up
-   * the token requests that the provider allows the relay.
+   * Refusals of the provider, each repeated for 60 seconds, so that a page that keeps retrying does not use up the
+   * token requests that the provider allows the relay. Other errors are not repeated.
    */
   readonly #refusals: ReturnType<typeof createRecent<RelayError>>;
 
@@ -56,15 +56,15 @@ export class RefreshChains {
     this.#refusals = createRecent(resultTime, mostResults, home.now);
   }
 
-  /** The newest result that a refresh may have: an earlier one, or that of a call. @throws why the call failed */
+  /** The newest result for a refresh, either remembered or from a call. @throws {RelayError} why the call failed */
   async newest(refresh: FrontEndRefresh, call: CallProvider, isGood: IsGood): Promise<RefreshResult> {
     const { results } = this;
-    // The key for which the other relays were asked last, and had nothing newer.
+    // The key for which the other relays had nothing newer.
     let askedKey: string | undefined;
     for (;;) {
       const { newest: newestToken, key, lastResult, inFlight } = this.#follow(refresh);
       if (inFlight !== undefined && inFlight.scope !== refresh.scope) {
-        // Its result may replace the refresh token that a call with this scope would send.
+        // Wait, because the result may replace the refresh token that this call would send.
         await inFlight.result.catch(() => {});
         continue;
       }
@@ -73,20 +73,20 @@ export class RefreshChains {
       if (inFlight === undefined && earlier && isMeant && results.isUsable(earlier)) {
         if (this.#home.shared === undefined || askedKey === key) return earlier;
         askedKey = key;
-        // If another relay has a newer result, or is to get one, `#start` takes it without a call. Otherwise, this process
-        // may have learned more while it asked.
+        // `#start` then takes a newer result of another relay without a call. Otherwise, this process may have learned
+        // more meanwhile.
         if (!(await this.#isOlderThanAtOthers(newestToken, key))) continue;
       }
       const result = await (inFlight?.result ?? this.#start(newestToken, call));
-      // Undefined: another relay has rotated this token, so the chain is longer now.
+      // If undefined, another relay has rotated this token, so follow the longer chain.
       if (result !== undefined) return result;
     }
   }
 
   /**
-   * Ends the chain of a refresh token: no request gets a result of it any more. Waits for a refresh in flight.
+   * Ends the chain of a refresh token, so that its results are not repeated any more. Waits for a refresh in flight.
    *
-   * @returns the newest response; undefined if the refresh token was not rotated, or if that is forgotten
+   * @returns the newest response; undefined if the token was not rotated, or the rotation is forgotten
    */
   async endAndTakeNewest(token: RefreshTokenOwner): Promise<Refreshed | undefined> {
     for (;;) {
@@ -96,14 +96,14 @@ export class RefreshChains {
         continue;
       }
       await this.#toRevoke.mark(key, resultTime);
-      // Waits for a refresh of another relay, and learns what that has rotated. There is nothing to call.
+      // Makes no call: it waits for a refresh at another relay, and learns what that rotated.
       const found = await lead(this.#home, kinds.refreshResults, key, {
         call: async () => ({}),
         isAnswer: (outcome) => isRotation(outcome, newest.refreshToken),
-        // Leaves nothing to other relays: this only ends the lock.
+        // Leaves nothing to other relays, but releases the lock.
         keep: () => ({ lifetime: 1, always: false }),
       }).catch(() => undefined);
-      // Without the shared memory, what this relay knows counts.
+      // Without the shared memory, decide by what this relay knows.
       if (found === undefined || found.how === 'led') {
         await this.forget(hashRefresh(token));
         return lastResult?.response;
@@ -112,7 +112,7 @@ export class RefreshChains {
     }
   }
 
-  /** Leaves a result to the other relays. @param passed undefined: it did not pass its check yet */
+  /** Leaves a result to the other relays. @param passed undefined if it has not passed its check yet */
   async share(key: string, result: RefreshResult, passed?: 'passed'): Promise<void> {
     const outcome = { scope: result.scope, response: aged(result, this.#home.now()) };
     const { shared } = this.#home;
@@ -120,14 +120,14 @@ export class RefreshChains {
     else await shared?.leave(letter, key, { ...outcome, isUnchecked: true }, uncheckedTime);
   }
 
-  /** Forgets an unchecked result, at the other relays, too. */
+  /** Forgets an unchecked result, here and at the other relays. */
   async forget(key: string): Promise<void> {
     if (this.results.unchecked.get(key) === undefined) return;
     this.results.unchecked.delete(key);
     await this.#home.shared?.forget(letter, key, uncheckedTime);
   }
 
-  /** Follows the rotations from a refresh token to the newest one, or to one that a call in flight may replace. */
+  /** Follows the rotations from a refresh token to the newest one, or to one with a call in flight. */
   #follow<Token extends RefreshTokenOwner>(first: Token) {
     let newest = first;
     let lastResult: RefreshResult | undefined;
@@ -142,15 +142,15 @@ export class RefreshChains {
     }
   }
 
-  /** Whether another relay has a newer result, or is to get one. */
+  /** Whether another relay has a newer result, or is about to get one. */
   async #isOlderThanAtOthers({ refreshToken }: RefreshTokenOwner, key: string): Promise<boolean> {
-    // Remembers a logout at another relay: this process then gives no earlier result either.
+    // After a logout at another relay, this process must not repeat an earlier result either.
     if (await this.#toRevoke.isMarked(key)) await this.#toRevoke.mark(key, resultTime);
     const found = await this.#home.shared?.peek(letter, key);
     return found === 'locked' || (found !== undefined && isFinal(found.outcome, refreshToken));
   }
 
-  /** Calls the provider, or gets what another relay's call has left. @returns as `#learn` does */
+  /** Calls the provider, or takes what another relay's call has left. @returns as `#learn` does */
   async #start(refresh: FrontEndRefresh, call: CallProvider): Promise<RefreshResult | undefined> {
     const { login, refreshToken, scope } = refresh;
     const key = hashRefresh(refresh);
@@ -158,7 +158,8 @@ export class RefreshChains {
     if (refusal !== undefined) throw refusal;
     const result = lead(this.#home, kinds.refreshResults, key, {
       call: async () => ({ scope, response: await call({ refreshToken, scope }) }),
-      // An outcome that is not final answers only the relays that waited for it, as requests in one process share a call.
+      // Other outcomes answer only relays that waited for the call, in the way that requests in one process share a
+      // call.
       isAnswer(outcome, hasWaited) {
         const isSame = outcome.response !== undefined && outcome.scope === scope;
         return isFinal(outcome, refreshToken) || (hasWaited && (outcome.failure !== undefined || isSame));
@@ -172,7 +173,7 @@ export class RefreshChains {
       .catch((error: unknown) => {
         if (isFailure(error, 'refresh_refused')) {
           this.#refusals.set(key, error, login);
-          // What the provider gave before the refusal is not given again.
+          // Do not repeat what the provider gave before it refused.
           this.results.latest.delete(key);
         }
         throw error;
@@ -183,15 +184,15 @@ export class RefreshChains {
   }
 
   /**
-   * Remembers what a call of this or of another relay has left.
+   * Remembers the outcome of a call, of this relay or another.
    *
-   * @returns undefined if another relay has rotated the refresh token: `#follow` then finds the newer one
-   * @throws {RelayError} the failure of the call
+   * @returns undefined if another relay has rotated the refresh token, so that `#follow` finds the newer one
+   * @throws {RelayError} if the call failed
    */
   #learn(token: RefreshTokenOwner, { outcome, age, how }: Found): RefreshResult | undefined {
     if (outcome.failure !== undefined) throw new RelayError(outcome.failure);
     if (outcome.response === undefined) return undefined;
-    // A provider that sends no refresh token does not rotate it. @see RFC 6749 §6
+    // No refresh token in the response means that the provider did not rotate it. @see RFC 6749 §6
     const { refreshToken = token.refreshToken } = outcome.response;
     const response = { ...outcome.response, refreshToken };
     const result = { scope: outcome.scope, response, at: this.#home.now() - age };
@@ -202,12 +203,11 @@ export class RefreshChains {
   }
 }
 
-/** Whether no further call would give another answer. */
+/** Whether a further call would give the same answer. */
 function isFinal(outcome: Outcome, refreshToken: string): boolean {
   return outcome.failure === 'refresh_refused' || isRotation(outcome, refreshToken);
 }
 
-/** Whether the provider has replaced the refresh token. */
 function isRotation({ response }: Outcome, refreshToken: string): boolean {
   return response?.refreshToken !== undefined && response.refreshToken !== refreshToken;
 }

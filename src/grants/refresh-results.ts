@@ -4,25 +4,25 @@ import { createLasting, createRecent, hashKey } from '../memory/recent.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { Owner, Refreshed } from './refresh-tokens.ts';
 
-/** Milliseconds for which requests with a replaced refresh token get the result that replaced it: a minute. */
+/** Milliseconds for which a replaced refresh token gets the result that replaced it. */
 export const { lifetime: resultTime, most: mostResults } = kinds.refreshResults;
-/** Milliseconds for which a result that did not pass its check yet is kept: an hour. */
+/** Milliseconds for which a result is kept that has not passed its check. */
 export const uncheckedTime = 3_600_000;
-/** Milliseconds for which requests with the refresh token of a result get that result again: half a minute. */
+/** Milliseconds for which a refresh token gets the result that it came with, instead of a new call. */
 const repeatTime = 30_000;
-/** Seconds. If the access token of a result ends sooner, its refresh token is refreshed instead. */
+/** Seconds. A result whose access token ends sooner is not repeated; its refresh token is refreshed. */
 const shortLife = 60;
 
-/** A refresh token of the provider, and the client that it was issued to. */
+/** A refresh token of the provider, and the client that it belongs to. */
 export interface RefreshTokenOwner {
-  /** The id of its login. */
   readonly login: string;
   readonly owner: Owner;
-  /** The thumbprint of the front end's key, if the relay's refresh token is bound to one. */
+  /** Undefined if the relay's refresh token is not bound to a key. */
   readonly thumbprint?: string | undefined;
   readonly refreshToken: string;
 }
 
+/** A response to a refresh, with the refresh token that is valid from now on. */
 export interface RefreshResult {
   readonly scope: string | undefined;
   readonly response: Refreshed;
@@ -32,21 +32,25 @@ export interface RefreshResult {
   readonly isSpent?: boolean;
 }
 
-/** Whether the provider has not refused an access token since it issued it. */
+/** Whether the provider has accepted an access token since it issued it, or was not asked. */
 export type IsGood = (accessToken: string) => boolean;
 
 /**
- * Remembers the results of refreshes in three maps, each with the last 4096 at most. If one is full, the login that has
- * most results in it loses its oldest one.
+ * Remembers results of refreshes in three maps of at most 4096. A full map drops the oldest result of the login that
+ * has most, so that one login cannot evict those of all others.
  */
 export function createResults(now: Clock) {
-  /** Results by the refresh token that they replaced. */
+  /** By the refresh token that the result replaced. */
   const rotations = createLasting<RefreshResult>(mostResults, now, true);
-  /** Results by their own refresh token: one login must not use up the requests that the provider allows the relay. */
+  /**
+   * By the refresh token in the result: a login that refreshes again and again must not use up the token requests that
+   * the provider allows the relay.
+   */
   const latest = createRecent<RefreshResult>(repeatTime, mostResults, now);
   /**
-   * Results that did not pass their check yet, by the refresh token that was sent. A provider that rotates refresh
-   * tokens does not take that again, so a login would end if the check cannot be made now.
+   * Results that have not passed their check, by the refresh token that was sent. If the check cannot be made now, the
+   * result must be kept: a provider that rotates refresh tokens does not accept the sent one again, and the login would
+   * end.
    */
   const unchecked = createRecent<RefreshResult>(uncheckedTime, mostResults, now);
   const hashOwnRefresh = (sent: RefreshTokenOwner, { response: { refreshToken } }: RefreshResult) =>
@@ -55,15 +59,18 @@ export function createResults(now: Clock) {
     rotations,
     latest,
     unchecked,
-    /** The result that a refresh token was sent for, if it was replaced, or has not passed its check yet. */
+    /** The result for a refresh token that was replaced, or whose result has not passed its check. */
     after: (key: string): RefreshResult | undefined => unchecked.get(key) ?? rotations.get(key),
-    /** Remembers that the refresh token that was sent was replaced, if it was. @param lifetime milliseconds */
+    /**
+     * Records that the provider replaced the sent refresh token. Does nothing if the provider kept it. @param lifetime
+     * milliseconds
+     */
     rotate(sent: RefreshTokenOwner, result: RefreshResult, lifetime: number): void {
       const key = hashRefresh(sent);
       const next = hashOwnRefresh(sent, result);
       if (next === key) return;
-      // An unchecked result of the replaced token would hide this one. And a provider may give an earlier token again:
-      // what was remembered of that would make the chain a circle.
+      // Drop older entries of both tokens. An unchecked one would hide this result; and if the provider reissues an old
+      // token, its old entry would close the chain into a loop.
       for (const one of [key, next]) {
         unchecked.delete(one);
         rotations.delete(one);
@@ -76,12 +83,12 @@ export function createResults(now: Clock) {
     /** Remembers a result for its own refresh token. */
     repeat: (sent: RefreshTokenOwner, result: RefreshResult): void =>
       latest.set(hashOwnRefresh(sent, result), result, sent.login),
-    /** Whether a result may be given to requests that did not get it: for a minute, or until its access token ends. */
+    /** Whether a result may be given to a request: for a minute, or until its access token ends. */
     isUsable(result: RefreshResult): boolean {
       const isNew = now() - result.at < resultTime;
       return !result.isSpent && (isNew || aged(result, now()).expiresIn !== 0);
     },
-    /** The result that a refresh token came with, while its access token is good for a minute more. */
+    /** The result that a refresh token came with, while its access token is valid for another minute. */
     repeatable(key: string, isGood: IsGood): RefreshResult | undefined {
       const result = latest.get(key);
       if (result && !isGood(result.response.accessToken)) return undefined;
@@ -91,12 +98,15 @@ export function createResults(now: Clock) {
   };
 }
 
-/** The key of a refresh. The scope is no part of it: with any scope, a refresh spends the refresh token. */
+/** The key of a refresh. It leaves the scope out, because a refresh with any scope spends the refresh token. */
 export function hashRefresh(token: RefreshTokenOwner): string {
   return hashKey(...token.owner, token.thumbprint, token.refreshToken);
 }
 
-/** The response with the lifetimes that are left later. Less than a second does not count: that is the first answer. */
+/**
+ * The response with its lifetimes reduced by its age. The first caller (age under 1 s) gets the provider's numbers
+ * unchanged.
+ */
 export function aged<Response extends TokenResponse>(
   { response, at }: { readonly response: Response; readonly at: number },
   now: number,

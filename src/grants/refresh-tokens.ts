@@ -12,36 +12,37 @@ import { createSeal } from '../sealing/sealed.ts';
 import { generationSchema } from './generations.ts';
 
 const content = v.object({
-  /** The id of the login. A refresh keeps it. */
+  /** The id of the login, which stays the same after a refresh. */
   login: v.string(),
-  /** The thumbprint of the key that the front end must prove. Undefined: the token is unbound. */
+  /** The thumbprint of the key that the front end must prove. Undefined if the token is not bound to a key. */
   thumbprint: v.optional(v.string()),
   ...loginTerms,
   loggedInAt: v.number(),
-  /** When this refresh token expires, in seconds since 1970. */
+  /** Seconds since 1970. */
   endsAt: v.number(),
-  /** The redirect URI of the login, if only that says from which origin its client sends requests. */
+  /** The redirect URI of the login, for an unregistered client, whose origin nothing else tells. */
   redirectUri: v.optional(v.string()),
-  /** The client address of the callback, if it is known, and any page can use this token. */
+  /**
+   * The client address of the callback, if it is known and the client is unregistered: any page could make its visitors
+   * send this token, and their addresses must not be charged.
+   */
   address: v.optional(v.string()),
-  /** What the front end gets besides its tokens. */
   extraFields: v.optional(v.record(v.string(), v.string())),
-  /** Undefined: the relay does not rotate the token. */
+  /** Undefined if the relay does not rotate the token. */
   generation: v.optional(generationSchema),
   providerToken: v.object({
     refreshToken: v.optional(v.string()),
-    /** Set if the provider gives no refresh token, or if it revokes only access tokens. */
+    /** Set if the provider gives no refresh token, or can revoke only access tokens. */
     accessToken: v.optional(v.string()),
     tokenType: v.optional(v.string()),
-    /** When the access token ends, in seconds since 1970, if that is known. */
+    /** When the access token ends, in seconds since 1970, if the provider tells. */
     endsAt: v.optional(v.number()),
   }),
 });
 
-/** What a refresh token of the relay holds. */
 export type RefreshTokenContent = v.InferOutput<typeof content>;
 
-/** A refresh token that a front end may use, with what the refresh needs of it. */
+/** A refresh token that its front end may use. */
 export interface OpenedRefreshToken {
   readonly content: RefreshTokenContent;
   readonly owner: Owner;
@@ -50,20 +51,20 @@ export interface OpenedRefreshToken {
   readonly left: number;
 }
 
-/** Whose a refresh token is: the audiences of its registration and its front end. */
+/** The owner of a refresh token, as the audiences that it is sealed for. */
 export type Owner = readonly [registration: string, frontEnd: string];
 
-/** The refresh tokens that a registration issues to front ends. A token holds its login, sealed. @see RFC 6749 §1.5 */
+/** Seals logins into refresh tokens, so that nothing is stored. @see RFC 6749 §1.5 */
 export function createRefreshTokens(keys: KeyRing, now: Clock) {
   const seal = createSeal('refresh token', keys, content);
-  /** As `open`, but expired tokens too: a revocation may find that the provider's token lives longer. */
+  /** Opens even an expired token, because a revocation may find that the provider's token is still valid. */
   function openExpired(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
     const opened = seal.open(refreshToken, ...owner);
     const longest = longestDays.refreshToken * 86_400;
     return opened && isPossible(opened.loggedInAt, opened.endsAt, longest, now) ? opened : undefined;
   }
 
-  /** @returns undefined if the token is altered, expired, or not of this owner */
+  /** @returns undefined if the token is altered, expired, or belongs to another owner */
   function open(refreshToken: string, owner: Owner): RefreshTokenContent | undefined {
     const opened = openExpired(refreshToken, owner);
     return opened !== undefined && now() < opened.endsAt * 1000 ? opened : undefined;
@@ -73,7 +74,7 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
     /**
      * Issues a refresh token to its owner.
      *
-     * @returns undefined if the provider's token is so long that a token request could not send it back
+     * @returns undefined if the provider's token is so long that the result would not fit into a token request
      */
     issue(issued: RefreshTokenContent, owner: Owner): string | undefined {
       const token = seal.seal(issued, ...owner);
@@ -82,7 +83,7 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
     open,
     openExpired,
     /**
-     * Opens a refresh token that the present policy of its owner still allows.
+     * Opens a refresh token, if the present policy of its owner still allows it.
      *
      * @throws {RelayError} `grant_invalid`
      */
@@ -94,29 +95,27 @@ export function createRefreshTokens(keys: KeyRing, now: Clock) {
   };
 }
 
-/** The id of a new login. */
 export const newLoginId = () => randomBytes(16).toString('base64url');
 
-/** Whether the logins of a front end get refresh tokens, and for how long. */
+/** Whether logins of a front end get refresh tokens, and for how long. */
 export interface RefreshPolicy {
   /** `bound`: only if the front end proves a key. `bearer`: always. */
   readonly mode: 'bound' | 'bearer';
-  /** Whether the relay rotates unbound refresh tokens. */
+  /** Whether the relay rotates refresh tokens that are not bound to a key. */
   readonly rotates: boolean;
   /** Seconds from the login until the last refresh token expires. */
   readonly lifetime: number;
 }
 
-/** The same at one provider. */
 interface ProviderRefreshPolicy extends RefreshPolicy {
-  /** Whether refresh tokens hold the access token too, because the provider revokes only that. */
+  /** Whether refresh tokens also contain the access token, because the provider can revoke only that. */
   readonly keepsAccessToken: boolean;
 }
 
 /**
- * What the first refresh token of a login holds.
+ * The content of the first refresh token of a login.
  *
- * @param thumbprint that of the key that the front end proves, if it proves one
+ * @param thumbprint of the key that the front end proved, if any
  * @returns undefined if the policy grants none
  */
 export function firstRefreshToken(
@@ -129,7 +128,7 @@ export function firstRefreshToken(
   const { accessToken, tokenType, expiresIn, refreshToken, refreshExpiresIn, scope, extraFields } = granted;
   const loggedInAt = secondsOf(now);
   const until = (seconds: number | undefined) => loggedInAt + Math.min(lifetime, seconds ?? lifetime);
-  // A stolen bound token is of no use, so it needs no rotation.
+  // A stolen bound token is useless without the key, so it needs no rotation.
   const isRotated = rotates && thumbprint === undefined;
   const common = {
     login: newLoginId(),
@@ -143,13 +142,13 @@ export function firstRefreshToken(
     const providerToken = { refreshToken, ...(keepsAccessToken && { accessToken }) };
     return { ...common, endsAt: until(refreshExpiresIn), providerToken };
   }
-  // Without a refresh token of the provider, a refresh gives the same access token again until that ends.
+  // Without a refresh token of the provider, refreshes return the same access token until it ends.
   const accessTokenEnd = expiresIn === undefined ? undefined : loggedInAt + expiresIn;
   const providerToken = { accessToken, tokenType, endsAt: accessTokenEnd };
   return { ...common, endsAt: until(expiresIn), providerToken };
 }
 
-/** Whether the current policy still allows a refresh token of an earlier policy. */
+/** Whether the present policy allows a refresh token that an earlier policy granted. */
 export function isStillGranted(
   { mode, lifetime }: RefreshPolicy,
   { thumbprint, loggedInAt }: RefreshTokenContent,
@@ -158,7 +157,9 @@ export function isStillGranted(
   return (mode === 'bearer' || thumbprint !== undefined) && now() < (loggedInAt + lifetime) * 1000;
 }
 
-/** Milliseconds until the last refresh token of a login expires: a later one may be good for longer than the given one. */
+/**
+ * Milliseconds until the last refresh token of a login expires. A later one may be valid for longer than the given one.
+ */
 export function timeLeft(
   policy: RefreshPolicy | undefined,
   { loggedInAt, endsAt }: RefreshTokenContent,
@@ -167,10 +168,9 @@ export function timeLeft(
   return Math.max(endsAt, loggedInAt + (policy?.lifetime ?? 0)) * 1000 - now();
 }
 
-/** The provider's answer to a refresh, with the refresh token that is valid from now on. */
+/** The content of the next refresh token after a refresh. */
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
-/** What the next refresh token of a login holds after a refresh. */
 export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   earlier: RefreshTokenContent,
@@ -179,12 +179,12 @@ export function nextRefreshToken(
 ): RefreshTokenContent {
   const { loggedInAt, providerToken } = earlier;
   const isSame = providerToken.refreshToken === refreshToken;
-  // If this response names no end, an earlier one may have named that of the same token.
+  // If the provider kept the refresh token and names no end now, the earlier end still holds.
   const given = refreshExpiresIn !== undefined ? now() / 1000 + refreshExpiresIn : undefined;
   const providerEnd = given ?? (isSame ? earlier.endsAt : Number.POSITIVE_INFINITY);
   return {
     ...earlier,
-    // A provider may give its fields with the code alone.
+    // Some providers send their extra fields with the code only.
     extraFields: mergeFields(earlier.extraFields, extraFields),
     endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),
     providerToken: { refreshToken, ...(keepsAccessToken && { accessToken }) },

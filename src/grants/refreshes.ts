@@ -12,15 +12,16 @@ import {
 } from './refresh-results.ts';
 import type { Refreshed } from './refresh-tokens.ts';
 
-/** Refreshes of one login in ten minutes, with or without a call: twenty tabs need one each. */
+/** Refreshes of one login in ten minutes, with or without a call. Twenty tabs need one each. */
 const mostRefreshes = 600;
-/** Calls to the provider for one login in ten minutes: other scopes and short tokens need one each. */
+/**
+ * Calls to the provider for one login in ten minutes. Each other scope needs one, and so does each short-lived token.
+ */
 const mostCalls = 60;
 const tooMany = 'This login is refreshed too often. Nothing is lost: try again in ten minutes.';
 
 type Check = (refreshed: Refreshed) => Promise<void>;
 
-/** The refreshes of this process that are in flight, or whose results are remembered. */
 export type Refreshes = ReturnType<typeof createRefreshes>;
 
 /** @see RFC 6749 §6, RFC 9700 §4.14.2 */
@@ -30,16 +31,16 @@ export function createRefreshes(home: Home) {
   const countCall = createCount(mostCalls, tooMany, home.now);
 
   /**
-   * Checks a result. Until it has passed, it is kept as unchecked.
+   * Checks a result, and keeps it as unchecked until it has passed.
    *
    * @param wasUnchecked whether an earlier request got the result, but could not check it
    * @throws {RelayError} why the check failed
    */
   async function settle(refresh: FrontEndRefresh, result: RefreshResult, wasUnchecked: boolean, check?: Check) {
     const key = hashRefresh(refresh);
-    // Before the check: it may take longer than a rotation is remembered.
+    // Keep it before the check, which may take longer than a rotation is remembered.
     keepUnchecked(refresh, result);
-    // A logout deletes it, and another request may settle it first.
+    // A logout may have dropped it, or another request may have checked it.
     const isStillUnchecked = () => unchecked.get(key) === result;
     const isRotated = result.response.refreshToken !== refresh.refreshToken;
     try {
@@ -48,7 +49,7 @@ export function createRefreshes(home: Home) {
       if (isFailure(error, 'access_refused')) await chains.forget(key);
       else if (isStillUnchecked()) {
         if (isFailure(error, 'token_invalid')) keepUnchecked(refresh, { ...result, isSpent: true });
-        // The next refresh may reach another relay.
+        // The next refresh may come to another relay.
         if (isRotated) await chains.share(key, result);
       }
       throw error;
@@ -56,28 +57,27 @@ export function createRefreshes(home: Home) {
     if (!isStillUnchecked()) return;
     unchecked.delete(key);
     if (!wasUnchecked || !isRotated) return;
-    // The rotation may be forgotten by now, and pages that did not get the response still need it.
+    // The rotation may be forgotten by now, but pages that did not get the response still need it.
     rotations.set(key, result, resultTime, refresh.login);
     await chains.share(key, result, 'passed');
   }
 
   return {
-    /** Counts a refresh of a login, with or without a call. @throws {RelayError} `rate_limited` */
+    /** Counts a refresh, with or without a call. @throws {RelayError} `rate_limited` */
     count: createCount(mostRefreshes, tooMany, home.now),
     /**
-     * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page
-     * that did not get the response. A provider that rotates refresh tokens treats a second use as theft.
+     * Refreshes once for all requests with the same refresh token, such as those of twenty tabs, or of a page that did
+     * not get the response. A provider that rotates refresh tokens takes a second use for theft, and ends the login.
      *
      * - While a call is in flight, all requests get its result or its error.
-     * - If the provider has rotated the refresh token, the newest result of the chain is repeated for 60
-     *   seconds. For the newest refresh token itself it is repeated for 30 seconds, and only while the access
-     *   token is good for more than a minute.
+     * - If the provider rotated the refresh token, the replaced one gets the newest result of the chain for 60 seconds.
+     *   The newest one gets it for 30 seconds, and only while the access token is valid for another minute.
      * - If the newest result has another scope, the newest refresh token is refreshed.
-     * - A result whose check could not be made is kept for an hour. The next refresh only repeats the check.
-     * - A login has 60 calls in ten minutes at most.
+     * - A result that could not be checked is kept for an hour. The next refresh only repeats the check.
+     * - A login has at most 60 calls in ten minutes.
      *
      * @param refresh from a caller that has proved its key
-     * @param call must not end if one caller closes its connection
+     * @param call must continue if its caller closes the connection
      * @param check whether the result may leave the relay. `access_refused` is final
      * @throws {RelayError} `rate_limited`, or why the call or the check failed
      */
@@ -93,11 +93,11 @@ export function createRefreshes(home: Home) {
       };
       const result = await chains.newest(refresh, countedCall, isGood);
       const wasUnchecked = unchecked.get(hashRefresh(refresh)) !== undefined;
-      // Without a check now, as after a reload, an unchecked result has passed.
+      // If nothing has to be checked any more, for example after a reload, an unchecked result has passed.
       if (check !== undefined || wasUnchecked) await settle(refresh, result, wasUnchecked, check);
       return aged(result, home.now());
     },
-    /** Ends the chain of a refresh token that is to be revoked: see the method of {@link RefreshChains}. */
+    /** Ends the chain of a refresh token before its revocation. @see RefreshChains */
     endAndTakeNewest: (token: RefreshTokenOwner): Promise<Refreshed | undefined> => chains.endAndTakeNewest(token),
   };
 }

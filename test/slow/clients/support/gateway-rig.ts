@@ -14,6 +14,13 @@ import { programOf } from './programs.ts';
 export const machineSecret = 'the secret of a machine, of 32 characters';
 export const machineKey = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
+type ServerName = 'everything' | 'modern';
+
+interface GatewaySettings {
+  readonly clients?: string;
+  readonly servers?: readonly ServerName[];
+}
+
 /** A relay in front of two servers of MCP that know nothing of logins: a published one, and one of 2026-07-28. */
 export class GatewayRig {
   readonly relay: ClientsRelay;
@@ -27,7 +34,14 @@ export class GatewayRig {
   readonly #modern: Serving;
   readonly #watching: Serving[] = [];
 
-  static async start(): Promise<GatewayRig> {
+  /**
+   * @param clients what lets in clients that nobody registered
+   * @param servers those that are resources at the relay's host
+   */
+  static async start({
+    clients = 'documents: any, registration: true',
+    servers = ['everything', 'modern'],
+  }: GatewaySettings = {}): Promise<GatewayRig> {
     const relay = await ClientsRelay.listen();
     const workspace = await Workspace.create();
     const port = await freePort();
@@ -39,20 +53,19 @@ export class GatewayRig {
       rig.cancelled += 1;
     });
     const rig = new GatewayRig(relay, workspace, modern);
-    const [everythingPort, modernPort] = await Promise.all([rig.#watched(port), rig.#watched(modern.port)]);
+    const ports = { everything: await rig.#watched(port), modern: await rig.#watched(modern.port) };
+    const resourceOf = (name: ServerName) =>
+      `  ${name}: { url: '${rig.urls[name]}', upstream: 'http://127.0.0.1:${ports[name]}/mcp' }`;
     await relay.restart({
       here: true,
-      relay: `resources:
-  everything: { url: '${rig.urls.everything}', upstream: 'http://127.0.0.1:${everythingPort}/mcp' }
-  modern: { url: '${rig.urls.modern}', upstream: 'http://127.0.0.1:${modernPort}/mcp' }
-`,
+      relay: `resources:\n${servers.map(resourceOf).join('\n')}\n`,
       frontEnds: `  tools:
     kind: native
     refresh-tokens: bearer
-    clients: { documents: any, registration: true }
-    resources: [everything, modern]
-  ci: { kind: machine, secret-file: ./ci, resources: [everything, modern] }
-  robot: { kind: machine, public-key-file: ./robot, resources: [everything, modern] }
+    clients: { ${clients} }
+    resources: [${servers}]
+  ci: { kind: machine, secret-file: ./ci, resources: [${servers}] }
+  robot: { kind: machine, public-key-file: ./robot, resources: [${servers}] }
 `,
       files: { './ci': machineSecret, './robot': pemOf(machineKey.publicKey) },
     });

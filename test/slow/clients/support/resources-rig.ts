@@ -28,12 +28,14 @@ export class ResourcesRig {
   readonly urls: Readonly<Record<'notes' | 'introspected', string>>;
   /** The addresses at which programs have asked the person to log in. */
   readonly logins: URL[] = [];
+  readonly #clients: string;
   readonly #memory: MemoryServer;
   readonly #caddy: Balancer;
   readonly #servers: DocumentedPrograms;
   #distrust = () => {};
 
-  static async start(): Promise<ResourcesRig> {
+  /** @param clients what lets in clients that nobody registered */
+  static async start(clients = 'documents: any, registration: true'): Promise<ResourcesRig> {
     const relay = await ClientsRelay.listen();
     const guarded = await freePort();
     const introspecting = await freePort();
@@ -45,7 +47,7 @@ export class ResourcesRig {
       caddy: await Balancer.start(caddy, [relay.port]),
       servers: await DocumentedPrograms.create(),
     };
-    const rig = new ResourcesRig(started, introspecting);
+    const rig = new ResourcesRig(started, introspecting, clients);
     rig.#distrust = trust(await readFile(rig.certificateFile, 'utf8'));
     await rig.restart();
     await rig.#servers.serve('mcp.js', {
@@ -65,7 +67,8 @@ export class ResourcesRig {
     return rig;
   }
 
-  private constructor({ relay, memory, caddy, servers }: Started, introspecting: number) {
+  private constructor({ relay, memory, caddy, servers }: Started, introspecting: number, clients: string) {
+    this.#clients = clients;
     this.relay = relay;
     this.#memory = memory;
     this.#caddy = caddy;
@@ -92,7 +95,7 @@ resources:
       frontEnds: `  tools:
     kind: native
     refresh-tokens: bearer
-    clients: { documents: any, registration: true }
+    clients: { ${this.#clients} }
     resources: [notes, introspected]
 `,
       files: { './secret': secret },

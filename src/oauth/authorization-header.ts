@@ -1,14 +1,13 @@
 import { RelayError } from '../failures/relay-error.ts';
 import { decode } from './query.ts';
 
-/** Whether an Authorization header can carry the token: it is visible ASCII. @see RFC 6750 §2.1 */
+/** Whether an Authorization header can carry the token, which must be visible ASCII. @see RFC 6750 §2.1 */
 export function isCredential(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token);
 }
 
 /**
- * Reads the access token from an Authorization header: its second part, separated by spaces. The contract takes it after
- * any scheme: so it is not checked to be `Bearer`.
+ * Reads the access token from an Authorization header: its second word, whatever the scheme, as the contract says.
  *
  * @param values every Authorization header of the request
  * @throws {RelayError} `credentials_missing`, `credentials_repeated`, `credentials_malformed` or `token_malformed`
@@ -28,8 +27,8 @@ export function requireTokenOfAnyScheme(values: readonly string[]): string {
 const gateSchemes = /^ *(?:digest|hoba|mutual|negotiate|ntlm|scram-sha-1|scram-sha-256)(?: |$)/i;
 
 /**
- * The Authorization headers of a request, or none if its only one is for a gate in front of the relay. A browser sends the
- * credentials of such a gate with each request. Looked up like a token, the password would reach the provider.
+ * The Authorization headers of a request, or none if the only one is for a gate in front of the relay. A browser sends
+ * the gate's password with each request, and the relay would send it to the provider as a token.
  *
  * @param values every Authorization header of the request
  * @see RFC 7617 §2
@@ -40,13 +39,15 @@ export function withoutGateCredentials(values: readonly string[]): readonly stri
   return gateSchemes.test(value) || holdsUserAndPassword(value) ? [] : values;
 }
 
-/** Whether a header is of the scheme Basic, and a user name and a colon begin its text. An access token may follow it, too. */
+/**
+ * Whether a Basic header decodes to a user name, a colon and a password. An access token may follow `Basic` as well.
+ */
 function holdsUserAndPassword(value: string): boolean {
   const [, encoded] = /^ *basic +([\w+/-]+={0,2})(?:[ ,]|$)/i.exec(value) ?? [];
   if (encoded === undefined) return false;
   const text = Buffer.from(encoded, 'base64').toString();
-  // A token that happens to be base64 decodes to other characters than those of a name. The charset of a password is
-  // not known, so only control characters speak against one.
+  // A token that happens to be base64 decodes to control characters. The charset of a password is unknown, so nothing
+  // else tells them apart.
   return /^[^:\p{Cc}\ufffd]*:\P{Cc}*$/u.test(text);
 }
 
@@ -60,7 +61,7 @@ function holdsUserAndPassword(value: string): boolean {
 export function parseResourceToken(values: readonly string[]): string {
   const [value, second] = values;
   if (second !== undefined) throw new RelayError('resource_token_misplaced');
-  // Credentials of another scheme are for something else than this resource.
+  // Credentials of another scheme are not for this resource.
   if (value === undefined || !/^ *bearer( |$)/i.test(value)) {
     throw new RelayError('resource_token_missing');
   }
@@ -72,7 +73,8 @@ export function parseResourceToken(values: readonly string[]): string {
 /**
  * Reads client credentials from an Authorization header.
  *
- * @returns the name, and the secret as it may be meant: some clients do not encode it. Undefined: the header has none
+ * @returns the name, and the possible secrets, because some clients do not encode theirs; undefined if the header has
+ *   none
  * @see RFC 6749 §2.3.1, RFC 7617 §2
  */
 export function parseBasicCredentials(

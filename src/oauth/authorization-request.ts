@@ -4,11 +4,11 @@ import { optional, withParameters } from './query.ts';
 import { scopeInRequest } from './scope.ts';
 
 /**
- * Builds the authorization request of the relay at a provider, without the parameters of one login. It keeps an
- * existing query of the endpoint.
+ * Builds the authorization request at a provider, without the parameters of one login. It keeps an existing query of
+ * the endpoint.
  *
- * @returns gives its URL for a part of the configured scope (default: all of it), with `refresh` one that asks for a
- *   refresh token, too. The URLs for all of the scope are built only once.
+ * @returns a function that gives the URL for a part of the configured scope (default: all of it), with `refresh` one
+ *   that also asks for a refresh token. URLs for the whole scope are built only once.
  * @see RFC 6749 §4.1.1
  */
 export function authorizationRequest(
@@ -42,16 +42,15 @@ export function authorizationRequest(
   };
 }
 
-/** The words of both scopes, each once. */
 function union(scope: string | undefined, more: string | undefined): string | undefined {
   if (more === undefined) return scope;
   return [...new Set([...(scope?.split(' ') ?? []), ...more.split(' ')])].join(' ');
 }
 
 /**
- * Tells the provider which account a person probably logs in with, or asks it to let them choose another one.
+ * Tells the provider which account the person probably uses, or asks it to offer another one.
  *
- * @param wish what the start of the login says
+ * @param wish from the start of the login
  * @see OpenID Connect Core 1.0 §3.1.2.1
  */
 export function withAccount(
@@ -78,14 +77,14 @@ export function withAccount(
 /**
  * Adds the parameters of one login to the authorization request.
  *
- * @param authorizationRequestUrl as {@link authorizationRequest} gives it: it has a query
- * @param login base64url each. @see RFC 6749 §10.12, RFC 7636 §4.3, OpenID Connect Core 1.0 §3.1.2.1
+ * @param authorizationRequestUrl from {@link authorizationRequest}, with a query
+ * @param login values in base64url @see RFC 6749 §10.12, RFC 7636 §4.3, OpenID Connect Core 1.0 §3.1.2.1
  */
 export function withLoginParameters(
   authorizationRequestUrl: string,
   login: Readonly<Partial<Record<'state' | 'codeChallenge' | 'nonce', string | undefined>>>,
 ): string {
-  // Base64url needs no encoding. Parsing the URL again would slow down every login.
+  // Base64url needs no encoding, and parsing the URL again would slow down every login.
   const { state, codeChallenge, nonce } = login;
   let url = authorizationRequestUrl;
   if (state !== undefined) url += `&state=${state}`;
@@ -97,10 +96,10 @@ export function withLoginParameters(
 }
 
 /**
- * The nonce for one login, if the scope has `openid`. Some servers require it with that scope, and others refuse it without.
- * The relay compares it only where it reads the ID token.
+ * The nonce for one login, if the scope contains `openid`: some servers require a nonce then, and others refuse it
+ * otherwise.
  *
- * @param ofLogin that of the login; undefined: nothing will compare it
+ * @param ofLogin the nonce of the login; undefined if the relay will not read the ID token
  */
 export function nonceFor(scope: string | undefined, ofLogin?: string): string | undefined {
   if (!scope?.split(' ').includes('openid')) return undefined;

@@ -8,8 +8,8 @@ import { type Query, readSingle } from './query.ts';
  * Reads the authorization code from the query of a callback.
  *
  * @param expected the provider's issuer if it is known, and whether `iss` is required
- * @throws {RelayError} if the response repeats a parameter, comes from another issuer, holds an
- *   error, no code, or a code that cannot be passed on exactly
+ * @throws {RelayError} if the response repeats a parameter, comes from another issuer, reports an error, or has no
+ *   usable code
  * @see RFC 6749 §4.1.2, RFC 9207 §2.4
  */
 export function requireCode(query: Query, expected: Pick<Provider, 'issuer' | 'issRequired'>): string {
@@ -26,7 +26,7 @@ export function requireCode(query: Query, expected: Pick<Provider, 'issuer' | 'i
 }
 
 /**
- * Why a callback that lacks a code or state is no login: a proxy has removed its query, or GitHub has sent the person here
+ * Why a callback without a code or state is not a login: a proxy removed its query, or GitHub sent the person here
  * after the installation of its App.
  *
  * @see https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/about-the-setup-url
@@ -44,7 +44,7 @@ export function whyNoLogin(query: Query): RelayError | undefined {
   }
 }
 
-/** What the error code of a callback means. @see RFC 6749 §4.1.2.1 */
+/** The failure for an error code of a callback. @see RFC 6749 §4.1.2.1 */
 function authorizationRefused(error: string): RelayError {
   const providerError = providerErrorCode(error);
   const meaning = failureMeantBy(providerError);

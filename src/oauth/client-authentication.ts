@@ -1,15 +1,13 @@
 import type { ExtraParameters, Provider, TokenRequestForm } from '../providers/provider.ts';
 import type { Secret } from '../sealing/secret.ts';
 
-/** The provider, and the relay as its client. */
 export interface RegisteredProvider extends Provider {
   readonly clientId: string;
   readonly clientSecret: Secret;
-  /** The relay's callback URL, as it is registered at the provider. */
   readonly callbackUri: string;
 }
 
-/** A request to one of the provider's endpoints that ask who the relay is. */
+/** A request to an endpoint of the provider at which the relay authenticates. */
 export interface EndpointRequest {
   readonly method: 'POST' | 'DELETE';
   readonly url: string;
@@ -18,8 +16,8 @@ export interface EndpointRequest {
 }
 
 /**
- * Builds a request with a form, and with the client's credentials in it or in the Authorization header.
- * The credentials never travel in the URL: with `query` and `json`, they are in the form.
+ * Builds a request with a form and the relay's credentials. These are never in the URL: with `query` and `json`, they
+ * are in the form.
  *
  * @see RFC 6749 §2.3.1
  */
@@ -30,10 +28,10 @@ export function authenticatedForm(client: RegisteredProvider, url: string, field
   return formRequest(client, url, fields, { authorization: credentials });
 }
 
-/** True if the credentials travel in the Authorization header, and not among the parameters. */
+/** Whether the credentials are in the Authorization header, instead of the parameters. */
 export const isBasic = (form: TokenRequestForm) => form === 'basic' || form === 'basic-raw';
 
-/** Builds a request with a form and without credentials, unless they are among its fields or headers. */
+/** Builds a request with a form. Credentials can only come from `fields` and headers. */
 export function formRequest(
   { requestHeaders }: RegisteredProvider,
   url: string,
@@ -49,7 +47,7 @@ export function formRequest(
   };
 }
 
-/** Builds a request with its fields in a JSON object. A field that comes more than once has a list of its values. */
+/** Builds a request with a JSON object. A repeated field becomes a list. */
 export function jsonRequest(
   { requestHeaders }: RegisteredProvider,
   url: string,
@@ -68,7 +66,6 @@ export function jsonRequest(
   };
 }
 
-/** The relay's credentials as parameters. @see RFC 6749 §2.3.1 */
 export function clientParameters({ clientId, clientSecret }: RegisteredProvider): ExtraParameters {
   return [
     ['client_id', clientId],
@@ -77,9 +74,9 @@ export function clientParameters({ clientId, clientSecret }: RegisteredProvider)
 }
 
 /**
- * The relay's credentials as the value of an Authorization header.
+ * The relay's credentials as an Authorization header.
  *
- * @param encode RFC 6749 form-encodes both values; other protocols take them as they are
+ * @param encode RFC 6749 form-encodes both values; other protocols do not
  * @see RFC 7617 §2
  */
 export function basicCredentials(
@@ -91,8 +88,8 @@ export function basicCredentials(
 }
 
 /**
- * Whether `basic` and `basic-raw` differ for a client. If they do, a server may know only one of them:
- * many do not decode the credentials.
+ * Whether `basic` and `basic-raw` differ for these credentials. If so, a server may accept only one of them, because
+ * many do not decode.
  *
  * @see RFC 6749 §2.3.1
  */

@@ -6,18 +6,18 @@ import type { EndpointParameters } from './endpoint-parameters.ts';
 /** @see RFC 7523 §2.2 */
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** Who a client says that it is, and by what it proves that. Nothing of it is verified. */
+/** A client's claim of who it is, with its unverified proof. */
 export interface ClaimedCredentials {
   readonly name: string | undefined;
-  /** Its secret, as it may be meant: some clients do not encode it. */
+  /** The possible secrets, because some clients do not encode theirs. */
   readonly secrets?: readonly string[];
-  /** A JWT that it has signed. */
+  /** A signed JWT. */
   readonly assertion?: string;
 }
 
 /**
- * Reads what a client shows of itself: `client_secret_basic`, `client_secret_post` or `private_key_jwt`. Of contradictory
- * names, or of several ways at once, nothing counts but the first name.
+ * Reads the credentials of a client: `client_secret_basic`, `client_secret_post` or `private_key_jwt`. If names
+ * contradict each other, or several methods come at once, only the first name is returned.
  *
  * @param headers every Authorization header of the request
  * @see RFC 6749 §2.3, RFC 7521 §4.2
@@ -38,7 +38,7 @@ export function readClientCredentials(
   return isJwt ? { name, assertion: client_assertion } : { name };
 }
 
-/** Whom an assertion names. It is not verified, and only says with whose key to do so. */
+/** The subject of an unverified assertion, which only tells whose key to verify it with. */
 function readSubject(assertion: string): string | undefined {
   if (assertion.length > limits.assertionLength) return undefined;
   try {

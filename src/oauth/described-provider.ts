@@ -11,7 +11,7 @@ import {
 import { protocolParameters } from './parameters.ts';
 import { withParameters } from './query.ts';
 
-/** What metadata says of the provider. @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used */
+/** Reads the provider from its metadata. @throws {DiscoveryError} `unsupported`, or why an endpoint cannot be used */
 export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, context: MetadataContext): Provider {
   const { given, issuer } = context;
   const scopes = metadata['scopes_supported'];
@@ -22,7 +22,7 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
     if (found instanceof DiscoveryError) throw found;
     return found;
   };
-  /** Logins work without these endpoints. So one that cannot be used counts as missing. */
+  /** Logins work without these endpoints, so an unusable one counts as missing. */
   const optional = (name: 'revocationUrl' | 'logoutUrl' | 'userUrl') => {
     const found = endpointIn(metadata, name, context);
     return typeof found === 'string' ? found : undefined;
@@ -33,13 +33,13 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
     scope: speaksOpenId ? 'openid' : undefined,
     scopesSupported: v.is(v.array(v.string()), scopes) ? scopes : undefined,
     tokenRequest: readAuthentication(metadata, context),
-    // Many servers take PKCE without saying so. @see RFC 9700 §2.1.1
+    // Many servers support PKCE without saying so. @see RFC 9700 §2.1.1
     pkce: true,
     ...readRefresh(metadata),
     revocation: revocationUrl ? { url: revocationUrl, request: 'rfc7009' } : undefined,
-    // Without an ID token, this names the client. @see OpenID Connect RP-Initiated Logout 1.0 §2
+    // Identifies the client, because the relay keeps no ID token. @see OpenID Connect RP-Initiated Logout 1.0 §2
     logoutUrl: logoutUrl && withParameters(logoutUrl, { client_id: context.clientId }),
-    // Every provider of OpenID Connect has it. @see OpenID Connect Core 1.0 §15.1
+    // Every OpenID provider supports it. @see OpenID Connect Core 1.0 §15.1
     accountPrompt: speaksOpenId ? 'login' : undefined,
     issuer,
     issRequired: metadata['authorization_response_iss_parameter_supported'] === true,
@@ -50,7 +50,7 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
   };
 }
 
-/** Whether the provider gives refresh tokens, and the scope that asks for one. @see OpenID Connect Core 1.0 §11 */
+/** Whether the provider gives refresh tokens, and with which scope. @see OpenID Connect Core 1.0 §11 */
 function readRefresh(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refreshRequest'> {
   const givesNone = !offers(metadata['grant_types_supported'], 'refresh_token');
   if (givesNone) return { refreshTokens: 'never' };
@@ -59,8 +59,8 @@ function readRefresh(metadata: Metadata): Pick<Provider, 'refreshTokens' | 'refr
 }
 
 /**
- * How the client authenticates. Servers disagree on whether Basic is form-encoded, but not on the body.
- * So the body is used if that makes a difference and the server takes it.
+ * How the relay authenticates. Servers disagree on whether Basic is form-encoded, so the body is used if encoding
+ * changes the credentials and the server accepts it.
  *
  * Without a list, the method is `client_secret_basic`. @see RFC 8414 §2, RFC 6749 §2.3.1
  */
@@ -73,7 +73,7 @@ function readAuthentication(
   return takesBody && (encodingChanges || !takesBasic) ? 'body' : 'basic';
 }
 
-/** @throws {DiscoveryError} `unsupported` if the server has requirements or gaps that make logins impossible */
+/** @throws {DiscoveryError} `unsupported` if the server requires or lacks something without which logins fail */
 function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
   const methods = metadata['token_endpoint_auth_methods_supported'];
   const takesSecret =
@@ -91,7 +91,7 @@ function expectSupported(metadata: Metadata, given: Partial<Provider>): void {
   throw new DiscoveryError('unsupported', { detail: requirements.join(', and ') });
 }
 
-/** Whether a list of metadata has the word, or is missing: such a list excludes nothing. */
+/** Whether a list of metadata contains the word. A missing list excludes nothing. */
 function offers(list: unknown, word: string): boolean {
   return list === undefined || includes(list, word);
 }
@@ -100,7 +100,7 @@ function includes(list: unknown, word: string): boolean {
   return Array.isArray(list) && list.includes(word);
 }
 
-/** The fields of the endpoints. @see RFC 8414 §2, OpenID Connect RP-Initiated Logout 1.0 §2.1 */
+/** Where metadata have the endpoints. @see RFC 8414 §2, OpenID Connect RP-Initiated Logout 1.0 §2.1 */
 const fields = {
   authorizeUrl: 'authorization_endpoint',
   tokenUrl: 'token_endpoint',
@@ -110,8 +110,8 @@ const fields = {
 } as const;
 
 /**
- * The URL of an endpoint, or why it cannot be used. Metadata from elsewhere must not send the client secret to a
- * service on this machine or over plain http, and must not set the relay's own parameters.
+ * The URL of an endpoint, or why it is unusable. Metadata from elsewhere must not send the client secret to a service
+ * on this machine or over plain http, and must not set the relay's own parameters.
  */
 function endpointIn(
   metadata: Metadata,

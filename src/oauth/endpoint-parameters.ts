@@ -3,7 +3,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { type JsonObject, parseJsonObject } from './json.ts';
 import { expectFewParameters, parseQuery } from './query.ts';
 
-/** The parameters that the relay's endpoints take in a body. */
+/** The parameters that the relay's endpoints accept in a body. */
 const names = [
   'client_assertion',
   'client_assertion_type',
@@ -37,7 +37,7 @@ export function parseEndpointParameters(
   body: Buffer,
 ): EndpointParameters {
   if (headers['content-encoding'] !== undefined) throw new RelayError('content_type_unsupported');
-  // Without its parameters: both formats are always UTF-8.
+  // The parameters of the type do not matter: both formats are always UTF-8.
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   const given = readFields(type, body);
   const parameters: { -readonly [Name in keyof EndpointParameters]: string } = {};
@@ -53,7 +53,7 @@ export function parseEndpointParameters(
 
 function readFields(type: string | undefined, body: Buffer): JsonObject {
   if (type === 'application/x-www-form-urlencoded') {
-    // Latin-1 keeps raw bytes beyond ASCII, which `parseQuery` takes for undecodable.
+    // Latin-1 keeps raw bytes beyond ASCII, which `parseQuery` treats as undecodable.
     const form = body.toString('latin1');
     expectFewParameters(form);
     return parseQuery(form);

@@ -2,10 +2,10 @@ import { limits } from '../limits.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Query, readSingle } from './query.ts';
 
-/** What a provider gives besides tokens, by the names that the operator has listed. No redirect carries it. */
+/** What a provider gives besides tokens, by the names that the operator listed. It never travels in a redirect. */
 export type ExtraFields = Readonly<Record<string, string>>;
 
-/** Fields of the answers that front ends get, of tokens or of a session, and names that are parts of every object. */
+/** Names that cannot be listed: fields of the relay's own answers, and members of every object. */
 export const takenFields: readonly string[] = [
   'access_token',
   'token_type',
@@ -35,12 +35,12 @@ export const takenFields: readonly string[] = [
 ];
 
 /**
- * The bytes that a text takes in a sealed code or token. A control character takes six there, and what is sealed has a
- * limit: a code with four fields that were counted otherwise could be too long to be opened again.
+ * The bytes that a text takes in a sealed code or token, where a control character takes six. Counted otherwise, four
+ * fields could make a code longer than what the relay opens.
  */
 const sealedSize = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Picks the texts with these names. Others, and those over the limit, are left out. */
+/** Picks the texts with these names, and leaves out other values and those over the limit. */
 export function pickTexts(names: readonly string[] | undefined, read: (name: string) => unknown) {
   const found = names?.flatMap((name) => {
     const value = read(name);
@@ -50,16 +50,16 @@ export function pickTexts(names: readonly string[] | undefined, read: (name: str
   return found?.length ? (Object.fromEntries(found) as ExtraFields) : undefined;
 }
 
-/** The listed parameters of a callback. @throws {RelayError} `parameter_repeated` */
+/** Reads the listed parameters of a callback. @throws {RelayError} `parameter_repeated` */
 export const readCallbackFields = (query: Query, { callbackFields }: Pick<Provider, 'callbackFields'>) =>
   pickTexts(callbackFields, (name) => readSingle(query[name]));
 
-/** Puts newer fields over earlier ones. */
+/** Merges fields. Newer ones replace earlier ones. */
 export function mergeFields(earlier: ExtraFields | undefined, newer: ExtraFields | undefined) {
   return earlier === undefined ? newer : { ...earlier, ...newer };
 }
 
-/** The fields that a front end gets: the operator may have taken one off the list since the login. */
+/** The fields that a front end gets now: the operator may have removed some from the list since the login. */
 export function presentFields(
   fields: ExtraFields | undefined,
   { tokenFields = [], callbackFields = [] }: Pick<Provider, 'tokenFields' | 'callbackFields'>,

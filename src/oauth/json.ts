@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The fields of a JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Parses bytes as a JSON object. @returns undefined if they are anything else: not UTF-8, an array, null, a scalar */
@@ -12,9 +11,9 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
 const byteOrderMark = '\uFEFF';
 
 /**
- * Parses bytes as JSON. Some servers begin it with a byte order mark, which is skipped.
+ * Parses JSON in UTF-8. A byte order mark, with which some servers begin, is skipped.
  *
- * @returns undefined if they are not UTF-8, or not JSON
+ * @returns undefined if the bytes are something else
  * @see RFC 8259 §8.1
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -27,7 +26,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether a value is an object, and no array. */
+/** Whether a value is an object, but not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

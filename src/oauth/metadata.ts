@@ -1,28 +1,27 @@
 import type { Provider } from '../providers/provider.ts';
 import { type JsonObject, parseJsonObject } from './json.ts';
 
-/** A JSON object that names the issuer that was asked for. A field that is null counts as missing. */
+/** A JSON object that names the issuer that was asked. A null field counts as missing. */
 export type Metadata = JsonObject;
 
-/** The kind of metadata. An OAuth server gets no request for the scope `openid`. */
+/** An OAuth server is not asked for the scope `openid`. */
 export type MetadataKind = 'openid' | 'oauth';
 
-/** The issuer, and what is known of the provider besides its metadata. */
+/** The issuer, and what is configured besides. */
 export interface MetadataContext {
   readonly issuer: string;
-  /** The only address of its metadata, if the standard ones are not (default: those). */
+  /** The only address to ask, instead of the standard ones. */
   readonly metadataUrl?: string | undefined;
   readonly clientId: string;
-  /** Configured values. They override the metadata. */
+  /** Configured values, which override the metadata. */
   readonly given: Partial<Provider>;
-  /** Whether endpoints may be on plain http beyond this machine. */
   readonly insecureHttp: boolean;
-  /** Whether form-encoding changes the client's credentials: servers read them differently then. */
+  /** Whether form-encoding changes the client's credentials, so that servers may read them differently. */
   readonly encodingChanges: boolean;
 }
 
 /**
- * The addresses at which an issuer may have its metadata, in the order to ask them.
+ * The addresses at which an issuer may have its metadata, in the order of asking.
  *
  * @see OpenID Connect Discovery 1.0 §4, RFC 8414 §3
  */
@@ -43,7 +42,7 @@ export function metadataUrls({
 }
 
 /**
- * Parses metadata, and compares its issuer. Otherwise one provider could impersonate another.
+ * Parses metadata and requires the right issuer, so that one provider cannot impersonate another.
  *
  * @throws {DiscoveryError} `not_json`, `issuer_mismatch` or `issuer_scheme`
  * @see RFC 8414 §3.3
@@ -54,13 +53,13 @@ export function parseMetadata(bytes: Uint8Array, issuer: string): Metadata {
   const metadata = Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
   const { issuer: metadataIssuer } = metadata;
   if (metadataIssuer === issuer) return metadata;
-  // A provider behind a proxy that terminates TLS may build its name from the request that it gets.
+  // A provider behind a proxy that terminates TLS may name itself by the plain http request that it gets.
   throw issuer.replace(/^https:/, 'http:') === metadataIssuer
     ? new DiscoveryError('issuer_scheme')
     : new DiscoveryError('issuer_mismatch', { metadataIssuer });
 }
 
-/** What is wrong and, after a colon, what to do. A detail takes the place of `{}`. */
+/** What is wrong and, after a colon, what to do. A detail replaces `{}`. */
 const explanations = {
   unreachable: 'the issuer cannot be reached',
   timeout: 'the issuer takes too long to answer',
@@ -86,13 +85,12 @@ const explanations = {
     'the provider requires {}, which this relay does not support: turn that off there, or use another kind of provider',
 } as const;
 
-/** The stable name of why discovery failed, as it appears in logs. */
+/** The name of the reason, as it appears in logs. */
 export type DiscoveryFailure = keyof typeof explanations;
 
-/** The endpoints that a login needs, by the options that give them by hand. */
+/** The endpoints that a login needs, by the options that set them. */
 export type RequiredEndpoint = 'authorizeUrl' | 'tokenUrl' | 'userUrl';
 
-/** Why discovery failed. */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError';
   readonly reason: DiscoveryFailure;
@@ -100,10 +98,9 @@ export class DiscoveryError extends Error {
   readonly explanation: string;
   /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
-  /** What the metadata calls its issuer, if that is the reason. */
+  /** The issuer in the metadata, if it is the wrong one. */
   readonly metadataIssuer: unknown;
 
-  /** @param more.detail a part of the explanation */
   constructor(
     reason: DiscoveryFailure,
     more: { detail?: string; code?: string | undefined; metadataIssuer?: unknown } = {},

@@ -1,4 +1,4 @@
-/** The parameters that the relay itself adds to the query of each endpoint. */
+/** The parameters that the relay adds to the query of each endpoint. */
 export const ownParameters = {
   authorizeUrl: [
     'response_type',
@@ -17,7 +17,7 @@ export const ownParameters = {
   logoutUrl: ['client_id'],
 } as const;
 
-/** Parameters that would change what the relay's own parameters mean. @see RFC 9101 §5, RFC 7521 §4.2 */
+/** Parameters that would change the meaning of the relay's own. @see RFC 9101 §5, RFC 7521 §4.2 */
 const otherParameters = [
   'response_mode',
   'request',
@@ -26,7 +26,7 @@ const otherParameters = [
   'client_assertion_type',
 ] as const;
 
-/** The protocol's parameters of each endpoint. Metadata must not set them. */
+/** The protocol's parameters of each endpoint, which metadata must not set. */
 export const protocolParameters = {
   ...ownParameters,
   authorizeUrl: [...ownParameters.authorizeUrl, ...otherParameters],

@@ -1,32 +1,31 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject } from './json.ts';
 
-/** Members of JWKs of any kind that only the owner of the key may know. @see RFC 7518 §6 */
+/** The members of a JWK that only the owner of the key may know. @see RFC 7518 §6 */
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as const;
 
-/** Whether a JWK has a part that is not public. */
 export const isPrivateJwk = (jwk: object): boolean => secretMembers.some((member) => member in jwk);
 
-/** The signature algorithms of client assertions. Each type of key has its own. @see RFC 7518 §3.1, RFC 8037 §3.1 */
+/** The signature algorithms of client assertions. Each key type has its own. @see RFC 7518 §3.1, RFC 8037 §3.1 */
 export const assertionAlgorithms = ['ES256', 'EdDSA', 'Ed25519', 'RS256'] as const;
 
-/** A public key, and the algorithms of the signatures that are verified with it. */
+/** A public key, and the only algorithms that it verifies. */
 export interface PublicKey {
   readonly key: KeyObject;
   readonly algorithms: readonly (typeof assertionAlgorithms)[number][];
 }
 
-/** Bits of the modulus of an RSA key. @see RFC 7518 §3.3 */
+/** The fewest bits of an RSA modulus. @see RFC 7518 §3.3 */
 const shortestModulus = 2048;
 const longestModulus = 8192;
 
-/** During a rotation, there are two: the present key, and the previous one. */
+/** The present key, and the previous one during a rotation. */
 const mostKeys = 2;
 
 const wrongForm = 'names a file without a public key: it must be PEM (-----BEGIN PUBLIC KEY-----) or a JWK';
 
 /**
- * Reads public keys from the text of a file: one or two as PEM, a JWK, or a JWK Set.
+ * Reads public keys from a file: one or two as PEM, a JWK, or a JWK Set.
  *
  * @returns the keys, or a fault that completes a sentence about the setting that names the file
  */
@@ -43,7 +42,7 @@ export function readPublicKeys(text: string): readonly PublicKey[] | string {
 const isPrivate = 'names a private key: give the public key, and keep the private one with the machine alone';
 
 function keysInPem(text: string): readonly KeyObject[] | string {
-  // Node derives the public key of a private one, so that nobody would notice that the relay has it.
+  // Refuse a private key, although Node.js would derive the public one: nobody would notice that the relay has it.
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return isPrivate;
   const blocks = text.match(/-----BEGIN (RSA )?PUBLIC KEY-----.*?-----END (RSA )?PUBLIC KEY-----/gs) ?? [];
   const keys = blocks.map((pem) => unlessThrown(() => createPublicKey(pem)));
@@ -59,7 +58,7 @@ function keysInJson(text: string): readonly KeyObject[] | string {
   return jwks.length === given.length && keys.every((key) => key !== undefined) ? keys : wrongForm;
 }
 
-/** A key with the algorithms of its type, or why it is of no use. */
+/** A key with the algorithms of its type, or why it cannot be used. */
 function usableKey(key: KeyObject): PublicKey | string {
   const { asymmetricKeyType: type, asymmetricKeyDetails: { modulusLength = 0, namedCurve } = {} } = key;
   if (type === 'ec' && namedCurve === 'prime256v1') return { key, algorithms: ['ES256'] };

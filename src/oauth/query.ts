@@ -6,7 +6,7 @@ import type { ExtraParameters } from '../providers/provider.ts';
 /** A decoded query. A value that cannot be decoded exactly is not well-formed Unicode. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-// A lone surrogate: UTF-8 never decodes to it.
+// A lone surrogate, which UTF-8 never decodes to.
 const undecodable = '\u{D800}';
 const decodable = /^(?:[\x21-\x24\x26-\x7e]|%[\da-f]{2})*$/i;
 const percentSign = 0x25;
@@ -14,8 +14,8 @@ const plusSign = 0x2b;
 const space = 0x20;
 
 /**
- * Decodes a form-encoded query: percent-encoded UTF-8, `+` for a space. A stray `%`, bytes that are
- * not UTF-8, and raw bytes beyond ASCII give a value whose `isWellFormed()` is false.
+ * Decodes a form-encoded query: percent-encoded UTF-8, `+` for a space. A stray `%`, bytes that are not UTF-8, and raw
+ * bytes beyond ASCII result in a value whose `isWellFormed()` is false.
  *
  * @returns the first 100 parameters
  * @see RFC 6749 appendix B
@@ -38,7 +38,7 @@ export function expectFewParameters(query: string): void {
   if (length > limits.parameters) throw new RelayError('parameters_too_many');
 }
 
-/** The value of a parameter, if it is there. @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1 */
+/** The value of a parameter, if there is one. @throws {RelayError} `parameter_repeated`. @see RFC 6749 §3.1 */
 export function readSingle(value: Query[string]): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   throw new RelayError('parameter_repeated');
@@ -50,14 +50,14 @@ export function withParameters(url: string, parameters: Readonly<Record<string, 
   return `${url}${separator}${new URLSearchParams(parameters)}`;
 }
 
-/** A list of the parameter, empty if it has no value. */
+/** A parameter with its value, or nothing if there is no value. */
 export function optional(name: string, value: string | undefined): ExtraParameters {
   return value === undefined ? [] : [[name, value]];
 }
 
-/** Decodes a form-encoded value. One that cannot be decoded exactly is not well-formed Unicode. */
+/** Decodes a form-encoded value. The result is not well-formed if the value cannot be decoded exactly. */
 export function decode(text: string): string {
-  // Without exceptions: each one takes longer than all of this.
+  // Without exceptions: throwing would take longer than all of this, and a query can have thousands of bad values.
   if (!decodable.test(text)) return undecodable;
   if (!/[%+]/.test(text)) return text;
   const bytes = Buffer.from(text, 'latin1');

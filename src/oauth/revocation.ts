@@ -18,12 +18,15 @@ export interface RevocableTokens {
   readonly accessToken?: string | undefined;
 }
 
-/** What to revoke one by one: some providers keep the access token without its refresh token. @see RFC 7009 §2.1 */
+/**
+ * Revokes each token by itself, because some providers keep the access token when its refresh token is revoked. @see
+ * RFC 7009 §2.1
+ */
 export function eachAlone({ refreshToken, accessToken }: RevocableTokens): RevocableTokens[] {
   return [{ refreshToken }, { accessToken }];
 }
 
-/** The requests in which the relay authenticates: a 401 refuses the relay, not the token. */
+/** The requests in which the relay authenticates, so that a 401 refuses the relay and not the token. */
 const authenticated: ReadonlySet<RevocationRequest> = new Set(['rfc7009', 'github']);
 
 /**
@@ -61,7 +64,7 @@ const requests: Readonly<Record<RevocationRequest, Build>> = {
     ]),
   'token-only': (client, url, token) => formRequest(client, url, [['token', token]]),
   bearer({ requestHeaders }, url, token) {
-    // A text that cannot be a credential is not a token of the provider.
+    // A text that no header can carry cannot be a token of the provider.
     if (!isCredential(token)) return undefined;
     const headers = { ...requestHeaders, authorization: `Bearer ${token}` };
     return { method: 'POST', url, headers };

@@ -2,26 +2,22 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Query } from './query.ts';
 
 /**
- * Scopes that concern only the relay and the provider. Front ends get no ID token, and OpenID Connect
- * clients fail if a response names `openid` but has no ID token. The refresh tokens are the relay's own.
+ * Scopes that concern only the relay and the provider. Front ends get no ID token, and their libraries fail if a
+ * response names `openid` without one. Refresh tokens are the relay's own.
  *
  * @see OpenID Connect Core §3.1.2.1 and §11
  */
 const ownWords: ReadonlySet<string> = new Set(['openid', 'offline_access']);
 
-/**
- * The part of a granted scope that a front end gets in its token response.
- *
- * @returns undefined if nothing is left, or nothing is known
- */
+/** The part of a granted scope that a front end is told. @returns undefined if nothing is left, or nothing is known */
 export function scopeForFrontEnd(granted: string | undefined): string | undefined {
   const words = granted?.split(' ').filter((word) => !ownWords.has(word)) ?? [];
   return words.length === 0 ? undefined : words.join(' ');
 }
 
 /**
- * The scope to request from the provider if a front end requests a part of a scope. It keeps `openid`: otherwise, an
- * OpenID provider would refuse the user lookup.
+ * The scope to request from the provider for a part of a scope. It keeps `openid`, because an OpenID provider would
+ * refuse the user lookup without it.
  *
  * @param requested words of `whole`
  */
@@ -30,9 +26,9 @@ export function scopeForProvider(requested: readonly string[], whole: readonly s
 }
 
 /**
- * The words of a granted scope that are not in the configured one.
+ * The words of a granted scope beyond the configured one.
  *
- * @param configured undefined: the provider decides what it grants, so no word is beyond
+ * @param configured undefined if the provider decides what it grants, so that no word is beyond
  */
 export function scopeBeyond(granted?: string, configured?: string): readonly string[] {
   if (granted === undefined || configured === undefined) return [];
@@ -40,7 +36,7 @@ export function scopeBeyond(granted?: string, configured?: string): readonly str
   return wordsOf(granted).filter((word) => !ownWords.has(word) && !asked.some((one) => isSameScope(one, word)));
 }
 
-/** Entra and Google grant URLs for the short names that they were asked for. */
+/** Entra and Google grant URLs in place of the short names that were requested. */
 function isSameScope(one: string, other: string): boolean {
   const first = one.toLowerCase();
   const second = other.toLowerCase();
@@ -51,7 +47,7 @@ function isSameScope(one: string, other: string): boolean {
 const isUrl = /^https:\/\/.*\/(?=.)/;
 const shortName = (word: string) => word.replace(isUrl, '').replace(/^userinfo\./, '');
 
-/** A scope as a provider wants it in requests. @param separator what it has in place of spaces */
+/** A scope in the form of the provider's requests. @param separator replaces the spaces */
 export function scopeInRequest(scope: string | undefined, separator = ' '): string | undefined {
   return separator === ' ' ? scope : scope?.replaceAll(' ', separator);
 }
@@ -59,8 +55,8 @@ export function scopeInRequest(scope: string | undefined, separator = ' '): stri
 /**
  * The scope of an OAuth request, which narrows the configured one.
  *
- * @returns undefined if the request names none
- * @throws {RelayError} `scope_refused` if it asks for more
+ * @returns undefined if the request has none
+ * @throws {RelayError} `scope_refused` if it requests more
  * @see RFC 6749 §3.3
  */
 export function narrowScope({ scope }: Query, configured?: string): string | undefined {
@@ -76,11 +72,10 @@ export function scopeWithout(requested: Query[string], other = ''): Query[string
 }
 
 /**
- * The words of the configured scope that a client asks for. A CMS asks for the same scope at every site. A program asks
- * for what it has read in metadata. If none of these words is in the configured scope, the whole scope is requested.
+ * The words of the configured scope that a client requests, or all of it if the client requests none of its words. A
+ * CMS requests the same scope at every site, and a program requests what it read in metadata.
  *
  * @param query `scope` has commas or spaces between its words
- * @returns the configured scope or a part of it
  */
 export function scopeWithin({ scope }: Query, configured?: string): string | undefined {
   if (configured === undefined) return undefined;
@@ -91,13 +86,13 @@ export function scopeWithin({ scope }: Query, configured?: string): string | und
 }
 
 /**
- * The scope that a refresh asks the provider for.
+ * The scope that a refresh requests from the provider.
  *
- * @param requested by the front end, with spaces between the words
- * @param granted what the login has. Some providers write commas between the words.
- * @param isLenient whether a front end that asks for more gets the part that it has, as at the start of its login
- * @returns undefined if the front end asks for the whole scope that it knows
- * @throws {RelayError} `scope_refused` if it asks for more
+ * @param requested by the front end
+ * @param granted the scope of the login, in which some providers write commas
+ * @param isLenient whether a front end that requests more gets the part that it has, as at the start of its login
+ * @returns undefined if the front end requests the whole scope
+ * @throws {RelayError} `scope_refused` if it requests more
  * @see RFC 6749 §6
  */
 export function narrowScopeOfRefresh(requested?: string, granted?: string, isLenient = false): string | undefined {
@@ -109,7 +104,7 @@ export function narrowScopeOfRefresh(requested?: string, granted?: string, isLen
   return scope === all.join(' ') ? undefined : scope;
 }
 
-/** The {@link scopeForProvider} of a request. @throws {RelayError} `scope_refused` if it is no part of `whole` */
+/** The {@link scopeForProvider} of a request. @throws {RelayError} `scope_refused` if it is not a part of `whole` */
 function requirePart(whole: readonly string[], requested: Query[string], detail?: string): string {
   const words = typeof requested === 'string' ? requested.split(' ') : [];
   const isPart = words.length > 0 && words.every((word) => whole.includes(word));

@@ -16,19 +16,19 @@ const singleParameters = [
   'code_challenge_method',
 ] as const;
 
-/** Whether a start is an OAuth request. Any other start is the contract's. */
+/** Whether a start is an OAuth request, instead of the contract's plain start. */
 export function isOAuthRequest(query: Query): boolean {
   return query['response_type'] === 'code' || query['code_challenge'] !== undefined;
 }
 
 /**
- * The redirect URI of an OAuth request, as it is registered. It is compared after URL parsing.
+ * The redirect URI of an OAuth request, in its registered spelling. It is compared after URL parsing.
  *
  * @throws {RelayError} `redirect_uri_unknown`
  * @see RFC 9700 §4.1.3
  */
 export function requireRedirectUri(query: Query, registered: readonly RedirectUri[]): string {
-  // A redirect URI with a * has to be named: it is many pages.
+  // A redirect URI with a * stands for many pages, so a request has to name one.
   const onlyOne = registered.length === 1 ? registered[0] : undefined;
   const given = query['redirect_uri'] || onlyOne;
   const found = typeof given === 'string' ? findRedirectUri(given, registered) : undefined;
@@ -36,7 +36,7 @@ export function requireRedirectUri(query: Query, registered: readonly RedirectUr
   return found;
 }
 
-/** The failure names where the pages of the front end are if all are on this machine: only developers read it then. */
+/** The failure names the front end's pages if all are on this machine, because only developers read it then. */
 function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown): RelayError {
   const asked = beginningOf(given);
   const failure = new RelayError('redirect_uri_unknown', { asked });
@@ -50,22 +50,22 @@ function unknownRedirectUri(registered: readonly RedirectUri[], given: unknown):
 /**
  * The front end's own state, if it sent one.
  *
- * @throws {RelayError} `front_end_state_unusable` if it cannot be given back to the letter
+ * @throws {RelayError} `front_end_state_unusable` if it cannot be returned to the letter
  */
 export function readFrontEndState({ state }: Query): string | undefined {
   const isShort = (text: string) => Buffer.byteLength(text) <= limits.frontEndStateSize;
   return readText(state, 'front_end_state_unusable', isShort);
 }
 
-/** The account that the person probably logs in with. One that cannot be passed on is left out: it is only a hint. */
+/** The account that the person probably uses. It is only a hint, so an unusable one is left out. */
 export function readLoginHint({ login_hint: hint }: Query): string | undefined {
   const isUsable = typeof hint === 'string' && hint.length <= limits.loginHintLength;
   return isUsable && hint !== '' && hint.isWellFormed() ? hint : undefined;
 }
 
 /**
- * The page that a session begins at. The result is built from the parsed address: URL parsers drop tabs and
- * line breaks, and take a backslash for a slash.
+ * The page where a session begins. The result is built from the parsed address, against open redirects: URL parsers
+ * drop tabs and line breaks, and take a backslash for a slash.
  *
  * @param origin of the front end
  * @returns undefined if the start names no page
@@ -75,14 +75,14 @@ export function readReturnTo({ return_to }: Query, origin: string | undefined): 
   const given = readText(return_to, 'return_to_invalid');
   if (given === undefined) return undefined;
   const href = (given.startsWith('/') ? URL.parse(given, origin) : URL.parse(given))?.href;
-  // Compare the whole address: blob: addresses and user names do not show in the origin.
+  // Compare the whole address, because blob: addresses and user names do not show in the origin.
   const isInside = href?.startsWith(`${origin}/`) && href.length <= limits.returnToLength;
   if (href === undefined || !isInside) throw new RelayError('return_to_invalid');
   return href;
 }
 
 /**
- * The S256 challenge of an OAuth request, after every other parameter is checked.
+ * The S256 challenge of an OAuth request, once every other parameter is valid.
  *
  * @throws {RelayError} `request_invalid` or `response_type_unsupported`
  * @see RFC 6749 §4.1.1, RFC 7636 §4.3
@@ -108,7 +108,7 @@ export function requireCodeChallenge(query: Query): string {
 }
 
 /**
- * The resource of an OAuth request, where its token is to be used: a URL without a fragment.
+ * The resource of an OAuth request: a URL without a fragment.
  *
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2
@@ -120,9 +120,9 @@ export function readResource({ resource }: Query): string | undefined {
 }
 
 /**
- * The value of a parameter. An empty one counts as absent.
+ * Reads the text of a parameter. An empty one counts as absent.
  *
- * @throws {RelayError} with this code if it is no single text, or cannot be used
+ * @throws {RelayError} with this code if it is repeated or unusable
  */
 function readText(
   value: Query[string],

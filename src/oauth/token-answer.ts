@@ -2,33 +2,32 @@ import { type ProviderErrorCode, providerErrorCode } from '../providers/refusals
 import { isObject, type JsonObject, parseJsonObject } from './json.ts';
 import { parseQuery } from './query.ts';
 
-/** True for every status of success. @see RFC 9110 §15.3 */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** True for the only status that the contract takes as an answer. */
+/** Whether it is the only status of success that the contract accepts. */
 export const isOk = (status: number): boolean => status === 200;
 
-/** The fields of an answer of the token endpoint: a JSON object, or a form. @returns undefined if it is neither */
+/** Parses an answer of the token endpoint: a JSON object, or a form. @returns undefined if it is neither */
 export function parseTokenAnswer(body: Uint8Array): JsonObject | undefined {
   return parseJsonObject(body) ?? parseForm(body);
 }
 
-/** Which answers of the token endpoint may hold a token. */
+/** Which answers of the token endpoint may contain a token. */
 export interface AnswerRule {
   readonly isAnswer: (status: number) => boolean;
   readonly parse: (body: Uint8Array) => JsonObject | undefined;
 }
 
-/** Takes every status of success, with JSON or a form. */
+/** Accepts every status of success, with JSON or a form. */
 export const anyAnswer: AnswerRule = { isAnswer: isSuccess, parse: parseTokenAnswer };
 
-/** Takes what the contract names: status 200 with JSON. */
+/** Accepts what the contract names: status 200 with JSON. */
 export const contractAnswer: AnswerRule = { isAnswer: isOk, parse: parseJsonObject };
 
-// A page or a sentence that holds `access_token=` must not become a token, so the whole text has to be a form.
+// The whole text has to be a form, so that an HTML page containing `access_token=` is not one.
 const form = /^[\w.%-]+=[^\s"<>\\^`{|}&]*(&[\w.%-]+=[^\s"<>\\^`{|}&]*)*$/;
 
-/** Some servers answer with a form, whatever `Accept` says. A field that comes twice has no usable value. */
+/** Parses a form, which some servers send whatever `Accept` says. A repeated field has no usable value. */
 function parseForm(body: Uint8Array): JsonObject | undefined {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1').trim();
   if (!form.test(text)) return undefined;
@@ -36,12 +35,12 @@ function parseForm(body: Uint8Array): JsonObject | undefined {
   return fields['access_token'] === undefined && fields['error'] === undefined ? undefined : fields;
 }
 
-/** The names of the fields in which providers put an error code. RFC 6749 has `error`. */
+/** The fields in which providers put an error code. RFC 6749 has `error`. */
 const codeFields = ['errorType', 'errorCode', 'error_code', 'code', 'type', 'error'];
 
 /**
- * Finds the error code of an answer. Fitbit has it in a list of errors, other providers have it in an object or under
- * another name. In those places only a known code counts, because such fields may hold anything.
+ * Finds the error code of an answer. Fitbit has it in a list of errors, other providers in an object or under another
+ * name. There, only a known code counts, because such fields may contain anything.
  *
  * @see RFC 6749 §5.2
  */

@@ -10,22 +10,22 @@ import {
 import { isObject, type JsonObject } from './json.ts';
 import { anyAnswer, errorCodeIn, isSuccess, parseTokenAnswer } from './token-answer.ts';
 
-/** The kind of a token request. @see RFC 6749 §4.1.3 and §6 */
 export type GrantType = 'authorization_code' | 'refresh_token';
 
 const tooManyRequests = 429;
 
-/** Descriptions of a wrong redirect URI. A description that names other causes too says nothing. */
+/** Matches descriptions of a wrong redirect URI. A description that names other causes too is no proof. */
 const namesRedirectUri = /\bredirect[ _]ur[il]\b/i;
 const namesOtherCauses = /\bcode\b|expired/i;
 
 /**
- * Why a token response holds no token.
+ * Why an answer of the token endpoint contains no token.
  *
- * @param rule which answers may hold a token
- * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused`, `token_endpoint_failed`, or else
+ * @param rule which answers may contain one
+ * @returns for a code, `code_refused`, `client_refused`, `redirect_uri_refused` or `token_endpoint_failed`; otherwise
  *   `token_missing` for an answer and `token_refused` for another status. For a refresh token, `client_refused`,
- *   `token_endpoint_failed`, `scope_refused`, `token_missing` for an answer without an error, and else `refresh_refused`
+ *   `token_endpoint_failed`, `scope_refused`, `token_missing` for an answer without an error, and otherwise
+ *   `refresh_refused`
  * @see RFC 6749 §5.2
  */
 export function tokenError(
@@ -57,15 +57,15 @@ export function tokenError(
   });
 }
 
-/** The contract takes 200 alone. */
+/** The contract accepts only 200. */
 const otherStatus = (status: number) =>
   `Token retrieval failed: the provider answered with status ${status}, and with flags alone only 200 counts. The operator can describe the provider in a configuration file, which makes any 2xx count.`;
 
-/** The contract takes JSON alone. */
+/** The contract accepts only JSON. */
 const otherForm =
   'The access token is empty: the provider answered with a form, and with flags alone only JSON counts. The operator can describe the provider in a configuration file, which makes a form count.';
 
-/** What the fields of an error say; undefined if they say nothing that is known. */
+/** The meaning of an error's fields; undefined if it is not known. */
 function meaningOf(
   code: ProviderErrorCode | undefined,
   { error_description: description, message }: JsonObject,
@@ -75,14 +75,14 @@ function meaningOf(
   if (namesRedirectUri.test(text) && !namesOtherCauses.test(text)) return 'redirect_uri_refused';
   if (code === 'unauthorized_client' && wrongGrants.has(text)) return 'code_refused';
   const meaning = failureMeantBy(code);
-  // A token request asks no person.
+  // No person is asked in a token request, so `access_denied` cannot mean a person's refusal.
   return meaning && meaning !== 'access_denied' ? meaning : messageMeanings.get(message);
 }
 
-/** The fields in which providers say why a status of success has no token. */
+/** The fields that explain why an answer has no token. */
 const reasonFields = ['error', 'errors', 'message', 'msg', 'errmsg'];
 
-/** The fields in which providers say in words why there is no token. */
+/** The same, as far as they are words for people. */
 const wordFields = ['error', 'error_description', 'message', 'msg', 'errmsg', 'errorType', 'code', 'type', '__type'];
 
 /** Whether an error without a known code says that a later attempt may succeed. */
@@ -97,7 +97,7 @@ function isPassing(answer: JsonObject): boolean {
   );
 }
 
-/** What a failed refresh means for its login, which only a refusal ends. */
+/** The meaning of a failed refresh. Only a refusal ends the login. */
 function meaningOfRefresh(
   status: number,
   meaning: FailureCode | undefined,
@@ -112,12 +112,12 @@ function meaningOfRefresh(
     const saysWhy = code !== undefined || reasonFields.some((field) => (answer?.[field] ?? undefined) !== undefined);
     return saysWhy ? 'refresh_refused' : 'token_missing';
   }
-  // Neither a firewall nor a rate limit may end the login. GitHub's rate limit answers 403 with a message.
+  // Neither a firewall nor a rate limit may end the login. GitHub's rate limit is a 403 with a message.
   const isRefusal = refusalStatuses.has(status) ? answer !== undefined : isNamed;
   return isRefusal ? 'refresh_refused' : 'token_endpoint_failed';
 }
 
-/** The details for a refresh, because it is not a login. */
+/** Details for a refresh, where "log in" would be wrong. */
 const refreshDetails: Readonly<Partial<Record<FailureCode, string>>> = {
   scope_refused: 'The provider does not renew the login for this scope.',
   token_endpoint_failed: 'The provider reports an internal problem. Try again in a moment.',

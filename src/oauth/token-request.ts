@@ -10,23 +10,21 @@ import {
 import { optional, withParameters } from './query.ts';
 import { scopeInRequest } from './scope.ts';
 
-/** An authorization code, and the verifier to exchange it. */
 export interface CodeGrant {
   readonly code: string;
-  /** The PKCE verifier, if the authorization request had a challenge. @see RFC 7636 §4.5 */
+  /** Undefined if the authorization request had no challenge. @see RFC 7636 §4.5 */
   readonly codeVerifier: string | undefined;
 }
 
-/** A refresh token, and the scope to ask for. */
 export interface RefreshGrant {
   readonly refreshToken: string;
-  /** Words of the granted scope (default: all of them). */
+  /** A part of the granted scope (default: all of it). */
   readonly scope?: string | undefined;
 }
 
 /**
- * Builds the token request for a code or a refresh token, in the form that the provider accepts. With `query`, the
- * secret is in the URL of the request for a code, as the contract says; it never is for a refresh token.
+ * Builds the token request in the form that the provider accepts. With `query`, the request for a code has the secret
+ * in its URL, as the contract says; a request for a refresh never has.
  *
  * @see RFC 6749 §4.1.3 and §6
  */

@@ -5,9 +5,8 @@ import { isObject, type JsonObject } from './json.ts';
 import { anyAnswer } from './token-answer.ts';
 import { type GrantType, tokenError } from './token-error.ts';
 
-/** What the provider's token endpoint has granted. @see RFC 6749 §5.1 */
+/** What the provider's token endpoint granted. @see RFC 6749 §5.1 */
 export type TokenResponse = Readonly<Omit<ReturnType<typeof parseTokenResponse>, 'extraFields'>> & {
-  /** What front ends get besides tokens. */
   readonly extraFields?: ExtraFields | undefined;
 };
 
@@ -17,13 +16,13 @@ type TokenDialect = Pick<
   'tokenAnswer' | 'tokenFields' | 'scopeSeparator' | 'answerScopeSeparator' | 'userFrom'
 >;
 
-/** 30,000 years. A number beyond this is no time. */
+/** 30,000 years. A larger number is not a time. */
 const maxSeconds = 1e12;
 
 /**
  * Parses the answer of the token endpoint. By default, any status 2xx with a usable access token is one.
  *
- * @param rule which answers may hold a token
+ * @param rule which answers may contain a token
  * @throws {RelayError} why there is no token ({@link tokenError})
  * @see RFC 6749 §5.1
  */
@@ -43,23 +42,21 @@ export function parseTokenResponse(
   );
   return {
     accessToken,
-    /** As the provider writes it, if it names one. */
     tokenType: text(fields['token_type']),
-    /** Whole seconds from now, if the provider says so. */
+    /** Whole seconds from now. */
     expiresIn: seconds(fields['expires_in']),
     refreshToken: text(fields['refresh_token'], limits.refreshTokenSize),
-    /** Whole seconds from now until the refresh token ends, if the provider says so, as GitHub does. */
+    /** Whole seconds from now, as GitHub says. */
     // Keycloak's refresh_expires_in is not read: its 0 means that the token never ends.
     refreshExpiresIn: seconds(fields['refresh_token_expires_in']),
-    /** What was granted, if the provider says so. */
     scope: scope(fields['scope'], dialect.answerScopeSeparator ?? dialect.scopeSeparator),
-    /** Who the person is, if the relay reads that. It never leaves the relay. @see OpenID Connect Core 1.0 §3.1.3.3 */
+    /** Only set if the relay reads it. It never leaves the relay. @see OpenID Connect Core 1.0 §3.1.3.3 */
     ...(idToken !== undefined && { idToken }),
     ...(extraFields && { extraFields }),
   };
 }
 
-/** The fields of the person's token, which Slack puts beside those of its bot. */
+/** Slack puts the person's token beside its bot's. */
 function fieldsOfUser(fields: JsonObject, holder: string | undefined): JsonObject {
   if (holder === undefined || typeof fields['access_token'] === 'string') return fields;
   const nested = Object.hasOwn(fields, holder) ? fields[holder] : undefined;
@@ -79,7 +76,7 @@ function seconds(value: unknown): number | undefined {
   return isTime ? Math.floor(number) : undefined;
 }
 
-/** The words of a scope, with single spaces. Twitch sends a list, others a text. A space always separates words. */
+/** A scope with single spaces. Twitch sends a list, others a text. A space always separates words. */
 function scope(value: unknown, separator = ' '): string | undefined {
   const words = Array.isArray(value) ? value : text(value)?.replaceAll(separator, ' ').split(' ');
   const named = words?.map((word) => (word === '' ? '' : text(word)?.trim())).filter((word) => word !== '');

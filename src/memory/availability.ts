@@ -14,7 +14,7 @@ const patience = 2_000;
 const settleTime = 500;
 const probePause = 100;
 /** Milliseconds between two attempts at a server that somebody has to configure first. */
-const unusablePause = 5_000;
+const longPause = 5_000;
 
 /**
  * Codes of errors that never pass by themselves: a password, a right or a command is missing, or the server is a node of a
@@ -40,8 +40,10 @@ export type WatchedServer = ReturnType<typeof watchServer>;
 /**
  * Connects to the server of the shared memory, and says whether it is there. When it goes away (`lose`), it is probed
  * until it answers (`comeBack`). Before any other command, it then gets what this relay knows: it may have lost that.
+ *
+ * @param unusablePause milliseconds, up to twice as many, between attempts at a server that cannot be used as it is
  */
-export function watchServer(client: RedisClient, observer: ServerObserver) {
+export function watchServer(client: RedisClient, observer: ServerObserver, unusablePause = longPause) {
   const backlog = createBacklog(async (words) => (await ask(words)) !== undefined);
   let back = Promise.withResolvers<void>();
   let isClosed = false;

@@ -6,6 +6,9 @@ import { createSharedMemory } from '../../../src/memory/shared.ts';
 import type { KeyRing } from '../../../src/sealing/keys.ts';
 import { eventually } from './eventually.ts';
 
+/** Milliseconds. A relay waits for seconds. */
+const unusablePause = 30;
+
 /**
  * The memory of a relay that shares it at this address.
  *
@@ -19,12 +22,13 @@ export async function sharedHome(
   { callTime = 1000, fail = (_: string) => {}, now = Date.now, isThere = true } = {},
 ): Promise<Home & { close(): Promise<void> }> {
   let isStarted = false;
-  const server = watchServer(await createRedisClient({ address }), {
+  const observer = {
     garbage: () => fail('garbage'),
-    unusable: (reason) => fail(`unusable ${reason}`),
-    away: (reason) => isStarted && fail(reason),
+    unusable: (reason: string) => fail(`unusable ${reason}`),
+    away: (reason: string) => isStarted && fail(reason),
     back: () => {},
-  });
+  };
+  const server = watchServer(await createRedisClient({ address }), observer, unusablePause);
   if (isThere) await eventually(async () => expect(server.isAway()).to.equal(false));
   isStarted = true;
   // What an observer returns is no result.

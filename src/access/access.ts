@@ -10,7 +10,7 @@ import { hasAtSign, isAddress } from './addresses.ts';
 import type { Allow } from './allow.ts';
 import { type Ask, askIfAllowed } from './answers.ts';
 import { type Item, textIn } from './fields.ts';
-import { readIdToken } from './id-token.ts';
+import { expectSubject, readIdToken } from './id-token.ts';
 import { askForIdentity, type Identity, type IdentityQuestion } from './identity.ts';
 
 /** Milliseconds for which an answer is kept. */
@@ -35,6 +35,8 @@ export interface Evidence {
   readonly idToken?: string | undefined;
   /** The login that the tokens are for. Undefined: they are those of a refresh. */
   readonly login?: { readonly nonce: string | undefined } | undefined;
+  /** Whom a refresh must be about, as `hashSubject` says it. Undefined: that is not known. */
+  readonly subjectId?: string | undefined;
 }
 
 /** What a process remembers of the answers. A reload of the configuration keeps it. */
@@ -66,7 +68,7 @@ export function createAccess(
 ) {
   /** What the provider says of the person: in the ID token, or at its user endpoint. */
   async function findRecord(
-    { accessToken, idToken, login }: Evidence,
+    { accessToken, idToken, login, subjectId }: Evidence,
     observe: ObserveCall,
     signal: AbortSignal,
   ): Promise<Item> {
@@ -75,9 +77,10 @@ export function createAccess(
     const isRepeated = idToken !== undefined || login !== undefined || userUrl === undefined;
     if (userFrom === 'id-token' && isRepeated) {
       const nonce = login && { value: login.nonce };
-      return readIdToken(idToken, { issuer, clientId: by.clientId, nonce, now: by.now() });
+      return readIdToken(idToken, { issuer, clientId: by.clientId, nonce, subjectId, now: by.now() });
     }
     const { record } = await lookUpUser(accessToken, observe, signal, 'access');
+    if (userFrom === 'id-token') expectSubject(record['sub'], subjectId);
     return record;
   }
 
@@ -132,9 +135,9 @@ export function createAccess(
       observe: ObserveCall,
     ): Promise<Verdict> {
       const rules = JSON.stringify([allows, question]);
-      const { accessToken, idToken, login } = evidence;
+      const { accessToken, idToken, login, subjectId } = evidence;
       // At a user endpoint, a login and a refresh with the same access token get the same answer.
-      const proof = by.provider.userFrom === 'id-token' ? JSON.stringify([idToken, login]) : '';
+      const proof = by.provider.userFrom === 'id-token' ? JSON.stringify([idToken, login, subjectId]) : '';
       const key = hashKey(by.audience, by.provider.userUrl, accessToken, proof, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;

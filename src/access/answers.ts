@@ -47,7 +47,8 @@ export async function askIfAllowed(
       let isEmpty = true;
       for await (const item of askForItems(answer, person, ask)) {
         isEmpty = false;
-        const isVerified = answer.verified === undefined || isTrueIn(item, answer.verified);
+        const [field] = answer.fields;
+        const isVerified = answer.verified === undefined || isTrueIn(item, answer.verified, field);
         if (isVerified && names.some((name) => matchers[rule](name, answer, item))) return true;
         for (const fault of faultsIn(rule, names, answer, item, isVerified)) note(fault);
       }
@@ -184,7 +185,7 @@ export async function askForValues(
   const [field = '', ...more] = fields;
   const found: string[] = [];
   for await (const item of askForItems(values, person, ask)) {
-    const isMeant = [verified, primary].every((path) => path === undefined || isTrueIn(item, path));
+    const isMeant = [verified, primary].every((path) => path === undefined || isTrueIn(item, path, field));
     if (!isMeant) continue;
     const text = textOf(item, fields);
     if (more.length > 0 && text === undefined) throw unusable();

@@ -6,36 +6,46 @@ export type Item = Readonly<Record<string, unknown>>;
 /** A value at a path. */
 interface Found {
   readonly value: unknown;
-  /** Whether the path led through a list. */
+  /** The lists that the path led through, with the index of the element in each. */
+  readonly elements: ReadonlyMap<unknown, number>;
+  /** Whether it is an element of a list, or of an object in one: then a comma is a part of it. */
   readonly isOfList: boolean;
 }
+
+const noElements: Found['elements'] = new Map();
 
 /**
  * The values at a path: the longest key that exists, then what follows after the dot. So `a.b.roles` also reads
  * `{ "a.b": { "roles": … } }`, as Keycloak writes client ids with dots. A number is the index of a list; any other name
  * is looked for in each object of the list.
  */
-function valuesAt(value: unknown, path: string, isOfList = false): Found[] {
-  if (path === '') return [{ value, isOfList }];
+function valuesAt(value: unknown, path: string, elements = noElements, isOfList = false): Found[] {
+  if (path === '') return [{ value, elements, isOfList }];
   if (Array.isArray(value)) {
+    const within = (index: number) => new Map(elements).set(value, index);
     const [, index, rest = ''] = /^(\d{1,6})(?:\.(.*))?$/s.exec(path) ?? [];
-    if (index !== undefined) return Number(index) < value.length ? valuesAt(value[Number(index)], rest, isOfList) : [];
+    if (index !== undefined) {
+      const number = Number(index);
+      return number < value.length ? valuesAt(value[number], rest, within(number), isOfList || rest === '') : [];
+    }
     // Not into lists of lists: their depth would be that of the call stack.
-    return value.filter(isObject).flatMap((one) => valuesAt(one, path, true));
+    return value.flatMap((one, number) => (isObject(one) ? valuesAt(one, path, within(number), true) : []));
   }
   if (!isObject(value)) return [];
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const key = path.slice(0, end);
-    if (Object.hasOwn(value, key)) return valuesAt(value[key], path.slice(end + 1), isOfList);
+    if (Object.hasOwn(value, key)) return valuesAt(value[key], path.slice(end + 1), elements, isOfList);
   }
   return [];
 }
 
 /** The one value at a path; undefined if there is none, or if there are several. */
-function valueIn(item: Item, path: string): unknown {
+function foundIn(item: Item, path: string): Found | undefined {
   const [found, second] = valuesAt(item, path);
-  return second === undefined ? found?.value : undefined;
+  return second === undefined ? found : undefined;
 }
+
+const valueIn = (item: Item, path: string): unknown => foundIn(item, path)?.value;
 
 /** The text at a path, if it has one. */
 export function textIn(item: Item, path: string): string | undefined {
@@ -86,10 +96,17 @@ function textsOf(value: unknown): string[] {
   return Number.isSafeInteger(value) ? [`${value}`] : [];
 }
 
-/** Whether the field at a path is true. Some providers write `true` as a text. */
-export function isTrueIn(item: Item, path: string): boolean {
-  const value = valueIn(item, path);
-  return value === true || value === 'true';
+/**
+ * Whether the field at a path is true. Some providers write `true` as a text.
+ *
+ * @param of the path of what it says something about. Where both paths lead through a list, both have to lead to the same
+ *   element: otherwise a verified telephone number would verify an address that anybody may type in
+ */
+export function isTrueIn(item: Item, path: string, of?: string): boolean {
+  const flag = foundIn(item, path);
+  if (flag?.value !== true && flag?.value !== 'true') return false;
+  const others = of === undefined ? undefined : foundIn(item, of)?.elements;
+  return [...flag.elements].every(([list, index]) => (others?.get(list) ?? index) === index);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import type { FieldFault, RelayError } from '../failures/relay-error.ts';
 import { isObject } from '../oauth/json.ts';
@@ -13,6 +14,8 @@ export interface Expected {
   readonly clientId: string;
   /** That of the login. A refresh has none: its ID token need not repeat it. */
   readonly nonce: { readonly value: string | undefined } | undefined;
+  /** That of the login, by {@link hashSubject}. Undefined: it is not known, or this is the login itself. */
+  readonly subjectId?: string | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -40,8 +43,31 @@ export function readIdToken(token: string | undefined, expected: Expected): Item
   const isOfLogin = expected.nonce === undefined || (nonce !== undefined && nonce === expected.nonce.value);
   if (!isOfLogin) throw failureOf('nonce', reasonOf(nonce));
   if (typeof sub !== 'string' || sub === '') throw failureOf('sub', sub === undefined ? 'missing' : 'shape');
+  expectSubject(sub, expected.subjectId);
   return claims;
 }
+
+/** What the relay keeps of the person of an ID token, to recognize the person at a refresh. Undefined: it names nobody. */
+export function hashSubject(token: string | undefined): string | undefined {
+  const sub = token === undefined ? undefined : decode(token)?.['sub'];
+  return typeof sub === 'string' ? digest(sub) : undefined;
+}
+
+/**
+ * Refuses what a refresh says of somebody else than the person of the login.
+ *
+ * @param sub undefined, or no text: a record that does not name its subject
+ * @param subjectId that of the login. Undefined: it is not known
+ * @throws {RelayError} `identity_unknown`
+ * @see OpenID Connect Core 1.0 §5.3.2 and §12.2
+ */
+export function expectSubject(sub: unknown, subjectId: string | undefined): void {
+  if (subjectId === undefined || typeof sub !== 'string') return;
+  if (digest(sub) !== subjectId) throw failureOf('sub', 'mismatch');
+}
+
+/** Of the same length for each subject: it is in the refresh token, which a request has to carry. */
+const digest = (sub: string) => createHash('sha256').update(sub).digest().subarray(0, 16).toString('base64url');
 
 function decode(token: string): Item | undefined {
   try {

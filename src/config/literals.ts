@@ -1,12 +1,28 @@
-/** What marks a value that is still to be filled in: the text as a whole, and parts of texts that are no secrets. */
+const isPlaceholder = 'is a placeholder: give the value itself';
+const isQuoted = 'has quotes around it, which are part of the value: leave them out';
+
+/** What marks a value that is still to be filled in, whatever it is for. */
 const wholes: readonly [form: RegExp, message: string][] = [
   [/^\$\{[^}]*\}$|^\$[A-Z_][A-Z0-9_]*$/, 'is a variable that nothing has replaced'],
   [/^\{\{.*\}\}$/s, 'is a template that nothing has filled in'],
-  [/^<[^<>]*>$|^YOUR[-_ ]/, 'is a placeholder: give the value itself'],
-  [/^(["'`]).*\1$/s, 'has quotes around it, which are part of the value: leave them out'],
+  [/^YOUR[-_ ]/, isPlaceholder],
 ];
 
-const parts: readonly [form: RegExp, message: string][] = [
+/**
+ * A secret may begin and end with any characters: of random passwords, one in 3,000 has the same quote at both ends. So
+ * what is between them has to look like a secret that a provider issues, or like words.
+ */
+const wholesOfSecrets: typeof wholes = [
+  [/^<[a-z][\w -]*>$/i, isPlaceholder],
+  [/^(["'`])[\w.~+/=-]*\1$/, isQuoted],
+];
+
+const wholesOfOthers: typeof wholes = [
+  [/^<[^<>]*>$/, isPlaceholder],
+  [/^(["'`]).*\1$/s, isQuoted],
+];
+
+const parts: typeof wholes = [
   [/\$\{[^}]*\}/, 'has a variable in it that nothing has replaced'],
   [/\{\{.*\}\}/s, 'has a template in it that nothing has filled in'],
   [/[/.@=]YOUR[-_]/, 'has a placeholder in it: give the value itself'],
@@ -19,6 +35,6 @@ const parts: readonly [form: RegExp, message: string][] = [
  * @returns undefined if it may be meant. The message completes a sentence, and does not quote the text
  */
 export function whyUnfilled(text: string, isSecret: boolean): string | undefined {
-  const forms = isSecret ? wholes : [...wholes, ...parts];
+  const forms = [...wholes, ...(isSecret ? wholesOfSecrets : [...wholesOfOthers, ...parts])];
   return forms.find(([form]) => form.test(text))?.[1];
 }

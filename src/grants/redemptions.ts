@@ -15,6 +15,8 @@ export interface Redemption {
   readonly key: string;
   /** The hash of the whole login, its client, and the proved key: a kept answer is only for the same ones. */
   readonly binding: string;
+  /** Whose answers make room first: if too many are kept, the client with most of them loses its oldest one. */
+  readonly client: string;
   /** Milliseconds until the code expires. */
   readonly left: number;
   /** Revokes tokens that the front end never fetched. */
@@ -27,8 +29,17 @@ interface Answer {
   readonly at: number;
 }
 
-interface Kept extends Answer, Pick<Redemption, 'binding' | 'revoke'> {
+interface Kept extends Answer, Pick<Redemption, 'binding' | 'client' | 'revoke'> {
   readonly timer: NodeJS.Timeout;
+}
+
+/** The key of the oldest answer of the client with most answers, so that no client pushes out those of all others. */
+function findExcess(kept: ReadonlyMap<string, Kept>): string | undefined {
+  let largest: [key: string, one: Kept][] = [];
+  for (const ofClient of Map.groupBy(kept, ([, { client }]) => client).values()) {
+    if (ofClient.length > largest.length) largest = ofClient;
+  }
+  return largest[0]?.[0];
 }
 
 /**
@@ -63,15 +74,15 @@ export function createRedemptions(home: Home) {
   }
 
   async function keep(redemption: Redemption, { response, at }: Answer): Promise<void> {
-    const { key, binding, left, revoke } = redemption;
+    const { key, binding, client, left, revoke } = redemption;
     if (left <= 0) {
       revoke(response);
       return;
     }
     const timer = setTimeout(() => void expire(key), left).unref();
-    keptHere.set(key, { response, at, binding, revoke, timer });
-    const [oldest] = keptHere.keys();
-    if (keptHere.size > mostKept && oldest !== undefined) await expire(oldest);
+    keptHere.set(key, { response, at, binding, client, revoke, timer });
+    const excess = keptHere.size > mostKept ? findExcess(keptHere) : undefined;
+    if (excess !== undefined) await expire(excess);
     const outcome = { response: aged({ response, at }, now()), heldFor: binding };
     // Leave the answer before taking the mark back: a relay that finds neither would send the provider's code again.
     await shared?.leave(letter, key, outcome, Math.ceil(left));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { hashSubject } from '../access/id-token.ts';
 import { type Clock, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
@@ -27,6 +28,8 @@ const content = v.object({
    * send this token, and their addresses must not be charged.
    */
   address: v.optional(v.string()),
+  /** Who has logged in, if the ID token says it, as `hashSubject` says it. */
+  subjectId: v.optional(v.string()),
   extraFields: v.optional(v.record(v.string(), v.string())),
   /** Undefined if the relay does not rotate the token. */
   generation: v.optional(generationSchema),
@@ -134,6 +137,7 @@ export function firstRefreshToken(
     login: newLoginId(),
     thumbprint,
     scope,
+    subjectId: hashSubject(granted.idToken),
     extraFields,
     loggedInAt,
     generation: isRotated ? { number: 0, since: loggedInAt } : undefined,
@@ -174,7 +178,7 @@ export type Refreshed = TokenResponse & { readonly refreshToken: string };
 export function nextRefreshToken(
   { lifetime, keepsAccessToken }: ProviderRefreshPolicy,
   earlier: RefreshTokenContent,
-  { accessToken, refreshToken, refreshExpiresIn, extraFields }: Refreshed,
+  { accessToken, refreshToken, refreshExpiresIn, idToken, extraFields }: Refreshed,
   now: Clock,
 ): RefreshTokenContent {
   const { loggedInAt, providerToken } = earlier;
@@ -184,6 +188,8 @@ export function nextRefreshToken(
   const providerEnd = given ?? (isSame ? earlier.endsAt : Number.POSITIVE_INFINITY);
   return {
     ...earlier,
+    // The login may be older than the setting that makes the relay read ID tokens.
+    subjectId: earlier.subjectId ?? hashSubject(idToken),
     // Some providers send their extra fields with the code only.
     extraFields: mergeFields(earlier.extraFields, extraFields),
     endsAt: Math.min(loggedInAt + lifetime, Math.floor(providerEnd)),

@@ -138,6 +138,9 @@ export function createStates(
     },
     /** @returns undefined if the state is altered, or belongs to another registration or callback */
     open,
+    /** Whether a state is of this registration and callback, also if the browser has lost the rest of its login. */
+    isOwn: (state: unknown): boolean =>
+      typeof state === 'string' && unlessFailed(() => open(state, () => undefined)) !== undefined,
     /**
      * Opens a state in order to answer a failure. It never throws. Undefined also if no provider is known, or if the
      * browser lost the request of an OAuth login, because only that tells where the failure may go.

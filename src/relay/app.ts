@@ -39,6 +39,7 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     logger,
   );
   const apiPaths = createApiPaths(config, sessionRequests, context);
+  for (const one of served) memory.callbackPaths.set(one.callbackPath, true, Number.POSITIVE_INFINITY);
   const loggedNames = {
     registration: served.length > 1,
     frontEnd: frontEnds.length > 1,
@@ -55,7 +56,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   app.use(routeFrequent(endpoints, context, pathname === '/' ? '' : pathname));
   if (pathname !== '/') {
     const known = new Set(endpoints.filter(({ action }) => action !== undefined).map(({ path }) => path));
-    app.use(withoutBasePath(pathname, (path) => known.has(path) || apiPaths?.has(path) === true));
+    const isOld = (path: string) => memory.callbackPaths.get(path) === true;
+    app.use(withoutBasePath(pathname, (path) => known.has(path) || apiPaths?.has(path) === true || isOld(path)));
   }
   if (apiPaths !== undefined) app.use(apiPaths.route);
   const others = endpoints.filter(({ isFrequent }) => !isFrequent);
@@ -111,7 +113,7 @@ export function createRouter(endpoints: readonly Endpoint[], context: EndpointCo
 }
 
 /** What answers at every other address. */
-function notFound({ config, served }: Dependencies): Endpoint {
+function notFound({ config, memory, served }: Dependencies): Endpoint {
   const { answerInPlace } = served[0].frontEnds.first;
   const { hasOrigin } = pagesOfFrontEnds(config);
   return {
@@ -121,9 +123,9 @@ function notFound({ config, served }: Dependencies): Endpoint {
     isLimited: false,
     handle(ctx) {
       if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) makePublic(ctx);
-      // A login may have started here before a reload removed its registration.
-      const endsLogin = config.registrationsAreNamed && namesInPath(ctx.path).below === 'callback';
-      if (!endsLogin) throw new RelayError('not_found');
+      // A login may have started here before a reload removed its registration, or gave that another callback path.
+      const isCallback = namesInPath(ctx.path).below === 'callback' || memory.callbackPaths.get(ctx.path) === true;
+      if (!config.registrationsAreNamed || !isCallback) throw new RelayError('not_found');
       return answering(answerInPlace, () => {
         throw new RelayError('front_end_gone');
       });

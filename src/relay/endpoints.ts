@@ -157,7 +157,7 @@ function callbackEndpoint([path, there]: [path: string, there: readonly ServedPa
     end: loginCallback(served),
   }));
   if (first === undefined) throw new Error('a callback belongs to a path');
-  const findOwn = (ctx: Context) => others.find(({ served }) => served.peekLogin(ctx) !== undefined) ?? first;
+  const findOwn = (ctx: Context) => others.find(({ served }) => served.isOwnCallback(ctx)) ?? first;
   return {
     path,
     action: 'callback',

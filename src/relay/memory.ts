@@ -36,6 +36,8 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     grants: createGrantMemory(home),
     streams: createStreams(),
     logouts: createMarks(home, kinds.logouts),
+    /** Where logins of this and of earlier configurations end. */
+    callbackPaths: createLasting<true>(limits.registrations, now),
     /** The providers that were discovered last, by their settings. */
     providers: createLasting<Provider>(limits.registrations, now),
   };

@@ -18,6 +18,7 @@ import { audienceOfFrontEnd, createFrontEnd, type FrontEndContext } from '../fro
 import { createFrontEnds } from '../front-ends/front-ends.ts';
 import { audienceOfMachine, credentialIds } from '../front-ends/machine.ts';
 import { createGrants, type Grants } from '../grants/grants.ts';
+import { type Context, claimedQuery } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import { createAddressLimits } from '../login/address-limits.ts';
 import { createLoginProtection, createPeekLogin } from '../login/protection.ts';
@@ -180,6 +181,8 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     frontEnds: createFrontEnds(frontEnds, clients),
     questions,
     peekLogin,
+    /** Whether the login of a callback began at this path. */
+    isOwnCallback: (ctx: Context): boolean => states.isOwn(claimedQuery(ctx)['state']),
     grants,
     limits: addressLimits,
     doors: createDoors(resources, frontEndConfigs, { ...grants, registered, now }),

@@ -110,6 +110,8 @@ interface Renewal {
   readonly refreshes: Refreshes;
   /** If there is no refresh token, the access token is used to ask whether the person may still log in. */
   readonly tokens: RevocableTokens;
+  /** Who has logged in, if an ID token said it. */
+  readonly subjectId: string | undefined;
   readonly refresh: Omit<FrontEndRefresh, 'refreshToken'>;
   /** The client address to charge for the call, if it is known. */
   readonly address: string | undefined;
@@ -122,7 +124,7 @@ interface Renewal {
  * @throws {RelayError} `access_ended`, `refresh_refused`, `access_unchecked`, or why the refresh failed
  */
 export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshed; identity?: Identity | undefined }> {
-  const { place, ctx, refreshes, refresh, address } = renewal;
+  const { place, ctx, refreshes, subjectId, refresh, address } = renewal;
   const { registration } = place;
   const { refreshToken, accessToken = '' } = renewal.tokens;
   const admission = createAdmission(place, ctx);
@@ -130,7 +132,7 @@ export async function renewTokens(renewal: Renewal): Promise<{ tokens?: Refreshe
   const check =
     admission &&
     (async (tokens: Tokens) => {
-      identity = await admission(tokens);
+      identity = await admission({ ...tokens, subjectId });
     });
   try {
     if (refreshToken !== undefined) {

@@ -40,6 +40,7 @@ export async function redeemCode(request: EndpointRequest): Promise<Granted> {
     // Bound to the whole login: otherwise, somebody who got hold of the provider's code could put it into a login of
     // their own, and get the kept answer.
     binding: hashKey(frontEnd.audience, JSON.stringify(login), thumbprint),
+    client: frontEnd.audience,
     left,
     revoke: (tokens) => revokeSilently(registration, tokens),
   };

@@ -93,6 +93,7 @@ async function renewAtProvider(request: EndpointRequest, { content, owner }: Ope
       ctx,
       refreshes: grants.refreshes,
       tokens: providerToken,
+      subjectId: content.subjectId,
       refresh: { owner, login, thumbprint, scope },
       address: grantee.chargedAddress,
     });

@@ -49,7 +49,7 @@ export async function renewSession(
   const owner = [session.audience, frontEnd.name] as const;
   const refresh = { owner, login: session.id, scope: undefined };
   const address = open.registration.addressOf(ctx.req);
-  const renewal = { place: open, ctx, refreshes, tokens: session, refresh, address };
+  const renewal = { place: open, ctx, refreshes, tokens: session, subjectId: session.subjectId, refresh, address };
   refreshes.count(session.id);
   const { tokens } = await renewTokens(renewal).catch(async (error) => {
     const isEnded = isFailure(error, 'access_ended');

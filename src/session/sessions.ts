@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { hashSubject } from '../access/id-token.ts';
 import { type Clock, secondsOf } from '../clock.ts';
 import type { Context } from '../http/context.ts';
 import type { Marks } from '../memory/home.ts';
@@ -20,6 +21,8 @@ const content = v.object({
   tokenType: v.optional(v.string()),
   scope: v.optional(v.string()),
   accessTokenEndsAt: v.optional(v.number()),
+  /** Who has logged in, if the ID token says it, as `hashSubject` says it. */
+  subjectId: v.optional(v.string()),
   /** What its page gets besides. */
   extraFields: v.optional(v.record(v.string(), v.string())),
   /** Undefined: the session ends with its access token. */
@@ -113,6 +116,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
         id: randomBytes(idLength).toString('base64url'),
         ...login,
         ...tokensOf(granted),
+        subjectId: hashSubject(granted.idToken),
         loggedInAt,
         renewedAt: loggedInAt,
         endsAt: loggedInAt + (endsWithToken ? Math.min(lifetime, expiresIn) : lifetime),
@@ -143,7 +147,8 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       const { scope = session.scope, refreshToken = session.refreshToken } = granted ?? {};
       const extraFields = mergeFields(session.extraFields, granted?.extraFields);
       const tokens = granted && tokensOf({ ...granted, scope, refreshToken, extraFields });
-      const renewed = { ...session, ...tokens, renewedAt, idleEndsAt: renewedAt + idle };
+      const subjectId = session.subjectId ?? hashSubject(granted?.idToken);
+      const renewed = { ...session, ...tokens, subjectId, renewedAt, idleEndsAt: renewedAt + idle };
       if (!isValid(renewed, session.frontEnd)) return undefined;
       if (await logouts.isMarked(session.id, settings.isStrict)) return undefined;
       write(ctx, renewed);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { jsonOf, loopback } from '../clients/support/clients-relay.ts';
 import { faultsOfFile, readFileConfig } from '../config/support/read.ts';
 import { canary } from '../harness/expect/canaries.ts';
+import { SessionPage } from '../harness/login/session-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
 import type { Behaviour } from '../harness/provider/strict-calls.ts';
 import { bearer, check, introspect, notes, resourcesRelay, tokensOf } from '../resources/support/resources-relay.ts';
@@ -168,6 +169,39 @@ describe('a provider whose ID token says who somebody is', () => {
     const { identity } = tokensOf(await relay().refresh('tools', refresh_token));
     expect(identity).to.deep.equal({ sub: '7', groups: ['staff'] });
     expect(lookups()).to.have.length(1);
+  });
+
+  for (const [where, isInIdToken] of [
+    ['in the ID token', true],
+    ['at the user endpoint', false],
+  ] as const) {
+    it(`is not believed at a refresh if it names somebody else ${where}`, async () => {
+      await start(true, [allow]);
+      const { refresh_token } = tokensOf(await logIn());
+      isAtRefresh = isInIdToken;
+      const person = { ...good, sub: '8' };
+      claims = person;
+      relay().provider.onUser = json(person);
+      relay().ahead = 120_000;
+      const answer = await relay().refresh('tools', refresh_token);
+      expect(answer.status, `${answer.body}`).to.equal(400);
+      const fields = [{ field: 'sub', reason: 'mismatch' }];
+      expect(lastLine()).to.deep.include({ outcome: 'identity_unknown', fields });
+      expect(JSON.stringify(lastLine())).not.to.contain('"8"');
+    });
+  }
+
+  it('is not believed at the refresh of a session if it names somebody else', async () => {
+    await start(false, [allow], '  app: { origin: https://app.relay.example, token-delivery: session }\n');
+    const page = new SessionPage(relay, relay().provider);
+    await page.logIn();
+    relay().ahead = 120_000;
+    const first = await page.refresh();
+    expect(first.status, `${first.body}`).to.equal(200);
+    claims = { ...good, sub: '8' };
+    relay().ahead = 240_000;
+    expect((await page.refresh()).status).to.equal(400);
+    expect(lastLine()).to.deep.include({ outcome: 'identity_unknown', fields: [{ field: 'sub', reason: 'mismatch' }] });
   });
 
   it('has not said who it is if it leaves it out, and there is no user endpoint', async () => {

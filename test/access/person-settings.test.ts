@@ -137,6 +137,24 @@ describe('a provider by hand', () => {
     ['written as text', [...emails, verified], address('true'), 'ada@example.com'],
     ['not if it is unverified', [...emails, verified], address(false), undefined],
     [
+      'not if another element of the list is verified',
+      ['user-id: uid', 'user-email: emails.value', 'user-email-verified: emails.verified'],
+      { uid: 'u-1', emails: [{ value: 'ada@example.com' }, { type: 'phone', verified: true }] },
+      undefined,
+    ],
+    [
+      'of the only element that has one, if that is verified',
+      ['user-id: uid', 'user-email: emails.value', 'user-email-verified: emails.verified'],
+      { uid: 'u-1', emails: [{ type: 'phone' }, { value: 'ada@example.com', verified: true }] },
+      'ada@example.com',
+    ],
+    [
+      'not if the path of the verification leads to another element',
+      ['user-id: uid', 'user-email: emails.1.value', 'user-email-verified: emails.0.verified'],
+      { uid: 'u-1', emails: [{ value: 'eve@example.org', verified: true }, { value: 'ada@example.com' }] },
+      undefined,
+    ],
+    [
       'not if nothing says that it is verified',
       [...emails, verified],
       { uid: 'u-1', emails: [{ value: 'ada@example.com' }] },
@@ -182,6 +200,8 @@ describe('a provider by hand', () => {
       { groups: [{ id: 'g2', name: 'staff' }, { name: 'a, b' }] },
       ['staff', 'a, b'],
     ],
+    ['an element of a list, with a comma', 'groups.0', { groups: ['a, b', 'c'] }, ['a, b']],
+    ['a comma list in an element of a list', 'realms.0.groups', { realms: [{ groups: 'a, b' }] }, ['a', 'b']],
     ['one of several lists', 'realms.0.groups', { realms: [{ groups: ['staff'] }, { groups: ['admins'] }] }, ['staff']],
     [
       'nested objects of a list',
@@ -195,7 +215,7 @@ describe('a provider by hand', () => {
     ['a number', 'role', { role: 7 }, ['7']],
   ] as const) {
     it(`has the groups of ${what}`, async () => {
-      const settings = ['scope: groups', `allow: { groups: [${groups[0]}], groups-claim: '${claim}' }`];
+      const settings = ['scope: groups', `allow: { groups: ['${groups[0]}'], groups-claim: '${claim}' }`];
       const answer = await logIn(settings, { sub: '7', ...record }, 'groups');
       expect(identityIn(answer), `${answer.body}`).to.deep.equal({ sub: '7', groups });
     });
@@ -210,6 +230,7 @@ describe('a provider by hand', () => {
     ['a key inside of a list', 'roles', { roles: [{ staff: true }] }],
     ['a part of a distinguished name', 'roles', { roles: 'cn=x,staff' }],
     ['a part of a name in a list', 'roles', { roles: ['mine,staff'] }],
+    ['a part of a name that is an element of a list', 'roles.0', { roles: ['mine,staff'] }],
     ['a part of a name in a list of objects', 'roles.name', { roles: [{ name: 'mine,staff' }] }],
     ['in another case', 'roles', { roles: ['Staff'] }],
     ['an inherited key', 'roles.staff', JSON.parse('{"roles":{"__proto__":{"staff":["staff"]}}}')],

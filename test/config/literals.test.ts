@@ -29,6 +29,8 @@ const honest = [
   '"a',
   "'",
 ];
+/** What generators of passwords make: in one of 3,000, the first character and the last one are the same quote. */
+const randomSecrets = [`'3$k}Wq7!zL)mR9@x'`, '"v8#Tn^2&pQ;j5Hd?"', '`a]9K%s(4*Yb|6uE`', '<g7!Xw$2pM&k9Rz>'];
 const file = (entry: string) => `
 providers: { github: { ${entry} } }
 front-ends: { app: { origin: https://app.example.com } }
@@ -72,6 +74,23 @@ describe('a value that nobody has filled in', () => {
       expect(faultsOfFile(file(`client-id: ${quoted}, client-secret: ${quoted}`))).to.deep.equal([]);
     });
   }
+
+  for (const secret of randomSecrets) {
+    it(`is not a random secret between signs that are a part of it: ${secret}`, () => {
+      expect(faults({ environment: { ...minimal, PROVIDER_CLIENT_SECRET: secret } })).to.deep.equal([]);
+      const { PROVIDER_CLIENT_SECRET: _, ...environment } = minimal;
+      const given = { environment: { ...environment, PROVIDER_CLIENT_SECRET_FILE: '/f' } };
+      expect(faults({ ...given, files: { '/f': { text: `${secret}\n` } } })).to.deep.equal([]);
+      expect(onlyFault({ environment: { ...minimal, PROVIDER_CLIENT_ID: secret } })).to.match(/quotes|placeholder/);
+    });
+  }
+
+  it('is a secret of usual characters between quotes', () => {
+    for (const secret of ['""', '"GOCSPX-a_b.c~d"', "'aGVsbG8+d29ybGQ/Zm9v=='", '`x1Y2z3`', '<client secret>']) {
+      const environment = { ...minimal, PROVIDER_CLIENT_SECRET: secret };
+      expect(onlyFault({ environment }), secret).to.match(/quotes|placeholder/);
+    }
+  });
 
   it('is not in texts for people, patterns of origins, bodies, or headers in quotes', () => {
     const text = `

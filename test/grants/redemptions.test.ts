@@ -25,6 +25,7 @@ function redeemer(home: Home) {
       key: string,
       {
         binding = 'login',
+        client = 'client',
         left = minute,
         result = async () => response,
         isSent = true,
@@ -34,7 +35,7 @@ function redeemer(home: Home) {
       const revoke = ({ accessToken }: TokenResponse) => void seen.revoked.push(accessToken);
       return redemptions
         .redeem(
-          { key, binding, left, revoke },
+          { key, binding, client, left, revoke },
           async (find, spend) => {
             const kept = await find();
             if (kept !== undefined) return kept;
@@ -123,6 +124,15 @@ describe('the redemption of a code', () => {
     it('gives it to one of two that ask at the same time', async () => {
       const both = await Promise.all([relay.redeem('a'), relay.redeem('a')]);
       expect(both.sort()).to.deep.equal(['code_redeemed', 'token 3600']);
+    });
+
+    it('stays for a client with few, while another one has more than there is room for', async () => {
+      for (let index = 0; index < 4096; index += 1) {
+        await relay.redeem(`${index}`, { isUsable: false, client: 'another client' });
+      }
+      expect(relay.seen.revoked).to.deep.equal(['token']);
+      expect(await relay.redeem('0', { client: 'another client' })).to.equal('code_redeemed');
+      expect(await relay.redeem('a')).to.equal('token 3600');
     });
 
     it('revokes what makes room for others, and never exchanges that code again', async () => {

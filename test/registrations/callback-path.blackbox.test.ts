@@ -43,6 +43,17 @@ describe('a relay whose provider has a callback URL that cannot be changed', () 
       expect((await requestToken(underTest(), form, [], { path: `/auth/${word}/token` })).status).to.equal(200);
     });
 
+    it(`says that a browser has forgotten the login if its cookies are lost, for logins at /auth/${word}`, async () => {
+      // Longer than a state at the provider may be, so that a cookie holds it.
+      const start = oauthStart({ state: 's'.repeat(1000) });
+      const request = expectRedirect(await browser.open(`/auth/${word}?${encoded(start.parameters)}`));
+      const callback = granted(underTest().provider, request);
+      const answer = await new FakeBrowser(underTest).open(callback);
+      expect(`${answer.body}${answer.headers.location}`).to.contain('state_unknown');
+      const line = await underTest().process.logLine((one) => one['requestId'] === answer.headers['x-request-id']);
+      expect(line).to.include({ outcome: 'state_unknown' });
+    });
+
     it(`gets the provider's errors there, for logins at /auth/${word}`, async () => {
       const start = oauthStart();
       const request = expectRedirect(await browser.open(`/auth/${word}?${encoded(start.parameters)}`));

@@ -103,6 +103,19 @@ describe('a registration that a reload removes', () => {
     expect(underTest().calls).to.deep.equal([]);
   });
 
+  it('ends its logins in flight at a callback path of its own, too, and says what happened', async () => {
+    const path = '/oauth2/callback';
+    await reloadAfter((staff) => `${staff}    callback-path: ${path}\n`);
+    const browser = underTest().browser('staff');
+    const { search } = expectRedirect(await browser.open('/auth/staff'));
+    const state = new URLSearchParams(search).get('state') ?? '';
+    await removeStaff();
+    const answer = await browser.open(`${path}?${encoded({ code: 'a-code', state })}`);
+    expect(expectFailurePage(answer, 400).detail).to.contain('no longer configured');
+    expectError(await underTest().get('/oauth2/other'), 404);
+    expect(underTest().calls).to.deep.equal([]);
+  });
+
   it('starts no login, and does nothing else', async () => {
     await removeStaff();
     for (const path of [

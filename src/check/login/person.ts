@@ -130,7 +130,7 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
   const { fields, verified } = answer;
   const [field = ''] = fields;
   const isThere = faultIn(record, field) === undefined;
-  const isVerified = verified === undefined || isTrueIn(record, verified);
+  const isVerified = verified === undefined || isTrueIn(record, verified, field);
   if (isThere && isVerified) return [ok(`is in ${field}, and counts`)];
   const found: Finding[] = [];
   if (!isThere) {

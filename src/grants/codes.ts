@@ -4,9 +4,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { loginTerms } from '../login/state.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal } from '../sealing/sealed.ts';
-
-/** Seconds until a code expires. A program's code may have to be copied by hand from a browser on another computer. */
-export const codeLifetimes = { page: 60, native: 300, machine: 0 } as const;
+import { times } from '../times.ts';
 
 const content = v.object({
   /** Seconds since 1970. */
@@ -64,9 +62,9 @@ export function createCodes(keys: KeyRing, registrationAudience: () => string, n
      * @returns the login, and the milliseconds until the code expires
      * @throws {RelayError} `grant_invalid`, or `code_expired`
      */
-    open(code: string, { audience, kind }: { readonly audience: string; readonly kind: keyof typeof codeLifetimes }) {
+    open(code: string, { audience, kind }: { readonly audience: string; readonly kind: keyof typeof times.code }) {
       const opened = this.openExpired(code, audience);
-      const lifetime = codeLifetimes[kind];
+      const lifetime = times.code[kind];
       const left = (opened?.issuedAt ?? 0) + lifetime - seconds();
       if (opened === undefined || left > lifetime + clockSkew) throw new RelayError('grant_invalid');
       if (left < 0) throw new RelayError('code_expired');

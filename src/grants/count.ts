@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { createLasting } from '../memory/recent.ts';
+import { times } from '../times.ts';
 
-const countTime = 600_000;
+const countTime = times.count * 1000;
 const mostGrants = 16_384;
 
 /**

@@ -3,6 +3,7 @@ import { secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { createHighest, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
+import { times } from '../times.ts';
 
 /** The position of a refresh token in the sequence of its login. */
 export const generationSchema = v.object({
@@ -13,8 +14,7 @@ export const generationSchema = v.object({
 
 export type Generation = Readonly<v.InferOutput<typeof generationSchema>>;
 
-/** Seconds for which a replaced refresh token still works, because its client may not have received the next one. */
-const grace = 60;
+const grace = times.refreshGrace;
 /**
  * Seconds before a new refresh token is replaced. With half of the grace, at most two replaced tokens of a login still
  * work.

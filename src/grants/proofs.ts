@@ -13,11 +13,9 @@ import { kinds } from '../memory/kinds.ts';
 import { hashKey } from '../memory/recent.ts';
 import { isPrivateJwk } from '../oauth/public-keys.ts';
 import type { KeyRing } from '../sealing/keys.ts';
+import { times } from '../times.ts';
 
 export const proofAlgorithms = ['ES256', 'EdDSA', 'Ed25519'];
-
-/** Seconds that a proof may be old, or ahead of this machine's clock. */
-const tolerance = 60;
 
 // 32 bytes. The last character has two unused bits, which must be zero so that a key has only one thumbprint.
 const coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
@@ -106,7 +104,7 @@ export function createProofs(home: Home) {
       if (nonces?.accepts(nonce) === false) {
         throw new RelayError('nonce_required', { headers: { 'DPoP-Nonce': nonces.current() } });
       }
-      if (Math.abs(home.now() / 1000 - iat) > tolerance) {
+      if (Math.abs(home.now() / 1000 - iat) > times.proof) {
         throw invalid('The DPoP proof is not of this minute. Is the clock of the device wrong?');
       }
       accept?.(thumbprint);

@@ -2,9 +2,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
 import { limits } from '../limits.ts';
-
-/** Seconds until a login and its cookie expire. */
-export const loginLifetime = 600;
+import { times } from '../times.ts';
 
 const mostCookies = 20;
 const mostCleared = 20;
@@ -90,9 +88,9 @@ export function createLoginCookies(secure: boolean) {
       const texts = kept.match(new RegExp(`.{1,${partLength}}`, 'g')) ?? [];
       const free = texts.length === 0 ? [] : namesToOverwrite(ctx, names.slice(surplus));
       for (const [index, text] of texts.entries()) {
-        set(ctx, free[index] ?? '', `${idPrefix(id)}.${index}.${text}`, loginLifetime);
+        set(ctx, free[index] ?? '', `${idPrefix(id)}.${index}.${text}`, times.login);
       }
-      set(ctx, nameOf(id), browserSecret.toString('base64url'), loginLifetime);
+      set(ctx, nameOf(id), browserSecret.toString('base64url'), times.login);
     },
     /**
      * The secret in the cookie of a login; undefined if there is no cookie.
@@ -121,7 +119,7 @@ export function createLoginCookies(secure: boolean) {
     },
     finish(ctx: Context, id: Buffer): void {
       const ids = [idPrefix(id), ...finished(ctx)].slice(0, mostCookies);
-      set(ctx, prefix + finishedName, ids.join('.'), loginLifetime);
+      set(ctx, prefix + finishedName, ids.join('.'), times.login);
       for (const { name } of readPartsOf(ctx, id)) clear(ctx, name);
       // This must be the last cookie: curl ignores a cleared cookie if another one is set after it.
       clear(ctx, nameOf(id));

@@ -4,7 +4,8 @@ import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { RelayError, unlessFailed } from '../failures/relay-error.ts';
 import { type Context, claimedQuery } from '../http/context.ts';
 import { hasRelayCookie } from '../http/cookie-writer.ts';
-import { createLoginCookies, loginLifetime } from './cookies.ts';
+import { times } from '../times.ts';
+import { createLoginCookies } from './cookies.ts';
 import { deriveLoginParts } from './pkce.ts';
 import type { FrontEndRequest, Login, LoginState, States } from './state.ts';
 
@@ -32,7 +33,7 @@ export function createLoginProtection(
 
   function whyCookieIsMissing(ctx: Context, { id, issuedAt }: Pick<LoginState, 'id' | 'issuedAt'>): RelayError {
     if (cookies.isFinished(ctx, id)) return new RelayError('state_finished');
-    if (issuedAt < seconds() - loginLifetime) return new RelayError('state_expired');
+    if (issuedAt < seconds() - times.login) return new RelayError('state_expired');
     // A common cause: the login started at another name of this host, such as 127.0.0.1, and the cookie belongs to that
     // name.
     const detail = `This browser did not start this login at ${settings.baseUrl}, or has forgotten it. Start the login again.`;
@@ -84,7 +85,7 @@ export function createLoginProtection(
     /** Ends a login that is too old, or from the future. @throws {RelayError} `state_expired` or `state_premature` */
     expectFresh(ctx: Context, { id, issuedAt }: Login): void {
       const age = seconds() - issuedAt;
-      if (age <= loginLifetime && age >= -clockSkew) return;
+      if (age <= times.login && age >= -clockSkew) return;
       cookies.finish(ctx, id);
       throw new RelayError(age < 0 ? 'state_premature' : 'state_expired');
     },

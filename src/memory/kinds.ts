@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { clockSkew } from '../clock.ts';
+import { times } from '../times.ts';
 
 /** A kind of what relays remember. */
 export interface Kind {
@@ -10,24 +12,29 @@ export interface Kind {
   readonly most: number;
 }
 
+const refreshGrace = times.refreshGrace * 1000;
+const countTime = times.count * 1000;
+/** Seconds for which a spent code is remembered after it has ended at every relay. */
+const margin = 10;
+
 /** Everything that relays share, if they share a server, but what they count. */
 export const kinds = {
-  /** DPoP proofs that were used. One may be 60 seconds ahead, and is valid for 60 seconds from then on. */
-  usedProofs: { letter: 'p', lifetime: 121_000, most: 65_536 },
+  /** DPoP proofs that were used. One may be ahead of this clock, and is valid for as long again from then on. */
+  usedProofs: { letter: 'p', lifetime: (2 * times.proof + 1) * 1000, most: 65_536 },
   /** Assertions of machines that were used, until each ends: after five minutes and twice the skew of clocks at most. */
   usedAssertions: { letter: 'j', most: 65_536 },
   /** The provider's codes in codes that were redeemed: for longer than those can be valid at any relay. */
-  redeemedCodes: { letter: 'c', lifetime: 370_000, most: 16_384 },
+  redeemedCodes: { letter: 'c', lifetime: (times.code.native + clockSkew + margin) * 1000, most: 16_384 },
   /** The provider's answers to codes that were redeemed, whose front end has got no answer: until the code expires. */
   keptAnswers: { letter: 'k', most: 4096 },
-  /** Plain logins whose exchange has begun: as long as a state is valid, and a minute for clocks that differ. */
-  exchanges: { letter: 'x', lifetime: 660_000, most: 16_384 },
+  /** Plain logins whose exchange has begun: as long as a state is valid at any relay. */
+  exchanges: { letter: 'x', lifetime: (times.login + clockSkew) * 1000, most: 16_384 },
   /** The results of those exchanges, for the relays that wait. */
   exchangeResults: { letter: 'y', lifetime: 2_000, most: 0 },
   /** The results of refreshes that the provider answered with another refresh token, or with a refusal. */
-  refreshResults: { letter: 'r', lifetime: 60_000, most: 4096 },
+  refreshResults: { letter: 'r', lifetime: refreshGrace, most: 4096 },
   /** Refresh tokens that are about to be revoked: from then on, only the provider gives tokens. */
-  endedRefreshes: { letter: 'e', lifetime: 60_000, most: 4096 },
+  endedRefreshes: { letter: 'e', lifetime: refreshGrace, most: 4096 },
   /** The newest generation of each login, until its last refresh token expires. */
   generations: { letter: 'g', most: 16_384 },
   /** Logins that were revoked. */
@@ -45,22 +52,20 @@ export interface Counted {
   readonly lifetime: number;
 }
 
-const tenMinutes = 600_000;
-
 /** Everything that is counted. */
 export const counted = {
   requests: { name: 'requests', lifetime: 60_000 },
   /** Exchanges and refreshes, refused or not. */
-  exchanges: { name: 'exchanges', lifetime: tenMinutes },
-  refusedExchanges: { name: 'exchange', lifetime: tenMinutes },
-  refusedLookups: { name: 'lookup', lifetime: tenMinutes },
-  refusedRevocations: { name: 'revocation', lifetime: tenMinutes },
+  exchanges: { name: 'exchanges', lifetime: countTime },
+  refusedExchanges: { name: 'exchange', lifetime: countTime },
+  refusedLookups: { name: 'lookup', lifetime: countTime },
+  refusedRevocations: { name: 'revocation', lifetime: countTime },
   /** Wrong secrets of servers that introspect, and of machines; their wrong assertions. */
-  wrongSecrets: { name: 'wrong secrets', lifetime: tenMinutes },
+  wrongSecrets: { name: 'wrong secrets', lifetime: countTime },
   /** What open clients make the relay do. */
-  newClients: { name: 'new clients', lifetime: tenMinutes },
+  newClients: { name: 'new clients', lifetime: countTime },
   /** The registrations of open clients by pages, whatever their origin. */
-  allNewClients: { name: 'all new clients', lifetime: tenMinutes },
+  allNewClients: { name: 'all new clients', lifetime: countTime },
 } as const satisfies Record<string, Counted>;
 
 const prefix = 'login-relay:1';

@@ -1,14 +1,14 @@
 import { RelayError } from '../../failures/relay-error.ts';
 import { ListenError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
-import { loginLifetime } from '../../login/cookies.ts';
 import type { OneGrant, OneLogin } from '../../relay/one-login.ts';
 import { listen } from '../../server/server.ts';
+import { times } from '../../times.ts';
 import type { CheckContext } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
 
 /** Milliseconds that a login may take. */
-const usualPatience = loginLifetime * 1000;
+const usualPatience = times.login * 1000;
 
 /** What the operator sees while the check waits, and what ends the waiting. */
 export interface Operator {

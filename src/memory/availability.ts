@@ -5,10 +5,10 @@ import type { RedisClient } from './redis-client.ts';
 
 /** Milliseconds after which a command has failed. */
 const commandTime = 1_000;
-/** Milliseconds that a refresh waits for a server that has just gone away, or that the relay has not found yet. */
+/** Milliseconds that a refresh waits for a server that was just lost, or that the relay has not reached yet. */
 const patience = 2_000;
 /**
- * Milliseconds that relays have, after a server is back, to write what they know: longer than the pauses before a
+ * Milliseconds for all relays to write what they know to a server that is back. It is longer than the pauses before a
  * connection and a probe, each of which may be doubled.
  */
 const settleTime = 500;
@@ -17,20 +17,23 @@ const probePause = 100;
 const longPause = 5_000;
 
 /**
- * Codes of errors that never pass by themselves: a password, a right or a command is missing, or the server is a node of a
- * Cluster and has only a part of the keys.
+ * Codes of errors that need an operator: a password, a right or a command is missing, or the server is a node of a
+ * Cluster, with only some of the keys.
  */
 const neverPasses = /^(NOAUTH|WRONGPASS|NOPERM|MOVED|ASK|CLUSTER|NOCOMMAND)$/;
 export type CommandFailure = 'timeout' | 'refused' | 'full' | 'lost' | 'garbage';
 
-/** What operators may know of the server. */
+/** Told what operators may know about the server. */
 export interface ServerObserver {
-  /** @param failure undefined: it was answered */
+  /** @param failure undefined if it was answered */
   command?(name: string, seconds: number, failure: CommandFailure | undefined): void;
   garbage?(): void;
   /** @param reason the code of the failure: an errno, or the server's own */
   away(reason: string): void;
-  /** It is there, and will never serve the relay as it is: no outage. @param reason the code of the failure */
+  /**
+   * The server answers, but cannot serve the relay as it is configured. This is no outage. @param reason the code of
+   * the failure
+   */
   unusable(reason: string): void;
   back(seconds: number): void;
 }
@@ -47,20 +50,19 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
   const backlog = createBacklog(async (words) => (await ask(words)) !== undefined);
   let back = Promise.withResolvers<void>();
   let isClosed = false;
-  /** Whether commands may be run. */
   let isThere = false;
   const reporter = createReporter(observer);
   let lostAt = performance.now();
-  /** How often the server may have lost something. */
+  /** How often the server may have lost data. */
   let lossCount = 0;
-  /** Why the server is away: the code of the latest failure. */
+  /** The code of the latest failure. */
   let reason = 'unknown';
 
-  /** Runs a command. @returns undefined after a failure, whose code is the `reason` then */
+  /** Runs a command. @returns undefined after a failure; its code is in `reason` */
   async function ask(words: readonly string[]): Promise<Reply | undefined> {
     const answer = await observed(words, client, observer);
     if (typeof answer === 'object') return answer;
-    // Another program has written the key. The server is as good as before.
+    // Another program wrote the key. That is no fault of the server.
     if (answer === 'WRONGTYPE') return { reply: '' };
     reason = answer;
     return undefined;
@@ -81,25 +83,25 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
     return answers.every((answer) => answer !== undefined);
   }
 
-  /** Probes the server. Once it has answered, and knows what this relay knows, it is there. @returns whether it is */
+  /** Probes the server, and tells it what this relay knows. @returns whether commands can be run now */
   async function tryAgain(): Promise<boolean> {
     const before = lossCount;
     const isBack = await probe().catch((error: unknown) => {
       reason = failureCodeOf(error);
       return false;
     });
-    // What was sent may be lost, and the connection with it: wait for no reply.
+    // After a timeout, the connection may be lost with what was sent, so do not wait for replies on it.
     if (!isBack && reason === 'timeout') await client.close();
     const told = new Set<string>();
     if (!isBack || !(await backlog.tell(told))) {
       reporter.failed(reason);
       return false;
     }
-    // The other relays write what they know, too.
+    // Wait for the other relays to write what they know.
     if (reporter.isReported()) await sleep(settleTime, undefined, { ref: false });
     if (lossCount !== before || isClosed) return false;
-    // What this relay has learned since. It is sent in the same turn in which other commands may begin, and on the same
-    // connection: otherwise, a logout in between would be told to no other relay.
+    // Send what this relay has learned meanwhile, in the same turn in which other commands become possible, and on the
+    // same connection. Otherwise, the other relays would never learn of a logout in between.
     const isTold = backlog.tellAtOnce(told);
     isThere = true;
     reporter.found((performance.now() - lostAt) / 1000);
@@ -114,11 +116,11 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
     while (!isClosed && !(await tryAgain())) await sleep(pause(), undefined, { ref: false });
   }
 
-  /** @returns whether the server is there, or comes back in time */
+  /** @returns whether the server answers, or does so again in time */
   async function untilBack(): Promise<boolean> {
     const left = lostAt + patience - performance.now();
     if (isThere || left <= 0) return isThere;
-    // At the start, nothing else may keep the process alive.
+    // During the start, nothing else may keep the process alive, so this timer must.
     await Promise.race([back.promise, sleep(left)]);
     return isThere;
   }
@@ -140,25 +142,25 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
   setTimeout(() => isClosed || reporter.isReported() || reporter.lost(reason), patience).unref();
 
   return {
-    /** Runs a command. @returns undefined if the server is away, or does not answer in time */
+    /** Runs a command. @returns undefined if the server is lost, or does not answer in time */
     run,
     /**
-     * As `run`, but a server that is away runs the command when it is back.
+     * As `run`, but if the server is lost, the command runs when it is back.
      *
-     * @param name the name that the command writes. A later command on it takes the place of this one
-     * @param left milliseconds for which the command has a purpose
+     * @param name the key that the command writes. A later command on it replaces this one
+     * @param left milliseconds after which the command has no purpose any more
      */
     async runOrOwe(name: string, command: Command, left: number): Promise<void> {
       await backlog.oweUnless(run(wordsOf(command)), name, command, left);
     },
-    /** As `run`, but waits for a server that has just gone away, and tries once more if it goes away meanwhile. */
+    /** As `run`, but waits for a server that was just lost, and tries again if it is lost meanwhile. */
     async runPatiently(words: readonly string[]) {
       await untilBack();
       const answer = await run(words);
       if (answer === undefined) await untilBack();
       return answer ?? (await run(words));
     },
-    /** Adds commands that are run before all others when the server is there. */
+    /** Adds commands that run first whenever the server is back. */
     onReturn: backlog.add,
     untilBack,
     isAway: () => !isThere,
@@ -170,17 +172,20 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
   };
 }
 
-/** Tells operators of the server: once of each outage, and once of each error that does not pass. */
+/** Tells operators once about each outage, and once about each error that needs them. */
 function createReporter(observer: ServerObserver) {
-  /** Whether operators know of the server: it was there, or they were told why not. */
+  /** Whether operators were told anything, so that a return is news. */
   let isReported = false;
-  /** The error that never passes, which operators know. Probes that succeed do not end it: they use other keys. */
+  /** The present error that needs an operator. Successful probes do not end it, because they use another key. */
   let unusable: string | undefined;
-  /** The errors that were named, and those that ended: a server that serves some keys must not fill the log. */
+  /**
+   * Errors that operators were told of, and those that ended: a server that serves only some keys must not flood the
+   * log.
+   */
   const named = new Set<string>();
   const ended = new Set<string>();
 
-  /** An attempt to come back failed. */
+  /** Called after a failed attempt to come back. */
   function failed(reason: string): void {
     if (!neverPasses.test(reason) || unusable === reason) return;
     unusable = reason;
@@ -202,7 +207,7 @@ function createReporter(observer: ServerObserver) {
       if (isReported && unusable === undefined) observer.back(seconds);
       isReported = true;
     },
-    /** A command of a request succeeded. */
+    /** Called after a command of a request. */
     served(): void {
       if (unusable === undefined) return;
       if (!ended.has(unusable)) observer.back(0);
@@ -226,16 +231,15 @@ async function observed(words: readonly string[], client: RedisClient, observer:
   return answer;
 }
 
-/** The reply to a command, or the code of its failure. */
 async function inTime(command: Promise<unknown>): Promise<Reply | string> {
   const { promise: late, resolve: giveUp } = Promise.withResolvers<'timeout'>();
-  // This process may be late itself, and the reply may be here already: read it first.
+  // If this process was late itself, the reply may have arrived already, so read it before giving up.
   const timer = setTimeout(() => setTimeout(giveUp, 5, 'timeout'), commandTime);
   const answer = command.then((reply): Reply => ({ reply }), failureCodeOf);
   return await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-/** Each command that the relay uses, on a key that nothing else uses. */
+/** Every command that the relay uses, on a key of its own. */
 export const probes: readonly (readonly string[])[] = [
   ['SET', probeName, '1', 'NX', 'GET', 'PX', '10000'],
   [
@@ -249,14 +253,14 @@ export const probes: readonly (readonly string[])[] = [
   ['DEL', probeName],
 ];
 
-/** The failure that a code of an error means, for metrics. */
+/** The kind of a failure for metrics. */
 function commandFailure(code: string): CommandFailure {
   if (code === 'timeout' || code === 'lost') return code;
   if (code === 'OOM') return 'full';
   return /^E[A-Z]+$/.test(code) && code !== 'ERR' ? 'lost' : 'refused';
 }
 
-/** The code of an error: an errno, or the first word of the server's message. All else could be a secret. */
+/** The code of an error: an errno, or the first word of the server's message. Anything else could contain a secret. */
 export function failureCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'lost';
   if (/^ERR unknown command/i.test(error.message)) return 'NOCOMMAND';

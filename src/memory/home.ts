@@ -12,24 +12,26 @@ export interface Home {
   readonly shared?: SharedMemory | undefined;
 }
 
-/** What PTTL says of a name that is not there. */
+/** The answer of PTTL about a missing key. */
 const notThere = -2;
 
 const newMark = () => randomBytes(9).toString('base64url');
 
-/** Keys that were seen, each until its time is over. */
 export type Marks = ReturnType<typeof createMarks>;
 
 /**
- * @param how.isKept whether each process that knows a mark sets it again at a server that has lost it
- * @param how.areTakenBack whether marks are taken back: then each process asks the server again about marks of others
+ * Remembers keys that were seen, each for its lifetime.
+ *
+ * @param how.isKept whether each process that knows a mark sets it again after the server lost it
+ * @param how.areTakenBack whether marks can be taken back, so that each process has to ask the server about marks of
+ *   others again
  */
 export function createMarks(
   { now, shared }: Home,
   { letter, most }: Kind,
   { isKept = true, areTakenBack = false } = {},
 ) {
-  /** Each mark has a value of its own, so that a process takes away only marks that it has set. */
+  /** Each mark has a random value, so that a process only takes back its own. */
   const marks = createLasting<string>(most, now);
   const isMarkedHere = (key: string): boolean => marks.get(key) !== undefined;
   const markCommand = (key: string, value: string, lifetime: number, ...more: string[]): Command => ({
@@ -39,22 +41,25 @@ export function createMarks(
   if (isKept) shared?.onReturn(() => marks.all().map(({ key, value, left }) => markCommand(key, value, left)));
   return {
     isMarkedHere,
-    /** @param isStrict throws `memory_away` if the server is away: a mark that this process does not know may be there */
+    /**
+     * @param isStrict throws `memory_away` if the server does not answer, because it may have a mark that this process
+     *   does not know
+     */
     async isMarked(key: string, isStrict = false): Promise<boolean> {
       if (shared === undefined || isMarkedHere(key)) return isMarkedHere(key);
       const answer = await shared.run(['PTTL', hashSharedName(letter, key)]);
       if (answer === undefined && isStrict) throw memoryAway();
       const left = Number(answer?.reply ?? notThere);
       if (isKept && left > 0) marks.set(key, newMark(), left);
-      // This process may have marked the key while it asked.
+      // This process may have marked the key meanwhile.
       return left > notThere || isMarkedHere(key);
     },
     /**
      * Marks a key.
      *
      * @param lifetime milliseconds
-     * @param group if there is no room, the largest group loses its oldest mark
-     * @returns whether it was not marked before
+     * @param group if the map is full, the largest group loses its oldest mark
+     * @returns whether the key was not marked before
      */
     async mark(key: string, lifetime: number, group?: string): Promise<boolean> {
       if (isMarkedHere(key)) return false;
@@ -65,7 +70,7 @@ export function createMarks(
       if (areTakenBack) marks.delete(key);
       return false;
     },
-    /** Takes away a mark that this process has set. @param left milliseconds until it would end by itself, at most */
+    /** Takes back a mark that this process set. @param left milliseconds until it would end anyway, at most */
     async unmark(key: string, left: number): Promise<void> {
       const value = marks.get(key);
       marks.delete(key);
@@ -76,11 +81,14 @@ export function createMarks(
   };
 }
 
-/** Sets a list, unless there is one with a higher first number. Gives the list that is there then. */
+/** Sets a list unless the present one has a higher first number. Returns the list that is there afterwards. */
 const raise =
   "local v=redis.call('GET',KEYS[1]) if v and (tonumber(string.match(v,'^%d+')) or 0)>tonumber(ARGV[2]) then return v end redis.call('SET',KEYS[1],ARGV[1],'PX',ARGV[3]) return ARGV[1]";
 
-/** Lists of whole numbers, each until its time is over. A list replaces another one unless its first number is lower. */
+/**
+ * Remembers lists of whole numbers, each for its lifetime. A list replaces another one unless its first number is
+ * lower.
+ */
 export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   type List = readonly number[];
   const lists = createLasting<List>(most, now);
@@ -88,7 +96,7 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
     words: ['EVAL', raise, '1', hashSharedName(letter, key), list.join(' '), `${list[0] ?? 0}`],
     lifetime,
   });
-  /** The list with the higher first number; of two equal ones, the second. */
+  /** The list with the higher first number; if equal, the second. */
   const higher = (one: List | undefined, other: List | undefined) =>
     (one?.[0] ?? -1) > (other?.[0] ?? -1) ? one : other;
   shared?.onReturn(() => lists.all().map(({ key, value, left }) => raiseCommand(key, value, left)));
@@ -107,19 +115,18 @@ export function createHighest({ now, shared }: Home, { letter, most }: Kind) {
   };
 }
 
-/** @returns undefined if no relay has written the reply */
+/** @returns undefined if no relay wrote the reply */
 function listIn(reply: unknown): readonly number[] | undefined {
   const isList = typeof reply === 'string' && /^\d{1,16}( \d{1,16})*$/.test(reply);
   return isList ? reply.split(' ').map(Number) : undefined;
 }
 
-/** Does work once. @param again what happens instead if the work was begun before */
+/** Does the work of a key once. @param again what to do if the work was begun before */
 export function createOnce<Again>(home: Home, kind: Kind & { readonly lifetime: number }, again: () => Again) {
   const begun = createMarks(home, kind, { areTakenBack: true });
   return {
-    /** Whether this process has begun the work of a key. */
     isBegunHere: begun.isMarkedHere,
-    /** @param work calls `spend` once it must not be tried again. If it fails earlier, it is forgotten. */
+    /** @param work calls `spend` once it must not be repeated. If it fails earlier, it may be tried again */
     async run<Result>(key: string, work: (spend: () => void) => Promise<Result>): Promise<Result | Again> {
       if (!(await begun.mark(key, kind.lifetime))) return again();
       let isSpent = false;
@@ -135,7 +142,7 @@ export function createOnce<Again>(home: Home, kind: Kind & { readonly lifetime: 
   };
 }
 
-/** Does the work of a key once for all callers that ask while it is in flight. */
+/** Does the work of a key once for all callers that come while it is in flight. */
 export function createJoint<Result>() {
   const inFlight = new Map<string, Promise<Result>>();
   return (key: string, work: () => Promise<Result>): Promise<Result> => {
@@ -146,8 +153,8 @@ export function createJoint<Result>() {
 }
 
 /**
- * Makes a call that no other relay makes at the same time, or gives what another one has left. In one process, callers
- * have to see to that themselves: {@link createJoint}.
+ * Makes a call that no other relay makes at the same time, or returns what another relay's call has left. Within one
+ * process, callers need {@link createJoint}.
  *
  * @throws {RelayError} `memory_away`, or why the call failed
  */
@@ -158,13 +165,13 @@ export async function lead({ shared }: Home, { letter }: Kind, key: string, call
 
 const mostCounters = 65_536;
 
-/** Counts up, from 0 if the value there is no number, and says when the count starts anew. */
+/** Counts up, from 0 if the value is not a number. Returns when the count restarts, too. */
 const countUp =
   "local n=redis.pcall('INCRBY',KEYS[1],ARGV[1]) if type(n)=='table' then n=tonumber(ARGV[1]) redis.call('SET',KEYS[1],n) end if redis.call('PTTL',KEYS[1])<0 then redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return {n,redis.call('PTTL',KEYS[1])}";
 
 /**
- * Counts by client address. Every address has one of 65,536 counters by a keyed hash. Memory stays bounded, no counter
- * is evicted, and clients cannot choose with whom they share one.
+ * Counts by client address. A keyed hash assigns each address to one of 65,536 counters. So memory stays bounded, no
+ * counter is evicted, and clients cannot choose whose counter they share.
  */
 export function createCounters({ now, shared }: Home, what: Counted) {
   const { lifetime } = what;
@@ -175,7 +182,7 @@ export function createCounters({ now, shared }: Home, what: Counted) {
       const seed = shared?.seed() ?? ownSeed;
       return `${hash('sha256', seed + address, 'buffer').readUInt16LE()}`;
     },
-    /** @returns the new count, and the milliseconds until the counter starts anew */
+    /** @returns the new count, and the milliseconds until it restarts */
     async add(counter: string, by: number): Promise<{ count: number; wait: number }> {
       const known = counters.get(counter);
       const counted = known ?? { count: 0, end: now() + lifetime };
@@ -185,7 +192,7 @@ export function createCounters({ now, shared }: Home, what: Counted) {
       const command = ['EVAL', countUp, '1', counterName(what, counter), `${by}`, `${lifetime}`];
       const answer = await shared?.run(command);
       const [count = 0, wait] = Array.isArray(answer?.reply) ? answer.reply.map(Number) : [];
-      // A server that has lost the counter counts less than this process.
+      // A server that lost the counter counts less than this process.
       const areNumbers = Number.isSafeInteger(count) && Number.isSafeInteger(wait);
       return areNumbers && wait !== undefined && count >= here.count ? { count, wait } : here;
     },

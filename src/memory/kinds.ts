@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import { clockSkew } from '../clock.ts';
 import { times } from '../times.ts';
 
-/** A kind of what relays remember. */
 export interface Kind {
-  /** Its name at a shared server. */
+  /** Its name in the shared memory. */
   readonly letter: string;
-  /** Milliseconds. Undefined: each entry has its own. */
+  /** Milliseconds. Undefined if each entry has its own. */
   readonly lifetime?: number;
-  /** Entries; beyond it, the oldest one is forgotten. */
+  /** Entries. A full map drops its oldest one. */
   readonly most: number;
 }
 
@@ -45,10 +44,10 @@ export const kinds = {
   logouts: { letter: 'l', most: 16_384 },
 } as const satisfies Record<string, Kind>;
 
-/** What is counted for each client address. */
+/** A count for each client address. */
 export interface Counted {
   readonly name: string;
-  /** Milliseconds after which a count starts anew. */
+  /** Milliseconds after which a count restarts. */
   readonly lifetime: number;
 }
 
@@ -72,10 +71,12 @@ const prefix = 'login-relay:1';
 /** The key on which relays try each command. */
 export const probeName = `${prefix}:probe`;
 
-/** The name of a key at the server. It does not tell the key. A command has one key at most, as a cluster needs it. */
+/**
+ * The key of an entry in the shared memory, which does not reveal `key`. Commands use one key each, as a Cluster
+ * requires.
+ */
 export function hashSharedName(letter: string, key: string): string {
   return `${prefix}:${letter}:${hash('sha256', key, 'base64url')}`;
 }
 
-/** The name of a counter at the server. */
 export const counterName = ({ name }: Counted, counter: string) => hashSharedName('n', `${name} ${counter}`);

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { createLasting } from './recent.ts';
 
-/** A value that no other lock has. It begins with a letter that no sealed text begins with. */
+/** A value that no other lock has. It begins with a letter with which no sealed text begins. */
 export const newLock = () => `L${randomBytes(9).toString('base64url')}`;
 
 export function isLock(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith('L');
 }
 
-/** The locks of other relays that this one has seen. @param now milliseconds */
+/** Remembers the locks of other relays. @param now milliseconds */
 export function createForeignLocks(most: number, now: () => number) {
   const seen = createLasting<{ value: unknown; end: number }>(most, now);
   return {
     /**
      * Whether a value is a lock that another relay may still hold.
      *
-     * @param lockTime milliseconds for which relays hold a lock at most: no relay holds one that stays for longer
+     * @param lockTime milliseconds for which relays hold a lock at most, even if the server keeps it for longer
      */
     isHeld(name: string, value: unknown, lockTime: number): boolean {
       const known = seen.get(name);
@@ -25,7 +25,7 @@ export function createForeignLocks(most: number, now: () => number) {
       else seen.delete(name);
       return isHeld;
     },
-    /** Milliseconds until the lock that was seen at a name ends; 0 or less: it has ended, or there was none. */
+    /** Milliseconds until the lock of a name ends; 0 or less if it has ended, or was never seen. */
     timeLeft: (name: string) => (seen.get(name)?.end ?? 0) - now(),
   };
 }

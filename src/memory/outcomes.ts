@@ -8,9 +8,9 @@ import type { WatchedServer } from './availability.ts';
 import type { Command } from './backlog.ts';
 import { createLasting } from './recent.ts';
 
-/** Characters of a sealed outcome: with access, refresh and ID token of the greatest length. */
+/** The longest sealed outcome, with access, refresh and ID token of the greatest length. */
 const longestOutcome = 64 * 1024;
-/** Milliseconds for which an outcome can be left at most. */
+/** Milliseconds for which any outcome can be left. */
 const longestLifetime = 3_600_000;
 
 const nothing = () => undefined;
@@ -33,28 +33,28 @@ const outcomeSchema = v.object({
   failure: v.optional(v.picklist(failureCodes)),
   /** Whether the response has not passed its check yet. */
   isUnchecked: v.optional(v.literal(true)),
-  /** Whom the response is kept for. */
+  /** The binding of the redemption that the response is kept for. */
   heldFor: v.optional(v.string()),
 });
 
-/** What a call has left for others: its response or its failure. */
+/** What a call left for others: its response or its failure. */
 export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
 
 const sealedSchema = v.object({
   ...outcomeSchema.entries,
   /** Milliseconds for which others find it. */
   lifetime: v.number(),
-  /** Milliseconds since 1970. So an old text that somebody writes to the server again is refused. */
+  /** Milliseconds since 1970, so that an old text that somebody puts back into the server is refused. */
   leftAt: v.number(),
 });
 
 type Sealed = Readonly<v.InferOutput<typeof sealedSchema>>;
 
-/** Sets a name that still has this value. */
+/** Replaces a value only if it is still the expected one. */
 const replace =
   "if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('SET',KEYS[1],ARGV[2],'PX',ARGV[3]) end return false";
 
-/** The command that sets a name if it still has the value `before`. */
+/** The command that sets a key if its value is still `before`. */
 export function replaceCommand(name: string, before: string, after: string, lifetime: number): Command {
   return { words: ['EVAL', replace, '1', name, before, after], lifetime };
 }
@@ -64,11 +64,10 @@ const setCommand = (name: string, text: string, lifetime: number): Command => ({
   lifetime,
 });
 
-/** The outcomes of calls that relays leave for each other at the server, sealed. @param most that a relay remembers */
+/** Leaves outcomes of calls for other relays in the server, sealed. @param most outcomes that this relay remembers */
 export function createOutcomes(server: WatchedServer, most: number, clock: Clock) {
   let seal: ReturnType<typeof createSeal<Sealed>> | undefined;
-  /** What this relay has left for others. */
-  /** Whether a relay can have left an outcome so, and whether it is not over. */
+  /** Whether a relay can have left such an outcome, and it has not expired. */
   function isGood({ leftAt, lifetime }: Sealed): boolean {
     const from = leftAt / 1000;
     const until = from + lifetime / 1000;
@@ -91,20 +90,20 @@ export function createOutcomes(server: WatchedServer, most: number, clock: Clock
     async askAge(name: string, { lifetime }: Sealed): Promise<number> {
       const answer = await server.run(['PTTL', name]);
       const rest = Number(answer?.reply);
-      // If the server does not say it, the outcome counts as new: it was found a moment ago.
+      // Without an answer, the outcome counts as new, because it was found a moment ago.
       return rest > 0 ? Math.max(0, lifetime - rest) : 0;
     },
-    /** Leaves an outcome. @param lock what the name must still hold; undefined: it may hold anything */
+    /** Leaves an outcome. @param lock the value that must still be there; undefined for any */
     async leave(name: string, outcome: Outcome, lifetime: number, lock?: string): Promise<void> {
       const text = seal?.seal({ ...outcome, lifetime, leftAt: clock() }, name);
       if (text === undefined) return;
       if (lock === undefined) own.set(name, text, lifetime);
       const command =
         lock === undefined ? setCommand(name, text, lifetime) : replaceCommand(name, lock, text, lifetime);
-      // If this got lost, the other relays would wait for the lock of a call that has ended.
+      // Do not lose this, or the other relays would wait for the lock of a call that has ended.
       await server.runOrOwe(name, command, lifetime);
     },
-    /** @param left milliseconds until the server forgets it by itself */
+    /** @param left milliseconds until the server drops it anyway */
     async forget(name: string, left: number): Promise<void> {
       own.delete(name);
       await server.runOrOwe(name, { words: ['DEL', name] }, left);

@@ -9,14 +9,14 @@ interface Entry<Value> {
 }
 
 /**
- * A map whose entries have lifetimes of their own.
+ * A map with a lifetime for each entry.
  *
- * @param most entries; beyond it, entries that are over are forgotten, then the oldest one of the largest group
- * @param holdsSecrets whether no value stays in memory for longer than its time. Otherwise, one may stay until there is
- *   no room
+ * @param most entries. A full map drops expired entries first, then the oldest of the largest group
+ * @param holdsSecrets whether an expired value must leave memory at once. Otherwise, it may stay until its place is
+ *   needed
  */
 export function createLasting<Value>(most: number, now: Clock, holdsSecrets = false) {
-  // The oldest entry is the first one, here and in each group.
+  // Insertion order, so the oldest entry comes first, here and in each group.
   const entries = new Map<string, Entry<Value>>();
   const groups = new Map<string, Set<string>>();
   let setsSinceSearch = most;
@@ -39,7 +39,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
     }
     setsSinceSearch += 1;
     if (entries.size >= most && setsSinceSearch > most / 16) {
-      // Newer entries may be over as well. A search through all is rare, so that a flood does not cost much time.
+      // Newer entries may have expired as well. A full search is rare, so that a flood of entries costs little time.
       setsSinceSearch = 0;
       for (const [key, { end }] of entries) if (end <= time) forget(key);
     }
@@ -51,12 +51,12 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
   }
 
   return {
-    /** @returns undefined if there is no entry, or if its time is over */
+    /** @returns undefined if there is no entry, or it has expired */
     get(key: string): Value | undefined {
       const entry = entries.get(key);
       return entry !== undefined && now() < entry.end ? entry.value : undefined;
     },
-    /** @param lifetime milliseconds @param group if there is no room, the largest group loses its oldest entry */
+    /** @param lifetime milliseconds @param group if the map is full, the largest group loses its oldest entry */
     set(key: string, value: Value, lifetime: number, group?: string): void {
       forget(key);
       makeRoom();
@@ -65,7 +65,7 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
       if (group !== undefined) groups.set(group, (groups.get(group) ?? new Set()).add(key));
     },
     delete: forget,
-    /** All entries, with the milliseconds that each has left. */
+    /** All entries, with the milliseconds until each expires. */
     all(): { readonly key: string; readonly value: Value; readonly left: number }[] {
       const each = [...entries].map(([key, { value, end }]) => ({ key, value, left: end - now() }));
       return each.filter(({ left }) => left > 0);
@@ -74,10 +74,10 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
 }
 
 /**
- * A map of what may be secret, whose entries have one lifetime.
+ * A map of possibly secret values with one lifetime.
  *
  * @param lifetime milliseconds
- * @param most as of {@link createLasting}
+ * @param most as in {@link createLasting}
  */
 export function createRecent<Value>(lifetime: number, most: number, now: Clock) {
   const { get, set, delete: forget } = createLasting<Value>(most, now, true);
@@ -88,7 +88,7 @@ export function createRecent<Value>(lifetime: number, most: number, now: Clock) 
   };
 }
 
-/** A key for these maps that does not tell its parts, which may be secret. */
+/** A key for these maps that does not reveal its parts, which may be secret. */
 export function hashKey(...parts: readonly (string | undefined)[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

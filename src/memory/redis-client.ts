@@ -1,6 +1,6 @@
 import type { Secret } from '../sealing/secret.ts';
 
-/** Where the shared memory is: one server, or several that Sentinel or Cluster makes one. */
+/** The address of a shared memory: one server, or several under Sentinel or in a Cluster. */
 interface Address {
   readonly kind: 'server' | 'socket' | 'sentinel' | 'cluster';
   readonly tls: boolean;
@@ -13,7 +13,6 @@ interface Address {
 export interface RedisSettings {
   readonly address: string;
   readonly password?: Secret | undefined;
-  /** The certificates of a private authority, as PEM. */
   readonly ca?: string | undefined;
 }
 
@@ -30,7 +29,7 @@ const form =
 
 /**
  * @returns undefined if it is not one of `redis://`, `rediss://`, `unix:/path`, `redis+sentinel://h1,h2/name` and
- *   `redis+cluster://h1,h2`, or if it has a password
+ *   `redis+cluster://h1,h2`, or contains a password
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.startsWith('unix:/')) {
@@ -51,14 +50,14 @@ export function parseAddress(text: string): Address | undefined {
   return { kind, tls: tls === 's', user, nodes, name };
 }
 
-/** Where an address leads, for people: the hosts with their ports, or the path of the socket. It never has a password. */
+/** The hosts and ports of an address, or the path of its socket, for people. Never a password. */
 export function placesOf(address: string): string {
   const { kind, nodes = [], name = '' } = parseAddress(address) ?? {};
   if (kind === 'socket') return name;
   return nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
 }
 
-/** What the three kinds of clients of the library have in common. */
+/** The common part of the library's three clients. */
 interface LibraryClient {
   readonly isOpen: boolean;
   connect(): Promise<unknown>;
@@ -66,10 +65,10 @@ interface LibraryClient {
   on(event: string, listener: (error: unknown) => void): unknown;
 }
 
-/** A client of a server, of the primary that Sentinel names, or of a cluster. */
+/** A client of one server, of the primary that Sentinel names, or of a Cluster. */
 export type RedisClient = ReturnType<typeof wrapClient>;
 
-/** @param lossEvents the events after which the server may have lost what it remembers, if `isLoss` says so */
+/** @param lossEvents the events after which the server may have lost its data, if `isLoss` agrees */
 function wrapClient(
   client: LibraryClient,
   run: (words: readonly string[]) => Promise<unknown>,
@@ -79,9 +78,9 @@ function wrapClient(
   return {
     open: () => client.connect(),
     isOpen: () => client.isOpen,
-    /** Runs a command. Its key is the second word, or the fourth of a script. */
+    /** Runs a command. Its key is the second word, or the fourth word of a script. */
     run,
-    /** Reports each error, each lost connection, and each server that takes over from another one. */
+    /** Reports each error, each lost connection, and each change of the server. */
     onLoss(report: (error: unknown) => void): void {
       for (const name of lossEvents) client.on(name, (event) => isLoss(event) && report(event));
     },
@@ -91,7 +90,9 @@ function wrapClient(
   };
 }
 
-/** Loads the client library, which not every relay needs, and makes a client that is not connected yet. */
+/**
+ * Loads the client library, which only relays with a shared memory need, and makes a client that is not connected yet.
+ */
 export async function createRedisClient(settings: RedisSettings): Promise<RedisClient> {
   const { address, password, ca } = settings;
   const { createClient, createCluster, createSentinel } = await import('@redis/client');
@@ -134,7 +135,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
       try {
         return await client.sendCommand(words[words[0] === 'EVAL' ? 3 : 1], false, [...words]);
       } catch (error) {
-        // No node had the key's slot when the client connected, and it looks for one only then: it has to open again.
+        // The client looks for slots only when it connects. If no node had the key's slot then, it must connect again.
         if (error instanceof TypeError && client.isOpen) client.destroy();
         throw error;
       }
@@ -150,7 +151,7 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
   const run = (words: readonly string[]) => client.sendCommand(words);
   const connect = async () => {
     await client.connect();
-    // A server that does not let this user ask is found out by the first key that it does not have.
+    // If this user may not ask, the first key that the server does not have reveals that it is a node of a Cluster.
     const hello = JSON.stringify(await client.sendCommand(['HELLO']).catch(() => '')) ?? '';
     if (!/"mode"[:,]"cluster"/.test(hello)) return;
     client.destroy();
@@ -159,7 +160,10 @@ export async function createRedisClient(settings: RedisSettings): Promise<RedisC
   return { ...wrapClient(client, run, ['error', 'reconnecting']), open: connect };
 }
 
-/** Whether an event of the Sentinel client is of the primary. Nothing is lost with a Sentinel or a replica. */
+/**
+ * Whether an event of the Sentinel client concerns the primary. Sentinels and replicas hold no data that the relay
+ * needs.
+ */
 function isOfPrimary(event: unknown): boolean {
   const text = event instanceof Error ? event.message : JSON.stringify(event);
   return /^Master Client|"type":"MASTER/.test(text);

@@ -9,7 +9,10 @@ import { hashSharedName } from './kinds.ts';
 import { createForeignLocks, isLock, newLock } from './locks.ts';
 import { createOutcomes, type Outcome, replaceCommand } from './outcomes.ts';
 
-/** Milliseconds by which a lock outlives the longest call. It is never renewed: a relay that stalls keeps it. */
+/**
+ * Milliseconds by which a lock outlives the longest call. Locks are never renewed, so even a stalled relay keeps its
+ * own.
+ */
 const lockMargin = 5_000;
 const shortestPause = 20;
 const longestPause = 150;
@@ -19,12 +22,12 @@ const mostRemembered = 4096;
 export interface SharedCall {
   call(): Promise<Outcome>;
   /**
-   * Whether what another call has left is the answer. Otherwise, the call is made.
+   * Whether the outcome of another call is the answer. If not, this relay makes the call.
    *
-   * @param hasWaited whether this relay has asked while that call was in flight
+   * @param hasWaited whether this relay asked while the other call was in flight
    */
   isAnswer(outcome: Outcome, hasWaited: boolean): boolean;
-  /** Milliseconds for which others find it, and whether it counts even if the lock is no longer held. */
+  /** Milliseconds for which others find it, and whether it counts even after the lock was lost. */
   keep(outcome: Outcome): { readonly lifetime: number; readonly always: boolean };
 }
 
@@ -32,21 +35,23 @@ export interface Found {
   readonly outcome: Outcome;
   /** Milliseconds since the call ended. */
   readonly age: number;
-  /** Whether this relay has made the call itself, or has waited for another one. Otherwise, it was there before. */
+  /** Whether this relay made the call, waited for another one, or found an earlier outcome. */
   readonly how: 'led' | 'waited' | 'repeated';
 }
 
-/** How a relay came to the result of a call. */
+/** How a relay came to the outcome of a call. */
 export type Leadership = Found['how'] | 'alone' | 'unclear';
 
-/** The memory that relays share, in a server that speaks the Redis protocol. */
 export type SharedMemory = ReturnType<typeof createSharedMemory>;
 
-/** @param observe called with each call that relays could have made twice */
+/**
+ * The memory that relays share, in a server with the Redis protocol. @param observe called for each call that needs a
+ * lock
+ */
 export function createSharedMemory(server: WatchedServer, observe: (how: Leadership) => void, clock: Clock) {
   let lockTime = 15_000;
   let seed = '';
-  /** The locks of this relay, by their names: a server that has lost them gets them again. */
+  /** The locks of this relay, by key, to set them again if the server has lost them. */
   const held = new Map<string, string>();
   server.onReturn(() =>
     [...held].map(([name, lock]) => ({ words: ['SET', name, lock, 'NX', 'PX'], lifetime: lockTime })),
@@ -54,7 +59,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
   const foreign = createForeignLocks(mostRemembered, () => performance.now());
   const outcomes = createOutcomes(server, mostRemembered, clock);
 
-  /** Calls without a lock. @throws {RelayError} `memory_away` if another relay may be making the call */
+  /** Decides to call without a lock. @throws {RelayError} `memory_away` if another relay may be making the call */
   function goAlone(name: string): undefined {
     const wait = foreign.timeLeft(name);
     observe(wait > 0 ? 'unclear' : 'alone');
@@ -62,18 +67,18 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
   }
 
   /**
-   * Takes the lock, or waits for what its holder leaves.
+   * Takes the lock, or waits for the outcome of its holder.
    *
    * @returns undefined if this relay has to make the call
-   * @throws {RelayError} as of `goAlone` if the server does not answer
+   * @throws {RelayError} as `goAlone` does if the server does not answer
    */
   async function awaitTurn(name: string, lock: string, { isAnswer }: SharedCall): Promise<Found | undefined> {
-    // Gives what the name held before; null: nothing, and now the lock of this relay.
+    // Returns the earlier value of the key; null if there was none, so that this relay now holds the lock.
     const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
     for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
       const answer = await server.runPatiently(take);
       if (answer === undefined) return goAlone(name);
-      // The lock is there if an earlier attempt was in time, but its reply was not.
+      // The lock is already there if an earlier attempt was in time, but its reply was not.
       const reply = answer.reply === lock ? null : answer.reply;
       if (foreign.isHeld(name, reply, lockTime)) {
         await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
@@ -88,7 +93,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       if (reply !== null) {
         const taken = await server.run(wordsOf(replaceCommand(name, `${reply}`, lock, lockTime)));
         if (taken === undefined) return goAlone(name);
-        // Another relay has replaced the reply first: look again.
+        // Another relay has replaced the reply first, so look again.
         if (taken.reply === null) continue;
       }
       observe('led');
@@ -109,7 +114,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       seed = Buffer.from(hkdfSync('sha256', keys[0], '', 'counters', 16)).toString('hex');
     },
     seed: () => seed,
-    /** What was left at a key; `locked` if a call is in flight; undefined: nothing, or the server does not answer. */
+    /** The outcome at a key; `locked` during a call; undefined if there is nothing, or the server does not answer. */
     async peek(letter: string, key: string): Promise<Found | 'locked' | undefined> {
       const name = hashSharedName(letter, key);
       const answer = await server.run(['GET', name]);
@@ -118,15 +123,15 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       const outcome = outcomes.open(name, answer.reply);
       return outcome && { outcome, age: await outcomes.askAge(name, outcome), how: 'repeated' };
     },
-    /** Leaves something for the other relays. @param lifetime milliseconds */
+    /** Leaves an outcome for the other relays. @param lifetime milliseconds */
     leave: (letter: string, key: string, outcome: Outcome, lifetime: number) =>
       outcomes.leave(hashSharedName(letter, key), outcome, lifetime),
-    /** Takes back what was left. @param left milliseconds until the server forgets it by itself */
+    /** Takes an outcome back. @param left milliseconds until the server drops it anyway */
     forget: (letter: string, key: string, left: number) => outcomes.forget(hashSharedName(letter, key), left),
     /**
-     * Makes a call that no other relay makes at the same time, or gives what another one has left.
+     * Makes a call that no other relay makes at the same time, or returns what another relay's call has left.
      *
-     * @throws {RelayError} as of `goAlone` if the server does not answer, or why the call of this relay failed
+     * @throws {RelayError} as `goAlone` does if the server does not answer, or why this relay's call failed
      */
     async lead(letter: string, key: string, shared: SharedCall): Promise<Found> {
       const name = hashSharedName(letter, key);
@@ -134,7 +139,8 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
       const known = await awaitTurn(name, lock, shared);
       if (known !== undefined) return known;
       held.set(name, lock);
-      // Before this relay answers its caller: if it stops then, it has left its result, not its lock.
+      // Finish before answering the caller: if this relay stops right then, it must have left its outcome, not its
+      // lock.
       const finish = async (outcome: Outcome) => {
         const { lifetime, always } = shared.keep(outcome);
         await outcomes.leave(name, outcome, lifetime, always ? undefined : lock);
@@ -152,7 +158,7 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
   };
 }
 
-/** @param wait milliseconds until nothing is unclear any more, if that is known */
+/** @param wait milliseconds until another relay's lock has ended, if that is known */
 export function memoryAway(wait = 1000): RelayError {
   return new RelayError('memory_away', { retryIn: wait });
 }

@@ -1,8 +1,8 @@
 import type { Identity } from '../access/identity.ts';
 
 /**
- * An identity as headers of a request, for a server behind a proxy. Each header is there, even if empty: in place of a
- * missing one, proxies pass what the client sends.
+ * An identity as request headers for a server behind a proxy. No header is left out, because some proxies pass the
+ * client's own header where one is missing: a client could then claim to be somebody.
  */
 export function identityHeaders({ sub, preferred_username, email, groups = [] }: Identity) {
   return {
@@ -13,7 +13,7 @@ export function identityHeaders({ sub, preferred_username, email, groups = [] }:
   };
 }
 
-/** A value with `%`, `,` and all but visible ASCII percent-encoded: a comma would make two groups of one. */
+/** Percent-encodes everything but visible ASCII, as well as `%` and `,`: a comma would split one group into two. */
 const encoded = (value: string) =>
   Buffer.from(value)
     .toString('latin1')

@@ -5,54 +5,56 @@ import type { Transfer } from '../upstream/transfer.ts';
 import type { AccessTokenContent } from './access-tokens.ts';
 import type { Closing, Door } from './door.ts';
 
-/** Why the relay itself ends a stream. `limit`: another person needs its place. */
+/** Why the relay ends a stream itself. `limit`: another person needs the place. */
 export type Cut = Closing | 'stop' | 'limit';
 
-/** Milliseconds between two looks at all streams. */
+/** Milliseconds between two sweeps over all streams. */
 const lookTime = 1_000;
 
 /** A request to a server behind the gateway, until its response is complete. */
 export interface Stream {
   door: Door;
   readonly opened: AccessTokenContent;
-  /** Whether it waits for events: it ends with its token. */
+  /** Whether it waits for events. If so, it ends together with its token. */
   readonly isListening: boolean;
-  /** Whether the present keys and rules still open the door to what the request has shown. */
+  /** Whether the present keys and rules still admit the request at a door. */
   mayStayAt(door: Door): boolean;
   end(why: Cut): void;
 }
 
-/** Where a request to a server behind the gateway comes from, and what it shares. */
+/** Where a request through the gateway comes from, and what it shares. */
 export interface StreamSource {
-  /** The subscriber, if the address is known to be the client's own. */
+  /** The client address, unless it may be a proxy's. */
   readonly address: string | undefined;
   /** Whether there are other resources, which need places as well. */
   readonly hasOthers: boolean;
 }
 
-/** Who has most streams. */
+/** The person or machine with most streams. */
 export interface LargestHolder {
-  /** The number of people and machines that have any. */
+  /** The number of people and machines with streams. */
   readonly people: number;
-  /** The number of the one who has most. */
+  /** The number of streams of that person. */
   readonly most: number;
-  /** Their `sub`. Undefined: nobody has any. */
+  /** Undefined if there is no stream. */
   readonly person: string | undefined;
 }
 
-/** The streams of a process. */
 export type Streams = ReturnType<typeof createStreams>;
 
-/** Passes requests to the servers behind the gateway. A reload keeps those that it does not concern. */
+/** Passes requests to the servers behind the gateway. A reload ends only the streams that it concerns. */
 export function createStreams() {
   let client: UpstreamClient | undefined;
   const streams = new Set<Stream>();
-  /** The doors of the last reload, by their keys; undefined: there was no reload. */
+  /** The doors of the last reload, by key; undefined before the first reload. */
   let doors: ReadonlyMap<string, Door> | undefined;
   let isStopping = false;
   let looks: NodeJS.Timeout | undefined;
 
-  /** Ends a stream whose door is closed by now. One look ends one listening stream of a login: so a client refreshes once. */
+  /**
+   * Ends a stream whose door has closed to it. Each sweep ends at most one listening stream of a login, so that its
+   * client refreshes only once.
+   */
   async function lookAt(stream: Stream, endedLogins: Set<string>): Promise<void> {
     const { door, opened, isListening } = stream;
     const grace = isListening ? 0 : limits.answerAfterTokenTime;
@@ -66,8 +68,8 @@ export function createStreams() {
   }
 
   /**
-   * After a reload: ends a stream of a resource that has changed, or whose token was made with a key that was removed: a
-   * thief may have the key. Any other stream goes on behind its new door.
+   * After a reload: ends a stream whose resource has changed, or whose token was made with a removed key, which a thief
+   * may have. Any other stream continues at its new door.
    */
   function follow(stream: Stream): void {
     if (doors === undefined) return;
@@ -81,7 +83,7 @@ export function createStreams() {
     // A reload or a stop may have begun while the request waited for its body.
     follow(stream);
     if (isStopping && stream.isListening) stream.end('stop');
-    // One timer for all: a thousand would wake up the process all the time.
+    // One timer for all streams: a timer for each of a thousand would keep waking the process.
     looks ??= setInterval(() => {
       const endedLogins = new Set<string>();
       for (const one of streams) void lookAt(one, endedLogins);
@@ -97,7 +99,7 @@ export function createStreams() {
 
   return {
     isStopping: (): boolean => isStopping,
-    /** As `stream` of the client, and counts the request for its login, address, person and resource. */
+    /** As `stream` of the client. It counts the request for its login, address, person and resource. */
     pass(
       stream: Stream,
       { address, hasOthers, ...request }: Omit<StreamedRequest, 'holder' | 'end'> & StreamSource,
@@ -120,16 +122,16 @@ export function createStreams() {
         remove(stream);
         observe(call, isSent);
       });
-      // Nothing of it has happened yet: the call cannot have ended before it is counted.
+      // The call cannot have ended before it is counted, because nothing of it has happened yet.
       add(stream);
       return transfer;
     },
-    /** Ends the streams of resources that have changed. The doors of all others are the new ones. */
+    /** Ends the streams of changed resources, and moves all others to their new doors. */
     follow(present: readonly Door[]): void {
       doors = new Map(present.map((door) => [door.key, door]));
       for (const stream of streams) follow(stream);
     },
-    /** Ends listening streams one after the other: their clients come back elsewhere, but not at once. */
+    /** Ends listening streams one after the other, so that their clients do not all reconnect elsewhere at once. */
     stop(): void {
       isStopping = true;
       const listening = [...streams].filter((one) => one.isListening);

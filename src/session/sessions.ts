@@ -12,7 +12,7 @@ import { createSeal } from '../sealing/sealed.ts';
 import { createSessionCookies } from './cookies.ts';
 
 const content = v.object({
-  /** The id of the session. A refresh keeps it. */
+  /** The id of the session, which stays the same after a refresh. */
   id: v.string(),
   registration: v.string(),
   audience: v.string(),
@@ -21,53 +21,54 @@ const content = v.object({
   tokenType: v.optional(v.string()),
   scope: v.optional(v.string()),
   accessTokenEndsAt: v.optional(v.number()),
-  /** Who has logged in, if the ID token says it, as `hashSubject` says it. */
+  /** What the page gets besides. */
   subjectId: v.optional(v.string()),
-  /** What its page gets besides. */
   extraFields: v.optional(v.record(v.string(), v.string())),
-  /** Undefined: the session ends with its access token. */
+  /** Undefined if the session ends with its access token. */
   refreshToken: v.optional(v.string()),
   loggedInAt: v.number(),
-  /** When the person logged in, or the session was last refreshed. */
+  /** The time of the login or of the last refresh. */
   renewedAt: v.optional(v.number()),
-  /** When the session ends, however often it is refreshed. */
+  /** The latest end, however often the session is refreshed. */
   endsAt: v.number(),
-  /** When the session ends unless it is refreshed. */
+  /** The end unless the session is refreshed. */
   idleEndsAt: v.number(),
 });
 
-/** What the cookie of a session holds. Times are in seconds since 1970. */
+/** The content of a session's cookie. Times are in seconds since 1970. */
 export type SessionContent = v.InferOutput<typeof content>;
 
-/** The login of a session: where, and at which front end. */
 export type SessionLogin = Pick<SessionContent, 'registration' | 'audience' | 'frontEnd'>;
 
 const idLength = 16;
 
 export const createSessionSeal = (keys: KeyRing) => createSeal('session', keys, content);
 
-/** The sessions of front ends that hold no token. Nothing is stored: a cookie holds its session, sealed. */
 export type Sessions = ReturnType<typeof createSessions>;
 
 interface SessionSettings {
-  /** Seconds from the login until the session ends. */
+  /** Seconds from the login. */
   readonly lifetime: number;
-  /** Seconds from the login or the last refresh until the session ends. */
+  /** Seconds from the login or the last refresh. */
   readonly idle: number;
   readonly secure: boolean;
-  /** Whether to refuse sessions while the shared memory cannot say if they ended at another relay. */
+  /** Whether to refuse sessions while the shared memory cannot say whether they ended at another relay. */
   readonly isStrict?: boolean;
-  /** The names of the front ends, each with its audience and the names of the registrations that it may use. */
+  /** The front ends by name, each with its audience and the registrations that it may use. */
   readonly frontEnds: ReadonlyMap<string, { readonly audience: string; readonly registrations: ReadonlySet<string> }>;
 }
 
-/** @param logouts the ids of sessions that have ended: copies of their cookies open nothing @see RFC 10017 §6.1 */
+/**
+ * Sessions of front ends that must not see tokens. Nothing is stored: a cookie holds its session, sealed.
+ *
+ * @param logouts the ids of ended sessions, so that copies of their cookies open nothing @see RFC 10017 §6.1
+ */
 export function createSessions(settings: SessionSettings, keys: KeyRing, logouts: Marks, now: Clock) {
   const { lifetime, idle } = settings;
   const seal = createSessionSeal(keys);
   const cookies = createSessionCookies(settings.secure);
   const seconds = () => secondsOf(now);
-  // Pages at an earlier origin of a front end must not share the sessions of pages at the present one.
+  // The origin is part of the audience, so that pages at an earlier origin cannot use the sessions of the present one.
   const audienceOf = (frontEnd: string) => settings.frontEnds.get(frontEnd)?.audience ?? '';
 
   function write(ctx: Context, session: SessionContent): void {
@@ -76,27 +77,27 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
     cookies.set(ctx, session.frontEnd, text, maxAge);
   }
 
-  /** Whether a session is not over, and its front end may still use its registration. */
+  /** Whether a session has not ended, and its front end may still use its registration. */
   function isValid(session: SessionContent, frontEnd: string): boolean {
     const { registration, loggedInAt, endsAt, idleEndsAt } = session;
     if (!isPossible(loggedInAt, endsAt, longestDays.session * 86_400, now)) return false;
     const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
-    // The present lifetime may be shorter than at the login.
+    // The configured lifetime may be shorter now than at the login.
     const end = Math.min(endsAt, idleEndsAt, loggedInAt + lifetime);
     return session.frontEnd === frontEnd && mayUse?.has(registration) === true && seconds() < end;
   }
 
-  /** The part of a token response that a session holds. */
+  /** The part of a token response that a session keeps. */
   function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken, extraFields }: TokenResponse) {
     const accessTokenEndsAt = expiresIn === undefined ? undefined : seconds() + expiresIn;
     return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken, extraFields };
   }
 
   /**
-   * The session of a front end, even after its logout. Its registration may have another audience by now.
+   * Opens the session of a front end, even after its logout.
    *
-   * @returns undefined if there is none, if it is too old, or if its cookie is altered, incomplete, or of another front
-   *   end
+   * @returns undefined if there is none, if it has expired, or if its cookie is altered, incomplete, or of another
+   *   front end
    */
   function open(ctx: Context, frontEnd: string): SessionContent | undefined {
     const text = cookies.get(ctx, frontEnd);
@@ -106,7 +107,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
 
   return {
     open,
-    /** Starts the session of a login, in place of an earlier one. @throws {RelayError} `session_too_large` */
+    /** Starts the session of a login. It replaces an earlier one. @throws {RelayError} `session_too_large` */
     start(ctx: Context, login: SessionLogin, granted: TokenResponse): void {
       const loggedInAt = seconds();
       const { expiresIn, refreshToken } = granted;
@@ -123,7 +124,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
         idleEndsAt: loggedInAt + idle,
       });
     },
-    /** Whether the request has the cookie of a session, valid or not. */
+    /** Whether the request has a cookie of a session, valid or not. */
     isClaimed: (ctx: Context): boolean => cookies.hasAny(ctx, settings.frontEnds),
     /** As `open`, but undefined after a logout. @throws {RelayError} `memory_away` if strict */
     async read(ctx: Context, frontEnd: string): Promise<SessionContent | undefined> {
@@ -132,10 +133,10 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       return isOver ? undefined : session;
     },
     /**
-     * Sets the cookie of a session anew.
+     * Renews a session, and sets its cookie.
      *
-     * @param granted undefined: only the idle time begins anew
-     * @returns the renewed session, or undefined if it has ended in the meantime
+     * @param granted undefined to renew only the idle time
+     * @returns undefined if the session has ended meanwhile
      * @throws {RelayError} `session_too_large`
      */
     async renew(
@@ -154,9 +155,8 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       write(ctx, renewed);
       return renewed;
     },
-    /** Clears the cookies of a front end. */
     clear: cookies.clear,
-    /** Ends a session, also for copies of its cookies and for refreshes in flight. */
+    /** Ends a session, including copies of its cookie and refreshes in flight. */
     async end({ id, endsAt }: SessionContent): Promise<void> {
       await logouts.mark(id, endsAt * 1000 - now());
     },

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { screenshot, useBrowser } from '../../harness/browser/chromium.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { needs } from '../../harness/system/needs.ts';
-import { type Backend, type CmsName, type CmsSite, isInstalled, stayHere, useCmsSite } from './support/cms-site.ts';
+import { type CmsName, type CmsSettings, type CmsSite, isInstalled, stayHere, useCmsSite } from './support/cms-site.ts';
 
 const { describe } = needs('the packages of test/slow/cms (make test-slow)', isInstalled);
 
@@ -75,13 +75,13 @@ async function authorize(popup: Page): Promise<void> {
 }
 
 /** A CMS for the enclosing `describe`, and a function that opens its page, also in a given tab. */
-function useCms(cms: CmsName, backend?: Backend) {
+function useCms(cms: CmsName, settings: CmsSettings = {}) {
   const openPage = useBrowser();
-  const site = useCmsSite(cms, backend);
-  const openAdmin = async (opened?: Page): Promise<Page> => {
+  const site = useCmsSite(cms, settings);
+  const openAdmin = async (opened?: Page, address = site().admin): Promise<Page> => {
     const page = opened ?? (await openPage());
     await stayHere(page.context());
-    await page.goto(site().admin);
+    await page.goto(address);
     return page;
   };
   return { site, openAdmin };
@@ -124,6 +124,48 @@ for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
       for (const token of site().github.tokens) {
         expect(addresses.join() + site().log).not.to.contain(token);
       }
+    });
+  });
+}
+
+for (const cms of ['Decap CMS', 'Sveltia CMS'] as const) {
+  for (const addresses of ['two', 'any'] as const) {
+    const which = addresses === 'two' ? 'two addresses' : 'an address of a pattern';
+    describe(`${cms} with one config.yml at ${which}`, () => {
+      const { site, openAdmin } = useCms(cms, { addresses });
+
+      it('gets its token at each, and refreshes it there if it can', async () => {
+        const configurations: string[] = [];
+        for (const blog of [site().blog, site().otherBlog]) {
+          site().github.tokensEnd = cms === 'Sveltia CMS';
+          const page = await openAdmin(undefined, `${blog}/admin/`);
+          configurations.push(`${await page.evaluate("fetch('config.yml').then((answer) => answer.text())")}`);
+          await authorize(await openPopup(page, cms));
+          await post(page).waitFor();
+          if (cms !== 'Sveltia CMS') continue;
+          const { github } = site();
+          const before = github.refreshes;
+          site().endTokens();
+          await page.reload();
+          await post(page).waitFor();
+          expect(github.refreshes).to.be.greaterThan(before);
+        }
+        expect(new Set(configurations).size).to.equal(1);
+        for (const token of site().github.tokens) expect(site().log).not.to.contain(token);
+      });
+    });
+  }
+
+  describe(`${cms} at an address that is not listed`, () => {
+    const { site, openAdmin } = useCms(cms);
+
+    it('gets no token, and its popup says where it would', async () => {
+      const page = await openAdmin(undefined, `${site().otherBlog}/admin/`);
+      const popup = await openPopup(page, cms);
+      await authorize(popup);
+      await popup.getByText(`the admin page is not at ${site().blog}`).waitFor();
+      expect(await post(page).count()).to.equal(0);
+      expect(site().github.calls).to.deep.equal([]);
     });
   });
 }
@@ -209,7 +251,7 @@ for (const [cms, backend, scope] of [
   ['Sveltia CMS', 'gitlab', 'api'],
 ] as const) {
   describe(`${cms} with the backend ${backend}`, () => {
-    const { site, openAdmin } = useCms(cms, backend);
+    const { site, openAdmin } = useCms(cms, { backend });
 
     it('uses the API with the token of the login', async () => {
       const page = await openAdmin();

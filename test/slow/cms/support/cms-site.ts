@@ -28,34 +28,59 @@ const scopes = {
 /** The name of a backend in the configuration of a CMS. */
 export type Backend = keyof typeof scopes;
 
+/** The `origin` of the front end: the blog's address, both of its addresses, or every port of this machine. */
+const origins = {
+  one: ({ blog }: CmsSite) => blog,
+  two: ({ blog, otherBlog }: CmsSite) => `${blog} ${otherBlog}`,
+  any: () => 'https://blog.example.com http://localhost:*',
+} as const;
+
+/** At how many addresses the blog is. */
+export type Addresses = keyof typeof origins;
+
 /** Whether `make` has installed the packages. */
 export const isInstalled = Object.values(bundles).every((path) => existsSync(join(packages, path)));
+
+export interface CmsSettings {
+  readonly backend?: Backend;
+  readonly addresses?: Addresses;
+}
 
 /** A blog with a CMS, the relay and GitHub, each a site of its own in a browser's eyes. */
 export class CmsSite {
   readonly github = new FakeGitHub();
   readonly blog: string;
+  /** Another address with the same files. */
+  readonly otherBlog: string;
   readonly relay: string;
   /** The log of the relay. */
   log = '';
   readonly #cms: CmsName;
   readonly #backend: Backend;
+  readonly #addresses: Addresses;
   readonly #servings: Serving[] = [];
   #clockOffset = 0;
   #closeRelay = () => {};
   #api = '';
 
-  static async start(cms: CmsName, backend: Backend): Promise<CmsSite> {
-    const site = new CmsSite(cms, backend, await freePort(), await freePort());
+  static async start(cms: CmsName, { backend = 'github', addresses = 'one' }: CmsSettings): Promise<CmsSite> {
+    const site = new CmsSite(cms, backend, addresses, [await freePort(), await freePort(), await freePort()]);
     await site.#serve();
     return site;
   }
 
-  private constructor(cms: CmsName, backend: Backend, blogPort: number, relayPort: number) {
+  private constructor(
+    cms: CmsName,
+    backend: Backend,
+    addresses: Addresses,
+    [blogPort, otherPort, relayPort]: readonly [number, number, number],
+  ) {
     this.#cms = cms;
     this.#backend = backend;
+    this.#addresses = addresses;
     // Sveltia CMS takes no other names without https.
     this.blog = `http://localhost:${blogPort}`;
+    this.otherBlog = `http://localhost:${otherPort}`;
     this.relay = `http://127.0.0.1:${relayPort}`;
   }
 
@@ -94,7 +119,7 @@ export class CmsSite {
     const flags = {
       port: new URL(this.relay).port,
       baseUrl: this.relay,
-      origin: this.blog,
+      origin: origins[this.#addresses](this),
       tokenDelivery: 'cms',
       refreshTokens: 'bearer',
       providerTimeout: '60',
@@ -113,16 +138,13 @@ export class CmsSite {
       now,
     );
     this.#closeRelay = close;
-    this.#servings.push(
-      github,
-      await serve(listener, Number(new URL(this.relay).port)),
-      await serve(
-        (request, response) => {
-          this.#answer(request, response).catch(() => response.writeHead(404).end());
-        },
-        Number(new URL(this.blog).port),
-      ),
-    );
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      this.#answer(request, response).catch(() => response.writeHead(404).end());
+    };
+    this.#servings.push(github, await serve(listener, Number(new URL(this.relay).port)));
+    for (const address of [this.blog, this.otherBlog]) {
+      this.#servings.push(await serve(answer, Number(new URL(address).port)));
+    }
   }
 
   /** The admin page, its configuration, and the published files. */
@@ -179,10 +201,10 @@ export async function stayHere(context: BrowserContext): Promise<void> {
 }
 
 /** One site for the enclosing `describe`. It is reset before each test. */
-export function useCmsSite(cms: CmsName, backend: Backend = 'github'): () => CmsSite {
+export function useCmsSite(cms: CmsName, settings: CmsSettings): () => CmsSite {
   const site = startedOnce(
     'the blog',
-    () => CmsSite.start(cms, backend),
+    () => CmsSite.start(cms, settings),
     (one) => one.close(),
   );
   afterEach('correct what the test changed', () => site().forget());

@@ -123,15 +123,54 @@ describe('relays reach their shared memory', () => {
     await remove();
   });
 
-  it('in a Cluster', async () => {
-    // The default is 10,000 above its port: outgoing connections may use that while the server is away.
-    const clusterPort = `${await freePort()}`;
-    const server = await start('--cluster-enabled', 'yes', '--cluster-port', clusterPort);
-    await server.run(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
+  it('in a Cluster of three nodes, from any of them, with keys at each', async () => {
+    const nodes = [await startNode(), await startNode(), await startNode()];
+    await join(nodes);
+    const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`);
+    // Each one leads to the two others, as does a list in which the first is away.
+    for (const named of [...hosts, `127.0.0.1:${await freePort()},${hosts[2]}`]) {
+      const flags = { 'shared-memory': `redis+cluster://${named}` };
+      await expectShared(flags);
+      expect(await checked(flags)).to.match(/^ok: /);
+    }
+    // Chance says where the keys of a login are.
     await eventually(async () => {
-      const [info] = await server.run(['CLUSTER', 'INFO']);
-      expect(`${info}`).to.include('cluster_state:ok');
+      await expectShared({ 'shared-memory': `redis+cluster://${hosts[0]}` });
+      for (const node of nodes) expect(await node.content(), `${node.port}`).not.to.deep.equal([]);
     });
+    for (const node of nodes) {
+      const said = await checked({ 'shared-memory': node.address });
+      expect(said).to.match(/^problem: .*Cluster.* → .*redis\+cluster:/);
+    }
+  });
+
+  /** Starts a node that belongs to no Cluster yet. */
+  async function startNode(): Promise<MemoryServer> {
+    // The default is 10,000 above its port: outgoing connections may use that while the server is away.
+    return await start('--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`);
+  }
+
+  /** Makes the nodes one Cluster, with a part of the slots at each. */
+  async function join(nodes: readonly MemoryServer[]): Promise<void> {
+    const slots = 16_384;
+    for (const [index, node] of nodes.entries()) {
+      const [from, to] = [index, index + 1].map((part) => Math.floor((part * slots) / nodes.length));
+      await node.run(['CLUSTER', 'ADDSLOTSRANGE', `${from}`, `${Number(to) - 1}`]);
+      const [first] = nodes;
+      const [, bus] = /:\d+@(\d+)/.exec(`${(await first?.run(['CLUSTER', 'NODES']))?.[0]}`) ?? [];
+      if (node !== first) await node.run(['CLUSTER', 'MEET', '127.0.0.1', `${first?.port}`, `${bus}`]);
+    }
+    for (const node of nodes) {
+      await eventually(async () => {
+        const [info] = await node.run(['CLUSTER', 'INFO']);
+        expect(`${info}`).to.include('cluster_state:ok').and.include(`cluster_known_nodes:${nodes.length}`);
+      });
+    }
+  }
+
+  it('in a Cluster that is away for a while, as a user with few rights', async () => {
+    const server = await startNode();
+    await join([server]);
     const rights = [...(await manualRights()), '+cluster|slots'];
     await server.run(rights);
     const flags = {

@@ -7,7 +7,7 @@ import { isPossible, longestDays } from '../sealing/lifetimes.ts';
 import { createSeal } from '../sealing/sealed.ts';
 import type { ClientMetadata } from './read-metadata.ts';
 
-/** What codes and tokens are bound to in place of a client identifier, which may be long. */
+/** The hash of a client identifier, to which codes and tokens are bound. The identifier itself may be long. */
 export function hashClient(id: string): string {
   return hash('sha256', id, 'base64url');
 }
@@ -15,14 +15,14 @@ export function hashClient(id: string): string {
 const content = v.object({
   redirectUris: v.array(v.string()),
   name: v.optional(v.string()),
-  /** When the identifier expires, in seconds since 1970. */
+  /** Seconds since 1970. */
   endsAt: v.number(),
 });
 
 /**
- * Client identifiers that hold their client, sealed, so that nothing is stored: `<front end>.lr1_…`.
+ * Client identifiers of the form `<front end>.lr1_…`, which contain their client, sealed, so that nothing is stored.
  *
- * @param audience where the identifiers are good
+ * @param audience the relays that accept the identifiers
  */
 export function createClientIds(keys: KeyRing, frontEnd: string, audience: string, now: Clock) {
   const seal = createSeal('client', keys, content);
@@ -36,9 +36,10 @@ export function createClientIds(keys: KeyRing, frontEnd: string, audience: strin
       return prefix + seal.seal(held, frontEnd, audience);
     },
     /**
-     * The client that an identifier holds.
+     * Opens the client in an identifier.
      *
-     * @returns undefined if it is no such identifier, if it is altered, or made with other keys or for another audience
+     * @returns undefined if it is not such an identifier, is altered, or was made with other keys or for another
+     *   audience
      * @throws {RelayError} `client_expired`
      */
     openClient(id: string, evenIfExpired: boolean): ClientMetadata | undefined {

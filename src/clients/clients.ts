@@ -12,29 +12,28 @@ import { createClientIds } from './client-ids.ts';
 import type { DocumentRule, Documents } from './fetch-documents.ts';
 import type { Client, ClientMetadata } from './read-metadata.ts';
 
-/** The audience of identifiers that operators make offline: they are good at every relay that has the key. */
+/** The audience of identifiers that operators make offline, for every relay that has the key. */
 export const offlineAudience = 'offline';
 
-/** The clients that a front end lets in without an entry of their own. */
+/** The unregistered clients that a front end admits. */
 export interface ClientRules {
   readonly name: string;
-  /** Those of its apps and extensions. */
+  /** The origins of its apps and extensions. */
   readonly origins: readonly OriginPattern[];
-  /** The keys of the identifiers that its operator makes offline. */
+  /** The keys of identifiers that the operator makes offline. */
   readonly clientKeys: readonly [Secret, ...Secret[]] | undefined;
-  /** Which open clients it lets in: those that publish a document, or register themselves. Undefined: none. */
+  /** Which clients may come with a document, or register themselves. Undefined: none. */
   readonly clients:
     | {
         readonly documents: DocumentRule | undefined;
         readonly registration: boolean;
-        /** Schemes of apps that they may have, besides those with a dot and known ones. */
+        /** Schemes of apps that they may use, besides known ones and those with a dot. */
         readonly schemes?: readonly string[] | undefined;
         readonly days: number;
       }
     | undefined;
 }
 
-/** What the clients of a registration share with others. */
 interface Surroundings extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countFetch' | 'countRegistration'> {
   readonly issuer: string;
   readonly keys: KeyRing;
@@ -42,23 +41,23 @@ interface Surroundings extends Pick<AddressLimits, 'fetchCountKeyOf' | 'countFet
   readonly now: Clock;
 }
 
-/** A client, and the name of the front end that lets it in. */
+/** A client, and the name of the front end that admits it. */
 export interface FoundClient {
   readonly frontEnd: string;
   readonly client: Client;
 }
 
-/** The clients of a registration that have no entry of their own. */
+/** The unregistered clients of a registration. */
 export type Clients = ReturnType<typeof createClients>;
 
 export function createClients(
   rules: readonly ClientRules[],
   { issuer, keys, documents, fetchCountKeyOf, countFetch, countRegistration, now }: Surroundings,
 ) {
-  // At most one front end lets in open clients: config/checks/access.ts.
+  // At most one front end admits open clients: config/checks/access.ts.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
   const schemes = openFrontEnd?.clients?.schemes ?? [];
-  // This relay issues them to clients that register themselves.
+  // Identifiers that this relay issues to clients that register themselves.
   const ownIds = openFrontEnd?.clients?.registration
     ? createClientIds(keys, openFrontEnd.name, issuer, now)
     : undefined;
@@ -69,10 +68,9 @@ export function createClients(
   );
 
   /**
-   * The client that is sealed into an identifier: one that the operator made offline, or one that the client got when it
-   * registered itself.
+   * The client sealed into an identifier, made offline by the operator or by a registration.
    *
-   * @returns undefined if the identifier holds no client of this registration
+   * @returns undefined if the identifier contains no client of this registration
    * @throws {RelayError} `client_expired`
    */
   function heldBy(id: string, evenIfExpired = false): FoundClient | undefined {
@@ -86,13 +84,13 @@ export function createClients(
     return undefined;
   }
 
-  /** A client without the redirect URIs whose schemes such clients may not have, or not any more. */
+  /** Drops redirect URIs whose schemes are not allowed any more. */
   const withSchemes = <Of extends ClientMetadata>(client: Of): Of => ({
     ...client,
     redirectUris: client.redirectUris.filter((uri) => mayBeOfStranger(uri, schemes)),
   });
 
-  /** The URL of a client's document, if an identifier is one, and if the rules accept it. */
+  /** The URL of a client's document, if the identifier is one that the rules accept. */
   function documentAt(id: string): URL | undefined {
     const { documents: rule } = openFrontEnd?.clients ?? {};
     const url = rule && documentUrl(id);
@@ -102,24 +100,23 @@ export function createClients(
   }
 
   return {
-    /** Whether a request may come from any page, until its client is known. */
+    /** Whether a request may come from any page until its client is known. */
     areAnywhere: openFrontEnd !== undefined || offlineIds.length > 0,
     takesDocuments: openFrontEnd?.clients?.documents !== undefined,
     takesNewClients: ownIds !== undefined,
-    /** Schemes of apps that they may have, besides those with a dot and known ones. */
     schemes,
-    /** The origins of apps and extensions from which they may register. */
     origins: openFrontEnd?.origins ?? [],
     heldBy,
-    /** The front end that lets in the client of a document, if an identifier is its URL, and if the rules accept it. */
+    /** The front end that admits the client of a document. */
     frontEndOfDocument: (id: string): string | undefined => (documentAt(id) ? openFrontEnd?.name : undefined),
     /**
-     * The client of an identifier that holds it, or that is the URL of its document.
+     * Finds the client of an identifier, in it or in the document that it names.
      *
-     * @param expectQuestion throws unless a person can be asked: otherwise no document is fetched
-     * @returns undefined if the identifier is of no client of this registration
-     * @throws {RelayError} `client_expired`, `client_document_unreachable`, `client_document_invalid`, `rate_limited` or
-     *   `overloaded`
+     * @param expectQuestion throws unless a person can be asked. Otherwise, any page could make its visitors cause
+     *   fetches with images
+     * @returns undefined if the identifier is no client's of this registration
+     * @throws {RelayError} `client_expired`, `client_document_unreachable`, `client_document_invalid`, `rate_limited`
+     *   or `overloaded`
      */
     async find(id: string, request: IncomingMessage, expectQuestion: () => void): Promise<FoundClient | undefined> {
       const held = heldBy(id);
@@ -132,9 +129,9 @@ export function createClients(
       return { frontEnd: openFrontEnd.name, client: usable };
     },
     /**
-     * Registers a client: what it says is in the identifier that it gets, and nothing is stored.
+     * Registers a client. The identifier contains everything, so nothing is stored.
      *
-     * @returns its identifier
+     * @returns the identifier
      * @throws {RelayError} `client_metadata_invalid` or `rate_limited`
      * @see RFC 7591 §3
      */

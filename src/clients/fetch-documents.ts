@@ -9,23 +9,22 @@ import { createUpstreamClient } from '../upstream/client.ts';
 import { publicLookup, reachesPublicAddress } from '../upstream/public-addresses.ts';
 import { type Client, readClientName, readRedirectUris } from './read-metadata.ts';
 
-/** Seconds for which a document is kept, whatever its headers say. */
+/** Seconds. Documents are kept for no shorter and no longer time, whatever their headers say. */
 const shortestLife = 60;
 const longestLife = 3600;
 const mostKept = 256;
 const concurrentFetches = 32;
-/** Of one count key: the visitors of one address cannot take all places. */
+/** At most so many for one count key, so that visitors from one address cannot take all places. */
 const concurrentFetchesOfKey = 4;
 
 /** Which documents are accepted: of `hosts`, with their ports, or at exact `urls`. */
 export type DocumentRule = 'any' | { readonly hosts: readonly string[]; readonly urls: readonly string[] };
 
-/** The metadata documents of clients. */
 export type Documents = ReturnType<typeof createDocuments>;
 
 /**
- * Fetches documents, each within 3 seconds, and keeps them for a minute to an hour, as their headers say. Calls the hosts
- * directly, because only then the address of the connection is known.
+ * Fetches documents, each within 3 seconds, and keeps them for a minute to an hour, as their headers say. It uses no
+ * proxy, because it has to check the address of the connection.
  *
  * @param mayBeHere whether documents may be on this machine, for development
  */
@@ -40,7 +39,10 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
   const inFlight = new Map<string, number>();
   const join = createJoint<Client>();
 
-  /** Fetches a document, checks it, and keeps it. @throws {RelayError} `client_document_invalid`, or why the call failed */
+  /**
+   * Fetches a document, validates it, and keeps it. @throws {RelayError} `client_document_invalid`, or why the call
+   * failed
+   */
   async function fetchDocument(url: URL): Promise<Client> {
     const { href } = url;
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
@@ -77,9 +79,9 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
 
   return {
     /**
-     * The client of a document.
+     * Fetches the client of a document, unless it is kept.
      *
-     * @param countKey what `fetchCountKeyOf` gives
+     * @param countKey from `fetchCountKeyOf`
      * @param count counts a fetch, and may refuse it
      * @throws {RelayError} `client_document_unreachable` or `client_document_invalid`
      */
@@ -99,14 +101,14 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
   };
 }
 
-/** Throws the failure of a fetch as that of a client's document. */
+/** Turns the failure of a fetch into a failure of the client's document. */
 function failForClient(error: unknown): never {
   if (!(error instanceof RelayError) || error.code === 'overloaded') throw error;
   const isUnusable = error.code === 'provider_answer_unusable';
   throw new RelayError(isUnusable ? 'client_document_invalid' : 'client_document_unreachable');
 }
 
-/** The redirect URIs that the relay accepts, of all that a client lists for different servers. */
+/** The redirect URIs that the relay accepts. The others may be for other servers. */
 function usableUris(given: unknown): readonly string[] | undefined {
   const all = Array.isArray(given) ? given.slice(0, 100) : [];
   return readRedirectUris(all.filter((uri) => readRedirectUris([uri]) !== undefined).slice(0, 20));

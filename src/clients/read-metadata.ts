@@ -2,14 +2,16 @@ import * as v from 'valibot';
 import { mayBeOfStranger } from '../origins/app-schemes.ts';
 import { nativeRedirectUri } from '../origins/schemas.ts';
 
-/** A client that has no entry in the configuration. */
+/** An unregistered client. */
 export interface Client extends ClientMetadata {
   readonly id: string;
-  /** Who answers for it: `operator` made its identifier, `host` published its document, `itself`: only it does. */
+  /**
+   * The source of its metadata: the `operator`, who made its identifier; the `host` of its document; or only the client
+   * `itself`.
+   */
   readonly vouchedBy: 'operator' | 'host' | 'itself';
 }
 
-/** What a client says of itself. */
 export interface ClientMetadata {
   readonly redirectUris: readonly string[];
   readonly name?: string | undefined;
@@ -17,12 +19,12 @@ export interface ClientMetadata {
 
 const longestName = 40;
 const mostRedirectUris = 20;
-/** Controls, line ends, and characters that reorder or hide others. */
+/** Control characters, line ends, and characters that reorder or hide others. */
 const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
-/** Marks on one letter beyond what languages need: they would cover the lines above and below. */
+/** More marks on one letter than languages need, which would cover the lines above and below. */
 const piledMarks = /(\p{M}{3})\p{M}+/gu;
 
-/** Reads the redirect URIs of a client. @returns undefined if they are not 1 to 20 that native clients may have */
+/** Reads the redirect URIs of a client. @returns undefined unless they are 1 to 20 that native clients may have */
 export function readRedirectUris(given: unknown): readonly string[] | undefined {
   const uris = v.safeParse(redirectUris, given);
   return uris.success ? uris.output : undefined;
@@ -32,11 +34,11 @@ const redirectUris = v.pipe(v.array(nativeRedirectUri), v.minLength(1), v.maxLen
 const texts = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(mostRedirectUris));
 
 /**
- * Reads the redirect URIs of a client that registers itself. A client lists the ones of all its versions, so those that
- * it cannot have are left out.
+ * Reads the redirect URIs of a client that registers itself. Those that it may not have are left out, because a client
+ * lists the ones of all its versions.
  *
- * @param ownSchemes schemes of apps that such clients may have, besides those with a dot and known ones
- * @returns undefined if they are not 1 to 20 texts
+ * @param ownSchemes schemes of apps that are allowed besides known ones and those with a dot
+ * @returns undefined unless they are 1 to 20 texts
  */
 export function readRegistrableUris(given: unknown, ownSchemes: readonly string[]) {
   const listed = v.safeParse(texts, given);
@@ -47,13 +49,16 @@ export function readRegistrableUris(given: unknown, ownSchemes: readonly string[
   });
   return {
     redirectUris: read.flatMap(({ uri }) => uri ?? []),
-    /** The same, as the client has them. */
+    /** The same, in the client's spelling. */
     asGiven: read.flatMap(({ text, uri }) => (uri === undefined ? [] : [text])),
     leftOut: read.flatMap(({ text, uri }) => (uri === undefined ? [text] : [])),
   };
 }
 
-/** Reads the name of a client, as one short line for people. */
+/**
+ * Reads the name of a client as one short line for people. Characters that could cover or imitate other text are
+ * removed.
+ */
 export function readClientName(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { client_name: given } = metadata;
   if (typeof given !== 'string') return undefined;

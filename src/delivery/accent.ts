@@ -2,15 +2,15 @@ type Rgb = readonly [number, number, number];
 
 const black: Rgb = [0, 0, 0];
 const white: Rgb = [255, 255, 255];
-/** The backgrounds of the accent, in light and in dark. */
+/** The backgrounds, in light and in dark. */
 const grounds: readonly Rgb[] = [
   [255, 253, 248],
   [26, 33, 30],
 ];
-/** Of a text that everybody can read. @see WCAG 2.2, 1.4.3 */
+/** The least contrast of text. @see WCAG 2.2, 1.4.3 */
 const leastContrast = 4.5;
 
-/** CSS that gives buttons this colour, and links one of enough contrast that is as near to it as possible. */
+/** CSS with this colour for buttons, and for links the nearest colour with enough contrast. */
 export function accentStyle(colour: string): string {
   const given = rgbOf(colour);
   const ink = contrast(given, white) >= contrast(given, black) ? white : black;
@@ -23,7 +23,7 @@ export function accentStyle(colour: string): string {
   return `${light}\n@media (prefers-color-scheme: dark) { ${dark} }\n${button}\n`;
 }
 
-/** The colour, mixed with another one until it has enough contrast. */
+/** Mixes the colour with another one until it has enough contrast. */
 function readable(colour: Rgb, ground: Rgb, towards: Rgb): Rgb {
   for (let part = 0; part < 1; part += 0.05) {
     const mix = mixed(colour, towards, part);

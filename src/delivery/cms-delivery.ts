@@ -9,11 +9,11 @@ import { headingOfFailure } from './page-texts.ts';
 import { type Pages, setPageHeaders } from './pages.ts';
 
 /**
- * The delivery to Decap CMS and Sveltia CMS: exchanges the code, and answers with the page in their popup, which
- * hands the token or the failure over by `postMessage`.
+ * The delivery to Decap CMS and Sveltia CMS: exchanges the code, and answers with a page in their popup that hands over
+ * the token or the failure by `postMessage`.
  *
- * @param backend the `backend.name` of the CMS, which the messages carry
- * @param origins of its admin page: no other page gets the token or the failure. One with a `*` stands for several
+ * @param backend the `backend.name` of the CMS, which the messages contain
+ * @param origins of its admin page. No other page gets the token or the failure
  * @see https://decapcms.org/docs/external-oauth-clients/
  */
 export function cmsDelivery(backend: string, origins: readonly OriginPattern[], pages: Pages): Delivery {
@@ -24,7 +24,7 @@ export function cmsDelivery(backend: string, origins: readonly OriginPattern[], 
     patterns: origins.filter(hasStar).map(expressionOf),
   };
 
-  /** The page in the popup. It hands the result of a login over to the CMS, and tells people if it cannot. */
+  /** The page in the popup. If it cannot hand the result over, it tells the person. */
   function page(ctx: Context, content: object, failure?: RelayError): string {
     const outcome = failure ? 'error' : 'success';
     const result = `authorization:${backend}:${outcome}:${asciiJson(content)}`;
@@ -49,10 +49,11 @@ ${failure && pages.whomToAsk}
   return {
     takes: 'token',
     succeed(ctx, granted) {
-      // A refresh token of the provider stays in the relay.
+      // The provider's refresh token stays in the relay.
       const given = granted.token.refreshToken ? granted.forFrontEnd() : granted.token;
       const { accessToken: token, refreshToken } = given;
-      // Only the messages hand out the token, but pages of all front ends of the registration may read answers here.
+      // Only the messages may hand out the token: otherwise, pages of other front ends at this registration could read
+      // it here.
       forbidReading(ctx);
       ctx.body = page(ctx, { token, refreshToken, provider: backend });
     },
@@ -66,10 +67,7 @@ ${failure && pages.whomToAsk}
   };
 }
 
-/**
- * JSON that is safe inside a script element, and that a regular expression without the flag `s` matches to its
- * end: Decap CMS reads the result with `(.+)$`.
- */
+/** JSON that is safe inside a script element, and free of line ends: Decap CMS reads the result with `(.+)$`. */
 function asciiJson(value: object): string {
   return JSON.stringify(value).replaceAll(
     /[^\x20-\x25\x27-\x3b\x3d\x3f-\x7e]/g,
@@ -78,10 +76,10 @@ function asciiJson(value: object): string {
 }
 
 /**
- * The handshake of Decap CMS and Sveltia CMS. It posts a greeting, which holds no secret, to each address of the CMS, or to
- * any page if the addresses have a `*`. Once a page at a right address has repeated the greeting, that page alone gets the
- * result: another page may have taken its place in the window meanwhile. Sveltia CMS takes any other message for the result,
- * so a page hears the greeting once.
+ * The handshake of Decap CMS and Sveltia CMS. It posts a greeting without a secret to each address of the CMS, or to
+ * any page if the addresses contain a `*`. A page at a right address repeats the greeting, and only that page gets the
+ * result, because another page may have replaced it in the window meanwhile. The greeting is posted once, because
+ * Sveltia CMS takes any further message for the result.
  */
 const script = `
 (() => {

@@ -6,35 +6,35 @@ import { type Content, html, type Markup } from './html.ts';
 import type { Label } from './page-texts.ts';
 import type { Pages } from './pages.ts';
 
-/** What a person is asked, in the consent to the login of a client. */
+/** The question to a person about the login of a client. */
 export interface Question {
   readonly asker: Asker;
   readonly redirectUri: string;
-  /** The resource that the login is for. Undefined: the API of the provider. */
+  /** Undefined if the login is for the API of the provider. */
   readonly resource?: string | undefined;
-  /** What is asked for at the API of the provider. Undefined: the provider decides. */
+  /** The scope at the API of the provider. Undefined if the provider decides. */
   readonly scope?: string | undefined;
-  /** Whether the client gets at the API of the provider, itself or through the resource. */
+  /** Whether the client can act at the API of the provider, itself or through the resource. */
   readonly usesProvider: boolean;
-  /** What resource and client learn of the person besides id and name, if the login is for a resource. */
+  /** What the resource and the client learn about the person besides id and name. */
   readonly learns?: readonly ('email' | 'groups')[] | undefined;
   readonly provider: string;
-  /** Where the answer is sent to. */
+  /** The address of the form. */
   readonly action: string;
-  /** Proves that the answer is of this page. */
+  /** Proves that this page sent the answer. */
   readonly token: string;
 }
 
 /**
- * Guards *Continue* against presses that are not meant, or meant for something else than the question.
+ * Guards *Continue* against clicks that the person did not mean, or meant for something else.
  *
- * Clickjacking: another site can show a window over this page and close it as the user clicks. So *Continue* works only
- * after a second in which the page was neither uncovered nor resized, and after a sign of attention: a pointer moved, or a
- * key was pressed. A finger moves no pointer, so its press counts itself. A press that began too early restarts the
- * second, and does not count however long it is held.
+ * Clickjacking: another site can place a window over this page and close it as the user clicks. So *Continue* works
+ * only after one undisturbed second and a sign of attention: the pointer moved, or a key was pressed. A finger moves no
+ * pointer, so its press is a sign itself. A press that starts earlier is ignored, however long it is held, and restarts
+ * the second.
  *
  * A question out of view: another site can open this page in a window of a few lines, scrolled to the buttons by a text
- * fragment or by Tab. So every line of the question must have been in view for a second. Otherwise a press scrolls to
+ * fragment or by Tab. So every line of the question must have been in view for a second. Otherwise, a press scrolls to
  * the first line that was not, and moves the focus there, so that the next Enter presses nothing. The lines need not be
  * in view together, because no small or magnified window could hold them.
  */
@@ -147,17 +147,17 @@ const script = `
 })();
 `;
 
-/** The Content-Security-Policy of both pages. Only the first one has the script. */
+/** The Content-Security-Policy of both pages. Only the first has the script. */
 export function consentPolicy(pages: Pages): string {
   return pages.policy({ script, sendsForms: true });
 }
 
-/** Who asks. A client with a document has proved its host, by the certificate. Anybody can choose a name. */
+/** What a client says about itself. Its host is proved if it has a document; anybody can choose a name. */
 export function askerOf({ id, vouchedBy, name }: Client): Asker {
   return { host: vouchedBy === 'host' ? new URL(id).host : undefined, name };
 }
 
-/** The page that asks a person whether a client that nobody registered may log in. */
+/** The page that asks a person whether an unregistered client may log in. */
 export function consentPage(pages: Pages, question: Question): string {
   const { text } = pages;
   const { action, token } = question;
@@ -171,8 +171,8 @@ ${answers(pages, action, token)}
 }
 
 /**
- * The number that a person types whose browser runs no scripts. Other pages cannot know it, because they have no token.
- * Each part of the question has a digit, the first one those that are missing to four.
+ * The number that a person types if the browser runs no scripts. Other sites cannot compute it, because they do not
+ * have the token. Each part of the question has a digit; the first part has those that are missing to four.
  */
 export function numberFor(question: Question): string {
   return digitsFor(question).join('');
@@ -187,11 +187,11 @@ function digitsFor(question: Question): readonly string[] {
 }
 
 /**
- * The page that asks once more, if the browser runs no scripts. Another site can switch them off, by the sandbox of a
- * frame that opens this window. So presses alone do not answer.
+ * The page that asks once more if the browser runs no scripts. Another site can switch them off, by the sandbox of a
+ * frame that opens this window, so a click alone does not count there.
  *
- * The number to type is not in one place: each part of the question has a digit beside it. So however small the window
- * is, and wherever a text fragment has scrolled it, who knows the number has had every part in view.
+ * Each part of the question has one digit of the number beside it. So in any window, however small and wherever a text
+ * fragment scrolled it, a person who knows the number has seen every part.
  */
 export function confirmationPage(pages: Pages, question: Question): string {
   const { text } = pages;
@@ -234,7 +234,7 @@ function row(label: Markup, value: Content): Markup {
   return html`<div data-asked tabindex="-1"><dt>${label}<dd>${value}</div>`;
 }
 
-/** An item of a list: a text of the relay, a word, or a word that a text explains. */
+/** An item of a list: a text of the relay, a word, or a word with its explanation. */
 type Item = { readonly label?: Label | undefined; readonly word?: string };
 
 function labelled({ text }: Pages, { label, word }: Item): Content {
@@ -257,7 +257,7 @@ function requested({ resource, scope, usesProvider, learns = [] }: Omit<Question
   return lists;
 }
 
-/** What scopes mean that have one meaning at every provider that knows them. */
+/** The scopes that mean the same at every provider that knows them. */
 const meanings: ReadonlyMap<string, Label> = new Map([
   ['openid', 'scope_identity'],
   ['identify', 'scope_profile'],
@@ -278,7 +278,7 @@ const meanings: ReadonlyMap<string, Label> = new Map([
   ['public_repo', 'scope_public'],
 ]);
 
-/** The form with the two answers. @param before what the person has to fill in first */
+/** The form with both answers. @param before what the person has to fill in first */
 function answers({ text }: Pages, action: string, token: string, before?: Markup): Markup {
   return html`<form method="post" action="${action}">
 <input type="hidden" name="consent" value="${token}">
@@ -300,7 +300,7 @@ function destinationOf({ text }: Pages, redirectUri: string): Content {
 
 const longestHost = 60;
 
-/** A host whose owner stands out: `accounts.google.com.evil.example` is somebody's at evil.example. */
+/** Emphasizes the owner's part of a host: in `accounts.google.com.evil.example`, that is evil.example. */
 function hostOf(host: string): Content {
   const { hostname } = new URL(`https://${host}`);
   const start = hostname.length - ownedPartOf(hostname).length;

@@ -10,39 +10,35 @@ import type { CodeGrant } from '../oauth/token-request.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { SessionLogin, Sessions } from '../session/sessions.ts';
 
-/** How one login reaches its front end once it has ended: with its token, or with a code that is not spent yet. */
+/** How a finished login reaches its front end: with its token, or with an unspent code. */
 export type Delivery = Delivers<'token', GrantedToken> | Delivers<'code', GrantedCode>;
 
 interface Delivers<Takes, Granted> {
   readonly takes: Takes;
-  /** Answers the callback of a login that the provider has granted. */
+  /** Answers the callback of a successful login. */
   succeed(ctx: Context, granted: Granted): void;
-  /** Answers a start or a callback that failed. */
+  /** Answers a failed start or callback. */
   readonly fail: AnswerFailure;
 }
 
 interface GrantedToken {
   readonly token: TokenResponse;
-  /** The audience of the registration that has issued it. */
+  /** The audience of the registration that issued it. */
   readonly audience: string;
-  /** Gives the token for the front end itself: its refresh token, if it gets one, is one of the relay. */
+  /** Gets the token for the front end, whose refresh token, if it gets one, is the relay's own. */
   forFrontEnd(): TokenResponse;
 }
 
-/** A code of the provider, which works once. */
 interface GrantedCode extends CodeGrant {
-  /** What the ID token must have in `nonce`, if it says who the person is. */
+  /** The nonce of the ID token, if that says who the person is. */
   readonly nonce: string | undefined;
-  /** The client's address, if it is known. */
+  /** The client address, if it is known. */
   readonly address: string | undefined;
-  /** Parameters of the callback that the front end gets besides its tokens. */
   readonly extraFields: ExtraFields | undefined;
 }
 
-/** Where a login is redirected to. */
 export interface Target {
   readonly url: string;
-  /** The part of the URL that carries the parameters. */
   readonly part: 'query' | 'fragment';
   /** Parameters of every answer, such as the front end's own `state`. */
   readonly parameters: Parameters;
@@ -62,8 +58,8 @@ export function accessTokenDelivery(target: Target, fail: AnswerFailure): Delive
 }
 
 /**
- * The delivery of an OAuth request: redirects to the front end with a code of the relay. This code
- * contains the provider's code, which is exchanged when the front end redeems the relay's code.
+ * The delivery of an OAuth request: redirects to the front end with a code of the relay. It contains the provider's
+ * code, which is exchanged when the front end redeems the relay's code.
  *
  * @param issuer the relay's name in `iss`
  * @param state the front end's own `state`
@@ -80,7 +76,8 @@ export function codeDelivery(
   return {
     takes: 'code',
     succeed(ctx, { code: providerCode, codeVerifier, nonce, address, extraFields }) {
-      // Any page can redeem the code of a client without an entry of its own, from the addresses of its visitors.
+      // Charge the address of the login, not of the redemption: any page could make its visitors redeem the code of an
+      // unregistered client, and use up their limits.
       const ofClient = client === undefined ? {} : { address };
       const content = { ...request, ...ofClient, providerCode, codeVerifier, nonce, extraFields };
       redirect(ctx, addressAt(target, { code: codes.issue(content, frontEndAudience) }));
@@ -90,10 +87,10 @@ export function codeDelivery(
 }
 
 /**
- * The delivery of a front end that holds no token: exchanges the code, seals the tokens into the front end's
- * cookie, and redirects to its page.
+ * The delivery to a page that must not see tokens: exchanges the code, seals the tokens into a cookie, and redirects to
+ * the page.
  *
- * @param login whose session it is, besides the audience of its registration
+ * @param login whose session it is, apart from the audience of its registration
  * @param page inside the front end's origin
  * @see RFC 10017 §6.1
  */
@@ -113,7 +110,6 @@ export function sessionDelivery(
   };
 }
 
-/** Redirects failures with `error`, `error_description` and `request_id`. */
 export function failureRedirect(target: Target, errorOf: (failure: RelayError) => string): AnswerFailure {
   return (ctx, failure) => {
     const parameters = { error: errorOf(failure), error_description: failure.detail };
@@ -121,11 +117,11 @@ export function failureRedirect(target: Target, errorOf: (failure: RelayError) =
   };
 }
 
-/** The address of a target, with more parameters. Undefined parameters are left out. */
+/** The address of a target, with more parameters. Undefined ones are left out. */
 export function addressAt({ url, part, parameters }: Target, more: Parameters): string {
   const all = Object.entries({ ...more, ...parameters });
   const given = all.flatMap(([name, value]) => optional(name, value));
   const address = part === 'query' ? withParameters(url, given) : `${url}#${new URLSearchParams(given)}`;
-  // Pages that decode with decodeURIComponent would read "+" as a plus sign.
+  // Pages that use decodeURIComponent would read "+" as a plus sign.
   return url + address.slice(url.length).replaceAll('+', '%20');
 }

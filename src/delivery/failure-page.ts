@@ -10,9 +10,9 @@ import { html, type Markup } from './html.ts';
 import { headingOfFailure } from './page-texts.ts';
 import { type Pages, setPageHeaders } from './pages.ts';
 
-/** The addresses that the failure page links to, and how it looks. */
+/** The links of the failure page, and its look. */
 interface Targets {
-  /** The public address that starts the front end's login, if a link can start it. */
+  /** The address that starts the front end's login, if a link can do so. */
   readonly loginUrl: string | undefined;
   readonly origin: string | undefined;
   readonly peekLogin: PeekLogin;
@@ -20,7 +20,7 @@ interface Targets {
   readonly pages: Pages;
 }
 
-/** Failures that last until an operator or a developer has repaired them, so that no button offers a login. */
+/** Failures that only an operator or developer can repair, so the page offers no new login. */
 const lasting: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'not_found',
   'page_unknown',
@@ -39,8 +39,8 @@ const lasting: ReadonlySet<FailureCode> = new Set<FailureCode>([
 ]);
 
 /**
- * Answers failures with a page for people, and with JSON for programs. People are the navigations that
- * accept HTML, except on the routes that programs call: the user lookup and health.
+ * Answers failures with a page for people, and with JSON for programs. People send navigations that accept HTML, except
+ * at the user lookup and health, which programs call.
  */
 export function failurePage(targets: Targets): AnswerFailure {
   const { pages } = targets;
@@ -67,7 +67,6 @@ ${pages.whomToAsk}
   };
 }
 
-/** A link to the page of a front end, if it has one. */
 export function linkBack(
   { frontendUrl, pages }: Pick<Targets, 'frontendUrl' | 'pages'>,
   words: 'back_to' | 'home_go',
@@ -77,20 +76,20 @@ export function linkBack(
   return html`<a href="${frontendUrl}">${pages.text(words, { site })}</a>`;
 }
 
-/** Whether people open addresses with this action. Without one, the relay has no such address: it may be misspelt. */
+/** Whether people open addresses with this action. They may also have misspelt an address that does not exist. */
 function isOfPeople(action: Action | undefined): boolean {
   return action === undefined || ['home', 'start', 'callback', 'consent'].includes(action);
 }
 
-/** Whether a person will see the answer. Tells caches that the answer depends on it. */
+/** Whether a person will see the answer. Marks the answer for caches as depending on it. */
 function isShownToPerson(ctx: Context): boolean {
   ctx.vary('Accept, Sec-Fetch-Mode');
   return isNavigation(ctx);
 }
 
 /**
- * Whether a browser opens this address as a page. Browsers send no `Sec-Fetch-Mode` over plain http beyond this
- * machine; there, `Accept` has to do.
+ * Whether a browser opens this address as a page. Over plain http beyond this machine, browsers send no
+ * `Sec-Fetch-Mode`, so `Accept` has to do.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */
@@ -100,13 +99,11 @@ export function isNavigation(ctx: Context): boolean {
 }
 
 /**
- * The address that starts the login of a failed request again, with the front end's own state, or the page that a
- * session returns to, if the request carries one. A front end that compares its state ignores a login that comes back
- * without it. A person who may not log in is to choose another account.
+ * The address that starts the failed login again. It keeps `state` or the page to return to, because a front end that
+ * checks its state would ignore the new login. Neither is verified, and need not be: an attacker can put anything into
+ * an ordinary start link. A person who was refused gets to choose another account.
  *
- * This may not be the browser of the failed login. That gains nothing: any link to a start may carry the same.
- *
- * @returns undefined if no link can start the login again. An OAuth login needs a new challenge of the front end
+ * @returns undefined if no link can start the login. An OAuth login needs a new challenge of the front end
  */
 function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, origin, peekLogin }: Targets): string | undefined {
   const { action } = ctx.state;
@@ -124,7 +121,7 @@ function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, origin, peek
   return parameters.length === 0 ? loginUrl : withParameters(loginUrl, parameters);
 }
 
-/** What a start asks for, without parameters that cannot be used: these would fail again. */
+/** The request in a start, without parameters that cannot be used, because these would fail again. */
 function requestOfStart(query: Query, origin: string | undefined): FrontEndRequest {
   return {
     state: unlessFailed(() => readFrontEndState(query)),

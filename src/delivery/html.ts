@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import { securityHeaders } from '../http/response-headers.ts';
 
-/** Text that is already HTML; everything else is escaped by {@link html}. */
 export interface Markup {
   readonly markup: string;
 }
 
-/** What a page may contain. Of a list, each item is on a line of its own; undefined is nothing. */
+/** The content of a page. Each item of a list is on a line of its own. */
 export type Content = string | Markup | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -33,7 +32,7 @@ function markupOf(content: Content): string {
   return 'markup' in content ? content.markup : content.map(markupOf).join('\n');
 }
 
-/** Colours, texts and the sheet of the relay's pages and the demo's front end. */
+/** Colours, texts and style sheet of the relay's pages and the demo. */
 export const commonStyle = `
 :root { color-scheme: light dark; --ground: #f3f0e8; --sheet: #fffdf8; --ink: #1c2420; --soft: #58625b; --line: #ddd7c8; --accent: #0f6b55; --strong: #0b5544; --on-accent: #fff; --serif: ui-serif, 'Iowan Old Style', Palatino, Georgia, serif }
 @media (prefers-color-scheme: dark) {
@@ -48,7 +47,6 @@ a { color: var(--accent); text-underline-offset: 0.2em }
 @media (min-width: 40rem) { body { padding-top: clamp(1.5rem, 10svh, 8rem) } }
 `;
 
-/** The sheet of {@link htmlPage}. */
 export const pageStyle = `${commonStyle}
 body { display: grid; align-content: start; justify-items: center }
 main { width: min(100%, 28rem) }
@@ -82,13 +80,13 @@ small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1
 `;
 
 /**
- * The Content-Security-Policy of a page of {@link htmlPage}.
+ * The Content-Security-Policy of an {@link htmlPage}.
  *
  * @param allowed.sheet the only style sheet
- * @param allowed.script the only script that may run
- * @param allowed.hasImages whether the page holds images, as `data:` URLs. A script in one does not run
- * @param allowed.sendsForms whether the page has a form. Browsers apply `form-action` to the redirects that follow, and
- *   nobody knows where the provider redirects to
+ * @param allowed.script the only script
+ * @param allowed.hasImages whether images are allowed, as `data:` URLs. A script in one does not run
+ * @param allowed.sendsForms whether the page has a form. `form-action` cannot be used with it: browsers apply that to
+ *   the redirects that follow, and where the provider redirects to is not known
  */
 export function pagePolicy({
   sheet = pageStyle,
@@ -116,7 +114,7 @@ function hashSource(text: string): string {
   return `'sha256-${hash('sha256', text, 'base64')}'`;
 }
 
-/** A page for people, in the style of all pages. @param parts.scripts elements after the content */
+/** A page for people. @param parts.scripts elements after the content */
 export function htmlPage(
   title: Content,
   main: Markup,
@@ -124,7 +122,6 @@ export function htmlPage(
     readonly scripts?: Markup | undefined;
     readonly sheet?: string;
     readonly lang?: string;
-    /** Above the content. */
     readonly header?: Markup | undefined;
   } = {},
 ): string {

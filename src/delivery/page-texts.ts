@@ -1,6 +1,6 @@
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 
-/** What the relay's pages say besides the failures themselves. A word in braces is filled in. */
+/** What the relay's pages say besides failures. Words in braces are filled in. */
 const labels = {
   heading_failed: 'Login failed',
   heading_access_denied: 'Login cancelled',
@@ -66,7 +66,7 @@ const labels = {
   scope_public: 'reading and changing your public repositories',
 } as const;
 
-/** The failures that people can do something about, or wait for. The details of all others are for developers. */
+/** The failures that people can resolve or wait for. Details of all others are for developers. */
 const ofPeople = [
   'code_missing',
   'query_missing',
@@ -116,7 +116,7 @@ const ofPeople = [
   'internal_error',
 ] as const satisfies readonly FailureCode[];
 
-/** The keys of a failure's texts. The second one is for the failure once the login's code may be spent. */
+/** The keys of a failure's texts. The second is for a failure after which the login's code may be spent. */
 const keysOf = (code: FailureCode) => [code, `${code}_spent`] as const;
 
 const failures = ofPeople.flatMap((code) => {
@@ -127,28 +127,25 @@ const failures = ofPeople.flatMap((code) => {
   return [[key, detail], ...(spent === detail ? [] : [[keyOnceSpent, spent]])];
 });
 
-/** Every text of the relay's pages, by its key. */
 export const pageTexts: Readonly<Record<string, string>> = {
   ...labels,
   ...Object.fromEntries(failures),
 };
 
-/** The key of a text that is no failure's. */
+/** The key of a text that does not describe a failure. */
 export type Label = keyof typeof labels;
 
-/** The words in braces of a text, in order. */
 export function placeholdersOf(text: string): readonly string[] {
   return [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).toSorted();
 }
 
-/** The key of the text for a failure. Undefined: its detail is for developers. */
+/** The key of the text for a failure. Undefined if its detail is for developers. */
 export function keyOfFailure({ code, detail }: RelayError): string | undefined {
   const [key, keyOnceSpent] = keysOf(code);
   if (pageTexts[keyOnceSpent] === detail) return keyOnceSpent;
   return key in pageTexts ? key : undefined;
 }
 
-/** The heading of a failure. */
 export function headingOfFailure(code: FailureCode): Label {
   const key = `heading_${code}`;
   return isLabel(key) ? key : 'heading_failed';

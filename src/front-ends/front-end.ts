@@ -26,63 +26,64 @@ import type { Sessions } from '../session/sessions.ts';
 import type { MachineCredentials } from './machine.ts';
 
 export interface FrontEndSettings {
-  /** Its `client_id` towards the relay. */
+  /** The `client_id` at the relay. */
   readonly name: string;
   /** Whether its clients are pages, programs of people, or one program without a person. */
   readonly kind: 'page' | 'native' | 'machine';
-  /** What a machine proves who it is by. Undefined: it is none. */
+  /** The credentials of a machine. */
   readonly credentials?: MachineCredentials | undefined;
-  /** What `hashClient` gives of the client that this is, if that has no entry of its own. */
+  /** The `hashClient` of the unregistered client that this front end stands for. */
   readonly client?: string;
-  /** Whether people are asked before it logs in, because nobody registered it. */
+  /** Set if people are asked before each login, because the client is unregistered. */
   readonly asksPeople?: boolean;
-  /** Undefined: it has no page of its own, or is a CMS at several addresses. */
+  /** Undefined for a program, and for a CMS at several addresses. */
   readonly origin: OriginPattern | undefined;
-  /** All origins of its pages. Those of a native front end are of its apps and extensions. */
+  /** All origins of its pages. For a native front end, those of its apps and extensions. */
   readonly origins: readonly OriginPattern[];
-  /** The page of a front end that has only one origin. Others take OAuth logins only. */
+  /** The page of a front end with one origin. Others only accept OAuth logins. */
   readonly frontendUrl: string | undefined;
   /** The pages that an OAuth request may name. The first one is the default. */
   readonly redirectUris: readonly RedirectUri[];
-  /** The scope of its logins, which an OAuth request can narrow. Undefined: the registration's. */
+  /** The scope of its logins, which an OAuth request can narrow. Undefined for that of the registration. */
   readonly scope: string | undefined;
-  /** Who may log in here, of those who may log in at the registration. Undefined: all. */
+  /** Which people of the registration may log in here. Undefined: all. */
   readonly allow: Allow | undefined;
   /** What its logins at the registration are for. Empty: the provider's API. */
   readonly resources: readonly Resource[];
-  /** How it gets its tokens. Those of `session` get none. */
+  /** How it gets tokens. With `session`, it gets none. */
   readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
-  /** Undefined: it gets no refresh tokens. */
+  /** Undefined if it gets no refresh tokens. */
   readonly refreshPolicy: RefreshPolicy | undefined;
 }
 
-/** What the front ends of one registration share. */
 export interface FrontEndContext {
   readonly registration: string;
-  /** The relay's name in `iss`, which is also the public address of starts. */
+  /** The relay's name in `iss`, which is also the address of starts. */
   readonly issuer: string;
-  /** Gives the audience of the registration, or throws a `RelayError` if no provider is known. */
+  /** The audience of the registration. Throws a `RelayError` if no provider is known. */
   readonly audience: () => string;
   readonly peekLogin: PeekLogin;
   readonly codes: Codes;
-  /** Undefined if no front end has sessions. */
   readonly sessions: Sessions | undefined;
-  /** The name of the provider's backend in the configuration of a CMS. Undefined: no CMS can use it. */
+  /** The backend's name in the configuration of a CMS. Undefined if no CMS supports this provider. */
   readonly cmsBackend: string | undefined;
   readonly isOnlyOne: boolean;
-  /** True if flags alone describe the registration, so that the contract holds. */
+  /** Whether flags alone describe the registration, so that the contract applies. */
   readonly isByFlags: boolean;
   readonly pages: Pages;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Words of a scope that one line of the log may have. */
+/** The log line shows this many words of a scope. */
 const mostLogged = 20;
 /** @see RFC 6749 §3.3 */
 const isScopeWord = (word: string) => /^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/.test(word);
 
-/** What the codes, refresh tokens and sessions of a front end are bound to: also its origins, which others may get. */
+/**
+ * What codes, refresh tokens and sessions of a front end are bound to. It includes the origins, because others may
+ * acquire a domain later.
+ */
 export function audienceOfFrontEnd({ name, kind, origins, client }: Audience) {
   const pages = kind === 'page' ? origins.join(' ') : '';
   return client === undefined ? `${name} ${pages}` : `${name} client ${client}`;
@@ -90,23 +91,21 @@ export function audienceOfFrontEnd({ name, kind, origins, client }: Audience) {
 
 type Audience = Pick<FrontEndSettings, 'name' | 'kind' | 'origins' | 'client'>;
 
-/** A page or app that logs its users in at one registration. */
+/** A page or program that logs its users in at one registration. */
 export interface FrontEnd extends ReturnType<typeof assembleFrontEnd> {
   /**
-   * The front end for one of its clients that have no entry of their own.
+   * The front end as one of its unregistered clients sees it.
    *
-   * @param client what `hashClient` gives
-   * @param keyRequired whether its refresh tokens are bound to a key, whatever others get
+   * @param client its `hashClient`
+   * @param keyRequired whether its refresh tokens must be bound to a key
    */
   forClient(client: string, redirectUris: readonly RedirectUri[], keyRequired: boolean): FrontEnd;
 }
 
-/** Creates a front end. Those for its clients share its settings, and report its scope with it. */
+/** Creates a front end. Those of its clients share its settings and its warnings. */
 export function createFrontEnd(settings: FrontEndSettings, context: FrontEndContext): FrontEnd {
   const reports = {
-    /** Warns once of what the provider grants beyond the scope. */
     reportScope: scopeReport(settings, context),
-    /** Warns once of each listed field that a provider does not give. */
     reportMissingFields: missingFieldsReport(settings, context),
   };
   const create = (own: FrontEndSettings): FrontEnd => ({
@@ -114,7 +113,7 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
     forClient(client, redirectUris, keyRequired) {
       const { refreshPolicy: policy } = own;
       const refreshPolicy = policy && keyRequired ? { ...policy, mode: 'bound' as const } : policy;
-      // A client has its own redirect URIs, not the page of its front end.
+      // A client has redirect URIs of its own, and not the front end's page.
       const origins = own.kind === 'native' ? own.origins : [];
       const noPage = { origin: undefined, origins, frontendUrl: undefined };
       const asksPeople = !keyRequired;
@@ -137,13 +136,13 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
   const answerInPlace = failurePage({
     origin,
     frontendUrl: url,
-    // A link starts a login without PKCE, and outside the popup of a CMS.
+    // A link cannot start a login with PKCE, or in the popup of a CMS.
     loginUrl: isCms || needsPkce ? undefined : start,
     peekLogin,
     pages,
   });
 
-  /** The delivery of a login that must not reach the front end: it fails in place, before a code is exchanged. */
+  /** The delivery of a login that must not reach the front end. It fails before a code is exchanged. */
   function inPlace(why: FailureCode): Delivery {
     const succeed = () => {
       throw new RelayError(why);
@@ -152,7 +151,7 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
   }
 
   function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
-    // The configuration may have changed since the login was started.
+    // The configuration may have changed since the login started.
     if (!takesOAuth) return inPlace('client_unauthorized');
     const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
     if (!isRegistered) return inPlace('redirect_uri_unknown');
@@ -170,7 +169,7 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     const { sessions } = context;
     if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
     const login = { registration, frontEnd: name };
-    // The front end may have another origin since the login was started.
+    // The front end may have got another origin since the login started.
     const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
     return sessionDelivery(sessions, login, page, fail);
   }

@@ -178,30 +178,24 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     ...settings,
     audience,
     origins,
-    /** Whether requests with this `Origin` are its own. Those of programs have none. */
+    /** Whether an `Origin` belongs to its pages. Programs send none. */
     hasOrigin: matchesAny(origins),
-    /** Whether it may start logins with OAuth requests. */
     takesOAuth,
     /**
-     * Whether its logins ask the provider for a refresh token, if they are OAuth requests or have a session. A session
-     * never gives its refresh token to the page, whatever pages get.
+     * Whether its OAuth logins and sessions ask the provider for a refresh token. With a session, the page never gets
+     * it.
      */
     asksForRefresh: settings.refreshPolicy !== undefined || tokenDelivery === 'session',
-    /** The name of the backend in the configuration of its CMS, if it is a CMS. */
     cmsBackend,
-    /** Which answers of the token endpoint may hold a token if a login ends at the callback. */
+    /** Which answers of the token endpoint count if the callback exchanges the code. */
     answerRule:
       context.isByFlags && (tokenDelivery === 'query' || tokenDelivery === 'fragment') ? contractAnswer : anyAnswer,
-    /** Answers a failure that must not reach the front end itself: with a page for people, with JSON for programs. */
+    /** Answers a failure that must not reach the front end: with a page for people, with JSON for programs. */
     answerInPlace,
-    /** Answers failures at its registration if no front end is known. Only people see the popup of a CMS. */
+    /** Answers failures before the front end is known. Only people see the popup of a CMS. */
     answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
     ...reports,
-    /**
-     * How a login reaches the front end.
-     *
-     * @param request what the login was started with; undefined if that is not known
-     */
+    /** How a login reaches the front end. @param request the request of the start; undefined if it is not known */
     deliveryOf(request: FrontEndRequest = {}): Delivery {
       const { oauth, state } = request;
       return oauth === undefined ? plainDelivery(request) : oauthDelivery(oauth, state);
@@ -215,8 +209,8 @@ interface Reports {
 }
 
 /**
- * Warns once of each field that the operator has listed, if a login has none that can be handed over. The value is not
- * named: it may be a secret.
+ * Warns once about each listed field that a login does not have. The value is left out of the log, because it may be a
+ * secret.
  *
  * @returns takes the listed names, and the fields that were found
  */
@@ -233,7 +227,7 @@ function missingFieldsReport({ name }: FrontEndSettings, { registration, logger 
 }
 
 /**
- * Warns once of what the provider grants beyond the front end's scope.
+ * Warns once if the provider grants more than the front end's scope.
  *
  * @returns takes the granted scope, if the provider says it, and the registration's
  */

@@ -16,36 +16,37 @@ import { namesInPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { FrontEnd } from './front-end.ts';
 
-/** A registration with all that its routes need. */
+/** A registration with everything that its endpoints need. */
 export interface Served {
   readonly registration: RegistrationSource;
   readonly frontEnds: FrontEnds;
   readonly grants: Grants;
   readonly peekLogin: PeekLogin;
-  /** The doors of its resources. */
   readonly doors: readonly Door[];
   readonly limits: Pick<AddressLimits, 'countWrongSecret'>;
-  /** Ask people before clients log in that nobody registered. */
+  /** The question to people before an unregistered client logs in. */
   readonly questions: LoginProtection;
-  /** The relay's name in `iss`, and the public address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */
+  /** The relay's name in `iss`, and the address of its endpoints. @see RFC 8414 §2, RFC 9207 §2 */
   readonly issuer: string;
   readonly now: Clock;
   readonly pages: Pages;
 }
 
-/** A front end at a registration with its present provider: where a person logs in. */
+/** A front end at a registration whose provider is known. */
 export interface Place extends Omit<Served, 'registration'> {
   readonly registration: Registration;
   readonly frontEnd: FrontEnd;
 }
 
-/** The front ends that may use one registration, and which of them a request is of. */
 export type FrontEnds = ReturnType<typeof createFrontEnds>;
 
-/** @param all as configured, in order. @param clients those that have no entry of their own */
+/**
+ * Finds the front end of a request among those of one registration. @param all in the order of the configuration @param
+ * clients the unregistered ones
+ */
 export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
   const isMachine = ({ kind }: FrontEnd) => kind === 'machine';
-  // A machine shows nothing to people.
+  // A machine has no pages that could answer people.
   const first = all.find((one) => !isMachine(one)) ?? all[0];
   const machines = new Map<unknown, FrontEnd>(all.filter(isMachine).map((one) => [one.name, one]));
   const grantTypes = [
@@ -63,7 +64,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
   const [firstForOAuth, ...othersForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
   const onlyForOAuth = othersForOAuth.length > 0 ? undefined : firstForOAuth;
 
-  /** The front end that a start names by its path or its `client_id`. @returns undefined if it names none */
+  /** The front end in the path or in `client_id`. @returns undefined if the start names none */
   function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
     const inPath = namesInPath(ctx.path).below;
     const { client_id: name = inPath } = claimedQuery(ctx);
@@ -72,7 +73,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     return { found: isContradiction ? undefined : byName.get(name) };
   }
 
-  /** The front end for a client that has no entry of its own. */
+  /** The front end for an unregistered client. */
   function ofFound(found: FoundClient | undefined): FrontEnd | undefined {
     if (found === undefined) return undefined;
     const { id, redirectUris, vouchedBy } = found.client;
@@ -81,13 +82,13 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
   }
 
   /**
-   * The front end of a start that is no OAuth request: the one in the path, the one that `client_id` names, the first
-   * CMS if a CMS asks, or the default.
+   * The front end of a start without OAuth: the one in the path or in `client_id`, the first CMS if a CMS asks, or the
+   * default.
    *
-   * @returns undefined if the start names no front end of these
+   * @returns undefined if the start names no front end of this registration
    */
   function findForPlainStart(ctx: Context): FrontEnd | undefined {
-    // Nothing is to choose, and the contract's start ignores parameters that it does not know, such as client_id.
+    // The contract's start ignores parameters that it does not know, such as client_id, so do not compare it.
     if (isOnlyOne) return byDefault;
     const asked = named(ctx);
     if (asked !== undefined) return asked.found;
@@ -97,35 +98,32 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
   }
 
   return {
-    /** The first one. It answers failures if no front end is known. */
+    /** Answers failures while no front end is known. */
     first,
-    /** The front end of starts and callbacks that name none: the first one that takes plain logins, if any. */
+    /** For starts and callbacks that name none: the first front end with plain logins. */
     byDefault,
-    /** The front end of starts by a CMS that name none: the first CMS, if there is one. */
+    /** For starts of a CMS that name none. */
     firstCms,
-    /** The grants that the token endpoint serves. */
     grantTypes,
-    /** The front ends that are machines. */
     machines: [...machines.values()],
     findMachine: (name: string | undefined): FrontEnd | undefined => machines.get(name),
     isOnlyOne,
     origins,
-    /** Whether requests with this `Origin` come from one of them. */
     hasOrigin: matchesAny(origins),
-    /** Whether requests may also come from other pages, until their client is known. They bring no cookies. */
+    /** Whether other pages may send requests, without cookies, until their client is known. */
     areAnywhere: clients?.areAnywhere === true,
     clients,
     names: all.map(({ name }) => name),
-    /** The front end of a login. @returns undefined if it is gone */
+    /** The front end of a login. @returns undefined if it was removed */
     findForLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
       const frontEnd = byName.get(name);
       if (oauth?.client === undefined) return frontEnd;
       return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);
     },
     /**
-     * The front end that a `client_id` names, or one for a client that has no entry of its own.
+     * The front end of a `client_id`, also of an unregistered client.
      *
-     * @param redirectUriOf gives the redirect URI of the login that a request is for: the document of a client may have
+     * @param redirectUriOf returns the redirect URI of the request's login, because the document of a client may have
      *   changed since
      * @throws {RelayError} `client_id_wrong` or `client_expired`
      */
@@ -143,8 +141,8 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       return frontEnd.forClient(hashClient(id), redirectUris, false);
     },
     /**
-     * The front end of an OAuth request: its `client_id`, the front end in the path, or the only one that takes
-     * OAuth requests. Or one for a client that has no entry of its own, and so no path.
+     * The front end of an OAuth start: by `client_id`, by the path, or the only one with OAuth logins. An unregistered
+     * client has no path.
      *
      * @throws {RelayError} `client_expired`, or why the document of the client cannot be used
      * @see RFC 6749 §4.1.1
@@ -159,7 +157,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
       return { frontEnd: ofFound(found), client: found?.client };
     },
     findForPlainStart,
-    /** The CMS that starts its logins at this address, and gets refresh tokens. */
+    /** The CMS at this address, if it gets refresh tokens. */
     findCmsToRefresh(ctx: Context): FrontEnd | undefined {
       const frontEnd = findForPlainStart(ctx);
       return frontEnd?.cmsBackend && frontEnd.refreshPolicy ? frontEnd : undefined;

@@ -3,18 +3,20 @@ import { hashKey } from '../memory/recent.ts';
 import type { PublicKey } from '../oauth/public-keys.ts';
 import type { Secret } from '../sealing/secret.ts';
 
-/** What a machine may prove who it is by: one of its secrets, or a signature of one of its keys. */
+/** The credentials of a machine: secrets, or public keys. */
 export interface MachineCredentials {
   readonly secrets: readonly Secret[];
   readonly keys: readonly PublicKey[];
 }
 
-/** The ids of all credentials of a machine. Its tokens hold the id of theirs, and end with it. */
+/**
+ * The ids of all credentials of a machine. A token contains the id of the credential that got it, and ends with that.
+ */
 export function credentialIds({ secrets, keys }: MachineCredentials): readonly string[] {
   return [...secrets.map((secret) => hashSecret(secret.reveal())), ...keys.map(hashPublicKey)];
 }
 
-/** The id of the secret of a machine that equals one of the given texts, if one does. */
+/** The id of the secret that equals one of the given texts. */
 export function findSecret({ secrets }: MachineCredentials, given: readonly string[]): string | undefined {
   const asked = given.map((one) => Buffer.from(hashSecret(one)));
   return secrets
@@ -22,11 +24,11 @@ export function findSecret({ secrets }: MachineCredentials, given: readonly stri
     .find((id) => asked.some((one) => timingSafeEqual(one, Buffer.from(id))));
 }
 
-/** A hash: `timingSafeEqual` compares only what has the same length, and how long it takes tells nothing of a secret. */
+/** Hashed, so that the time of the comparison reveals nothing, not even the length. */
 const hashSecret = (secret: string) => hashKey('machine secret', secret);
 
 export const hashPublicKey = ({ key }: Pick<PublicKey, 'key'>): string =>
   hashKey('machine key', key.export({ format: 'der', type: 'spki' }).toString('base64'));
 
-/** What the tokens of a machine are bound to. */
+/** The binding of a machine's tokens. */
 export const audienceOfMachine = (name: string, credential: string): string => `${name} machine ${credential}`;

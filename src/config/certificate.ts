@@ -17,7 +17,7 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   }
   const chain = readNamedFile(reading, 'tlsCert', tlsCert, 'public');
   const key = readNamedFile(reading, 'tlsKey', tlsKey);
-  // One that only the relay may read cannot be checked here.
+  // A key that only the relay may read cannot be checked here.
   if (typeof chain === 'object' || typeof key === 'object') return undefined;
   const certificate =
     chain &&
@@ -38,7 +38,6 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };
 }
 
-/** What a function gives; undefined if it throws. */
 function attempt<Result>(make: () => Result): Result | undefined {
   try {
     return make();
@@ -47,7 +46,7 @@ function attempt<Result>(make: () => Result): Result | undefined {
   }
 }
 
-/** Warns of a certificate that browsers will refuse. */
+/** Warns about a certificate that browsers will refuse. */
 function warnOfCertificate(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');

@@ -28,25 +28,24 @@ import { options } from './settings/settings.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import { readEnvironment } from './sources.ts';
 
-/** The whole configuration, requireChecked. */
+/** The whole configuration, valid. */
 export type Config = ConfigReading['config'];
 
-/** The relay as a client at one provider. */
 export type RegistrationConfig = Config['registrations'][number];
 
-/** One page or app that logs its users in. */
 export type FrontEndConfig = Config['frontEnds'][number];
 
-/** A configuration, and what should be known of it. */
+/** A configuration, with its warnings. */
 export type ConfigReading = ReturnType<typeof readConfig>;
 
 /**
- * Turns flags, environment variables and the file that they name into a Config. A flag beats the
- * environment, which beats the file; a variable that is set but empty counts as unset.
+ * Turns flags, environment variables and the file that they name into a Config. Flags override the environment, which
+ * overrides the file; an empty variable counts as unset.
  *
- * @param given.newFiles creates a missing key file. Undefined: a missing file is a fault
- * @param given.unseen gets the secrets that this user cannot read, which have stand-ins. Undefined: they are faults
- * @throws {ConfigError} with every fault at once; no fault quotes what may be secret
+ * @param given.newFiles creates a missing key file. Undefined if a missing file is a fault
+ * @param given.unseen collects the secrets that this user cannot read, which get stand-ins. Undefined if they are
+ *   faults
+ * @throws {ConfigError} with all faults at once. No fault quotes a value that may be secret
  */
 export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   const faults = createPlacedTexts();
@@ -61,20 +60,19 @@ export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
   const { path, secrets } = found.keyFile;
   const keySecrets = secrets ?? (path === undefined ? undefined : createKeyFile(readings.relay, path));
   if (!keySecrets) warnOfMissingKey(readings);
-  // The key file is created only if everything else is right. That can fail, too.
+  // Creating the key file may fail as well. It comes last, because a file that was created stays.
   faults.expectNone();
 
   return {
     config: { ...assembleConfig(readings, found), keySecrets, proxy },
-    /** What works but should be fixed. */
     warnings: warnings.inOrder(),
     readings,
   };
 }
 
 /**
- * Checks all settings, and reads what they name. Faults that have no place in a file are shown in this order. The lists
- * of the result are in the order of the registrations.
+ * Checks all settings, and reads the files that they name. Faults without a place in a file are shown in this order.
+ * The lists in the result follow the order of the registrations.
  */
 function check(readings: Readings, file: ReadConfigFile) {
   const { relay, registrations, frontEnds } = readings;
@@ -109,8 +107,8 @@ function check(readings: Readings, file: ReadConfigFile) {
 }
 
 /**
- * The words of the paths of a registration. Without a file, that is the contract's word, `provider`. A preset that is
- * named adds its own: pages that use it need no change when a file with several providers comes.
+ * The words in the paths of a registration. Without a file, that is the contract's word, `provider`, and the name of a
+ * given preset, so that pages with that path need no change when the operator moves to a file with several providers.
  */
 function pathsOf(
   { name, values, sourceOf }: RegistrationReading,
@@ -122,7 +120,7 @@ function pathsOf(
   return isByDefault && sourceOf('provider') && !isTaken ? [name, provider] : [name];
 }
 
-/** The paths of a registration. Call it only if no fault was reported. */
+/** The paths of a registration. Call it only if there is no fault. */
 function pathsConfig(reading: RegistrationReading, all: readonly RegistrationReading[], baseUrl: string) {
   const { callbackPath } = reading.values;
   const [first, ...others] = mapped(pathsOf(reading, all), (word) => {
@@ -132,12 +130,12 @@ function pathsConfig(reading: RegistrationReading, all: readonly RegistrationRea
   return {
     /** The relay's own callback, to be registered at the provider. */
     callbackUri: first.callbackUri,
-    /** Where its routes are: at its name first. Its `callback-path` is that of them all. */
+    /** The path with its name comes first. All paths share a `callback-path`. */
     paths: [first, ...others] as const,
   };
 }
 
-/** What the relay is made of. Call it only if no fault was reported. */
+/** Assembles the result. Call it only if there is no fault. */
 function assembleConfig({ relay, registrations, resources, frontEnds }: Readings, found: ReturnType<typeof check>) {
   const { baseUrl } = relay;
   const settings = completeValues(relay);
@@ -149,11 +147,10 @@ function assembleConfig({ relay, registrations, resources, frontEnds }: Readings
     baseUrl,
     /** Undefined: plain http, behind a proxy that terminates TLS. */
     certificate: found.certificate,
-    /** Proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: settings.trustedProxies ?? [],
     behindUnknownProxy: rules.isBehindUnknownProxy(relay),
     metrics: port === undefined ? undefined : { host, port, names },
-    /** How to reach the memory that relays share. Undefined: each one remembers alone. */
+    /** Undefined: each relay remembers alone. */
     memory: found.memory,
     registrations: mapped(registrations, (reading, index) => ({
       ...pathsConfig(reading, registrations, baseUrl),
@@ -163,10 +160,10 @@ function assembleConfig({ relay, registrations, resources, frontEnds }: Readings
       clientSecret: requireChecked(found.clientSecrets[index]),
       provider: requireChecked(found.providers[index]),
       stateCheck: requireChecked(found.stateChecks[index]),
-      /** Who may log in. Undefined: everybody. */
+      /** Undefined: everybody may log in. */
       allow: allowOf(reading),
     })),
-    /** Whether a file names the registrations. Otherwise, no request needs to name one. */
+    /** Whether requests have to name a registration, because a file describes them. */
     registrationsAreNamed: registrations[0].map.path !== undefined,
     pages: found.pages,
     resources: resources.map(resourceConfig),

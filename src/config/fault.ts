@@ -5,9 +5,9 @@ import type { Setting } from './settings/setting.ts';
 const longestQuoted = 100;
 
 /**
- * Describes a fault for the operator: the setting, its value, and what is wrong with it. The value is left out if it
- * is a secret or may contain one. The wordings are elsewhere: of what is wrong with one value, in the schemas of
- * `schemas.ts`, `settings/`, `origins/` and `urls.ts`; with several together, in `checks/`.
+ * Describes a fault to the operator: the setting, its value unless that may be a secret, and what is wrong. The
+ * wordings for one value are in `schemas.ts`, `settings/`, `origins/` and `urls.ts`, those for several together in
+ * `checks/`.
  */
 export function describeFault(
   described: string,
@@ -23,13 +23,13 @@ export function describeFault(
 function maybeSecret(value: string): boolean {
   const words = value.match(/[\w~+=-]{16,}/g) ?? [];
   const hasDigits = words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
-  // Dots and slashes are in secrets too. Host names and paths in lower case are not secrets.
+  // Secrets contain dots and slashes, too. Host names and paths in lower case are no secrets.
   const runs = value.match(/[\w~+=./-]{16,}/g) ?? [];
   const hasBothCases = runs.some((run) => /[A-Z]/.test(run) && /[a-z]/.test(run));
   return value.includes('@') || hasDigits || hasBothCases;
 }
 
-/** The value in quotes, on one line, without a query or fragment: both can carry secrets. */
+/** The value in quotes, on one line, without query and fragment, which may contain secrets. */
 function quoted(value: string): string {
   const visible = value.replace(/[?#].*/s, '…');
   const short = visible.length > longestQuoted ? `${visible.slice(0, longestQuoted)}…` : visible;
@@ -37,7 +37,7 @@ function quoted(value: string): string {
   return JSON.stringify(short).replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');
 }
 
-/** The known word that is closest to a mistyped one, or the only one that it is a part of; undefined if there is none. */
+/** The known word that is closest to a mistyped one, or the only one that contains it; undefined if there is none. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const { length } = word;
   // Half of a short word may be wrong, three letters of a longer one, a quarter of a long one.
@@ -52,8 +52,8 @@ export const didYouMean = (close: string | undefined): string =>
   close === undefined ? '' : `: did you mean ${close}?`;
 
 /**
- * The entry that a setting names. If there is none, that is reported, and the closest entry counts as named: it would
- * be reported as unused, too, otherwise.
+ * Finds the entry that a setting names. If there is none, it reports that, and returns the closest entry, which would
+ * otherwise be reported as unused as well.
  *
  * @param what a kind of entry, such as `provider`
  */
@@ -69,7 +69,7 @@ export function findEntry(
   return close;
 }
 
-/** A message about one value of a setting. It begins with the number of the value, if the setting has several. */
+/** A message about one of several values of a setting. It begins with the number of the value. */
 export const numbered = (index: number, count: number, message: string): string =>
   count > 1 ? `number ${index + 1} ${message}` : message;
 
@@ -79,21 +79,19 @@ export interface Position {
   readonly column: number;
 }
 
-/** Names a place in a file for people, as editors understand it: `config.yaml:12:5`. */
+/** Names a place in a file in the form that editors understand: `config.yaml:12:5`. */
 export function describePlace(path: string, position: Position | undefined): string {
   return position === undefined ? path : `${path}:${position.line}:${position.column}`;
 }
 
-/** Gathers faults or warnings, each once. */
 export type PlacedTexts = ReturnType<typeof createPlacedTexts>;
 
 export function createPlacedTexts() {
   const places = new Map<string, Position>();
-  /** The texts in the order of the file. */
   const inOrder = (): readonly string[] =>
     [...places].sort(([, a], [, b]) => a.line - b.line || a.column - b.column).map(([text]) => text);
   return {
-    /** @param position the place in the file that the text is about. Without one, it comes first */
+    /** @param position the place in the file. Without one, the text comes first */
     add(text: string, position: Position = { line: 0, column: 0 }): undefined {
       if (!places.has(text)) places.set(text, position);
     },

@@ -10,13 +10,13 @@ import type { NameAt } from './settings/settings.ts';
 
 const shortestSecret = 32;
 
-/** The lines of the file: the current secret, and the previous one if there is one. */
+/** The lines of the file: the current secret and, during a rotation, the previous one. */
 export type KeySecrets = readonly [Secret, ...Secret[]];
 
 /**
- * Reads what the relay's keys come from: the variable `KEY`, else the file that the option names, else the systemd
- * credential, else `key` in systemd's state directory. Without a path, the keys are derived from the client secret; without secrets, the
- * file is to be created.
+ * Reads the source of the relay's keys: the variable `KEY`, else the file of the option, else the systemd credential,
+ * else `key` in systemd's state directory. Without a path, the keys come from the client secret; without secrets, the
+ * file has to be created.
  */
 export function readKeyFile(reading: Reading<'relay'>) {
   const { values, newFiles, readFile, environment, describe, faultOfVariable } = reading;
@@ -35,7 +35,7 @@ export function readKeyFile(reading: Reading<'relay'>) {
   return { path, secrets: isNew ? undefined : readSecrets(reading, path, 'keyFile') };
 }
 
-/** Reads the secrets of keys from a variable, with one or two lines as in a file. Undefined after a fault. */
+/** Reads one or two lines from a variable, as from a key file. Undefined after a fault. */
 function readKeyVariable({ faultOfVariable, warnOfVariable }: Reading<'relay'>, name: string, text: string) {
   const unfilled = whyUnfilled(text, true);
   if (unfilled !== undefined) return faultOfVariable(name, unfilled);
@@ -46,9 +46,9 @@ function readKeyVariable({ faultOfVariable, warnOfVariable }: Reading<'relay'>, 
   return secrets;
 }
 
-/** Reports why a missing key file cannot be created, if it cannot. */
+/** Reports why a missing key file cannot be created. */
 function reportUncreatable(reading: Reading<'relay'>, path: string): void {
-  // A secret that was given in place of a path must not become the name of a file.
+  // A secret that was given instead of a path must not become the name of a file.
   if (!path.includes('/')) {
     const advice = 'To create it in this directory, start the path with ./';
     reading.fault('keyFile', `names a file that does not exist. ${advice}`);
@@ -62,8 +62,8 @@ function reportUncreatable(reading: Reading<'relay'>, path: string): void {
 }
 
 /**
- * Creates a key file; a command that creates none only says so. Call it only if no fault was reported, since a file
- * that was created stays.
+ * Creates a key file, or says that the command creates none. Call it only if there is no fault, because a created file
+ * stays.
  *
  * @returns its secrets, or undefined after reporting a fault
  */
@@ -93,16 +93,16 @@ const reasons: Readonly<Record<string, string>> = {
 
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
-/** Reports why a key file was not created, or would not be. */
+/** Reports why a key file was not or cannot be created. */
 function reportFailure({ fault, unread }: Reading<'relay'>, path: string, error: unknown): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
-  // systemd creates the state directories of services there: before the first start, they are missing.
+  // systemd creates the state directories of services there, so they are missing before the first start.
   if (code !== 'ENOENT' || !path.startsWith('/var/lib/')) return fault('keyFile', reason);
   unread('keyFile', reason, 'systemd creates the state directory of a service when it starts');
 }
 
-/** Reads the lines of a file that keys come from, if there is one. Undefined after a fault. */
+/** Reads the secrets in a file, if a setting names one. Undefined after a fault. */
 export function readSecrets<At extends Level>(
   reading: Reading<At>,
   path: string | undefined,
@@ -110,13 +110,13 @@ export function readSecrets<At extends Level>(
 ): KeySecrets | undefined {
   const text = readNamedFile(reading, name, path);
   if (text === undefined) return undefined;
-  // Only the service may read the file: its content is not checked here.
+  // Only the service may read the file, so its content cannot be checked here.
   if (typeof text === 'object') return [new UnseenSecret()];
   const message = `must name a file of one or two lines, each of ${shortestSecret} or more characters`;
   return readSecretLines(text) ?? reading.fault(name, message);
 }
 
-/** The secrets in the text of a file, without its final line break; undefined if they are too short, or too many. */
+/** The secrets in the text of a file; undefined if they are too short, or too many. */
 export function readSecretLines(text: string): KeySecrets | undefined {
   const [current = '', ...previous] = text.split(/\r?\n/);
   const isShort = [current, ...previous].some((one) => one.length < shortestSecret);

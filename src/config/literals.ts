@@ -1,7 +1,7 @@
 const isPlaceholder = 'is a placeholder: give the value itself';
 const isQuoted = 'has quotes around it, which are part of the value: leave them out';
 
-/** What marks a value that is still to be filled in, whatever it is for. */
+/** Forms of a value that was never filled in, whatever it is for. */
 const wholes: readonly [form: RegExp, message: string][] = [
   [/^\$\{[^}]*\}$|^\$[A-Z_][A-Z0-9_]*$/, 'is a variable that nothing has replaced'],
   [/^\{\{.*\}\}$/s, 'is a template that nothing has filled in'],
@@ -9,8 +9,8 @@ const wholes: readonly [form: RegExp, message: string][] = [
 ];
 
 /**
- * A secret may begin and end with any characters: of random passwords, one in 3,000 has the same quote at both ends. So
- * what is between them has to look like a secret that a provider issues, or like words.
+ * A secret may begin and end with any characters: one in 3,000 random passwords has the same quote at both ends. So the
+ * part in between must look like an issued secret, or like words.
  */
 const wholesOfSecrets: typeof wholes = [
   [/^<[a-z][\w -]*>$/i, isPlaceholder],
@@ -29,8 +29,8 @@ const parts: typeof wholes = [
 ];
 
 /**
- * Why a text cannot be meant: whatever was to fill it in, a shell, a template or a person, has not. Secrets are random, so
- * only what they are as a whole counts.
+ * Why a text cannot be meant: a shell, a template or a person was to fill it in, and did not. Secrets are random, so
+ * only their whole form counts.
  *
  * @returns undefined if it may be meant. The message completes a sentence, and does not quote the text
  */

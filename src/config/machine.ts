@@ -4,10 +4,9 @@ import { readSecrets } from './key-file.ts';
 import type { Reading } from './reading.ts';
 import { credentialPath, readNamedFile } from './secrets.ts';
 
-/** The name of the systemd credential with the secret of a machine. */
 const machineSecretCredential = (name: string) => `${name}-machine-secret`;
 
-/** Reads the credentials of a machine. Undefined: the front end is none, or a fault was reported. */
+/** Reads the credentials of a machine. Undefined for other front ends, and after a fault. */
 export function readMachineCredentials(reading: Reading<'front-ends'>): MachineCredentials | undefined {
   const { values, sourceOf, fault, describe } = reading;
   if (values.kind !== 'machine') return undefined;
@@ -40,7 +39,7 @@ function readMachineSecrets(reading: Reading<'front-ends'>): MachineCredentials 
 function readKeys(reading: Reading<'front-ends'>): MachineCredentials | undefined {
   const text = readNamedFile(reading, 'publicKeyFile', reading.values.publicKeyFile, 'public');
   if (text === undefined) return undefined;
-  // Only the service may read the file: its content is not checked here.
+  // Only the service may read the file, so its content cannot be checked here.
   if (typeof text === 'object') return { secrets: [], keys: [] };
   const keys = readPublicKeys(text);
   return typeof keys === 'string' ? reading.fault('publicKeyFile', keys) : { secrets: [], keys };

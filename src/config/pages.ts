@@ -3,7 +3,7 @@ import type { Readings } from './readings.ts';
 
 const largestLogo = 64 * 1024;
 
-/** How each kind of image begins. */
+/** The first bytes of each kind of image. */
 const kinds = [
   ['png', /^\x89PNG\r\n/],
   ['jpeg', /^\xff\xd8\xff/],
@@ -11,13 +11,13 @@ const kinds = [
   ['svg+xml', /^[^\0]{0,2000}?<svg[\s>/]/],
 ] as const;
 
-/** Reads how the relay's pages look and speak. */
+/** Reads the settings of the relay's pages. */
 export function readPages({ pages }: Readings) {
   if (pages === undefined) return undefined;
   return { ...pages.values, logo: readLogo(pages), texts: pages.texts?.values ?? {} };
 }
 
-/** The logo as a `data:` URL. Undefined: there is none, or a fault was reported. */
+/** The logo as a `data:` URL. Undefined if there is none, and after a fault. */
 function readLogo({ values, readFile, fault }: NonNullable<Readings['pages']>) {
   if (values.logo === undefined) return undefined;
   try {

@@ -5,7 +5,7 @@ import type { RegistrationReading } from './readings.ts';
 
 const personSettings = ['userFrom', 'userId', 'userName', 'userEmail', 'userEmailVerified'] as const;
 
-/** Adds what the settings of a registration say of its people to what is known of its provider. */
+/** Adds the settings about people to those of the provider. */
 export function withPerson(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
   if (personSettings.every((name) => reading.values[name] === undefined)) return settings;
   reportIdToken(settings, reading);
@@ -17,7 +17,7 @@ export function withPerson(settings: ProviderSettings, reading: RegistrationRead
   return { discovered: { ...discovered, given } };
 }
 
-/** Reports what keeps ID tokens from being compared with the login. */
+/** Reports settings that keep ID tokens from being compared with the login. */
 function reportIdToken(settings: ProviderSettings, { values, describe, fault }: RegistrationReading): void {
   if (values.userFrom !== 'id-token') return;
   const { issuer, scope } =
@@ -41,7 +41,7 @@ function accessBy(reading: RegistrationReading, known: AccessAnswers = openidAcc
 
 const elsewhere = 'it is at another endpoint, and user-from: id-token asks none';
 
-/** What an ID token can answer, in place of a user record: nothing that is at another endpoint. */
+/** The questions that an ID token can answer. It knows nothing that is at another endpoint. */
 function inIdToken(access: AccessAnswers): AccessAnswers {
   const answers = Object.entries(access).map(([rule, answer]) => {
     if (answer.kind === 'cannot' || isInUserRecord(answer)) return [rule, answer];
@@ -52,7 +52,7 @@ function inIdToken(access: AccessAnswers): AccessAnswers {
   return Object.fromEntries(answers);
 }
 
-/** Where the id and the login name are. With a new id, the preset's login name says nothing. */
+/** Where the id and the login name are. With another id, the preset's login name means nothing. */
 function usersBy({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userId, userName } = values;
   // At many servers, such as those made with Django, `Ada` may register beside `ada`.
@@ -66,7 +66,7 @@ function usersBy({ values, describe, fault }: RegistrationReading, access: Acces
   return users;
 }
 
-/** Where the address is. Another field than the preset's has its own verification, or none. */
+/** Where the address is. A field other than the preset's has a verification of its own, or none. */
 function emailsBy({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userEmail, userEmailVerified } = values;
   const known = access.emails ?? openidAccess.emails;

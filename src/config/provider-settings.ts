@@ -6,12 +6,12 @@ import type { ValuesAt } from './settings/settings.ts';
 export type ProviderSettings =
   | {
       readonly known: Provider;
-      /** The issuer that would have been asked if an endpoint was not given. */
+      /** The issuer to ask if an endpoint is missing. */
       readonly issuer?: string;
     }
   | { readonly discovered: Omit<MetadataContext, 'clientId' | 'encodingChanges'> };
 
-/** What the settings of a registration say of its provider. */
+/** The part of a provider that a registration sets itself. */
 export function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> {
   const { logoutUrl, revocationUrl: url } = values;
   const given = {
@@ -36,11 +36,11 @@ export function givenProvider(values: ValuesAt<'providers'>): Partial<Provider> 
     revocation: url && ({ url: url.href, request: 'rfc7009' } as const),
     logoutUrl: logoutUrl === 'off' ? logoutUrl : logoutUrl?.href,
   };
-  // What is not given must not hide what the preset or the metadata has.
+  // A missing setting must not hide what the preset or the metadata has.
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** The texts that would give a provider without preset and issuer, by the names of their settings. */
+/** The texts that describe a provider without preset and issuer, by the names of their settings. */
 export function providerValues(provider: Provider) {
   const { authorizeUrl, tokenUrl, refreshUrl, userUrl, userRequest, scope, tokenRequest, tokenAnswer } = provider;
   const { logoutUrl } = provider;

@@ -12,10 +12,10 @@ import { options, type ValuesAt } from './settings/settings.ts';
 
 const endpoints = ['authorizeUrl', 'tokenUrl', 'userUrl'] as const;
 
-/** The endpoints that logins work without. */
+/** Logins work without these endpoints. */
 const otherEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 
-/** Reads the provider of a registration, and checks what it was given. Undefined after a fault, if nothing is known. */
+/** Reads and checks the provider of a registration. Undefined after a fault, if nothing is known. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const known = assembleProvider(reading);
   const provider = known && withPerson(known, reading);
@@ -28,7 +28,7 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
   if (values.userBody !== undefined && values.userRequest !== 'post') {
     fault('userBody', `needs ${describe('userRequest')} post: a GET has no body`);
   }
-  // Basic cannot carry such a client identifier. RFC 7617 §2
+  // Basic cannot carry such a client identifier. @see RFC 7617 §2
   if (values.tokenRequest === 'basic-raw' && values.clientId?.includes(':')) {
     fault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
   }
@@ -36,7 +36,10 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
   return provider;
 }
 
-/** Reports further parameters that are parameters of the protocol. Some servers want the client identifier twice. */
+/**
+ * Reports extra parameters that belong to the protocol. The client identifier is allowed, because some servers want it
+ * twice.
+ */
 function reportProtocolParameters({ values, fault }: RegistrationReading): void {
   const { authorizeUrl, tokenUrl } = protocolParameters;
   for (const [setting, taken] of [
@@ -52,7 +55,7 @@ function reportProtocolParameters({ values, fault }: RegistrationReading): void 
   }
 }
 
-/** The preset that a registration has: the one it names, or the one of its issuer, which then knows more of it. */
+/** The preset of a registration: the one it names, or the one of its issuer, which then supplies more. */
 export function presetOf({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
   return presets.find((preset) =>
     issuer === undefined ? preset.name === provider : preset.provider.issuer === issuer,
@@ -63,7 +66,7 @@ type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | un
 
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
-/** What a preset knows of the answers at its hosts, if one has an endpoint at one of the hosts of these endpoints. */
+/** The access rules of the preset that shares a host with these endpoints. */
 function answersAt(given: Endpoints): Partial<Provider> {
   const hosts = hostsOf(given);
   const known = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)))?.provider;
@@ -72,7 +75,7 @@ function answersAt(given: Endpoints): Partial<Provider> {
   return { access, lookupRefusals, userRejectedWhen, answerScopeSeparator, tokenAnswer };
 }
 
-/** Puts a provider together from a preset, an issuer and what the registration itself gives. Undefined after a fault. */
+/** Assembles a provider from a preset, an issuer, and the registration's own settings. Undefined after a fault. */
 function assembleProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const { relay, values, sourceOf, describe, forbid } = reading;
   const { issuer, metadataUrl } = values;
@@ -85,7 +88,7 @@ function assembleProvider(reading: RegistrationReading): ProviderSettings | unde
   if (preset === undefined) {
     if (issuer) return ofIssuer({ issuer, ...(metadataUrl && { metadataUrl: metadataUrl.href }), given }, reading);
     forbid(['metadataUrl'], `needs ${describe('issuer')}, which the metadata must name`);
-    // A preset that is named but not known was reported.
+    // An unknown preset was reported already.
     return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
   }
   const why = issuer === undefined ? `: it needs ${describe('issuer')}` : `: the relay knows this issuer`;
@@ -105,7 +108,7 @@ function assembleProvider(reading: RegistrationReading): ProviderSettings | unde
   return { known: provider };
 }
 
-/** The provider of an issuer. If its endpoints are all given, there is nothing left to discover. */
+/** The provider of an issuer. If all its endpoints are given, nothing is left to discover. */
 function ofIssuer(
   { given, ...context }: Pick<MetadataContext, 'issuer' | 'metadataUrl' | 'given'>,
   { relay, values, warnOfUnused }: RegistrationReading,
@@ -121,7 +124,7 @@ function ofIssuer(
   return { known, issuer: context.issuer };
 }
 
-/** A provider of the file that gives its own endpoints. */
+/** A provider of the file with endpoints of its own. */
 function withoutPreset(
   { values, fault }: RegistrationReading,
   { authorizeUrl, tokenUrl, userUrl, ...given }: Partial<Provider>,
@@ -135,13 +138,13 @@ function withoutPreset(
   return { known: { ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl } };
 }
 
-/** What takes the place of what a preset knows of its own endpoints, if the registration gives other ones. */
+/** Preset facts that no longer hold once the registration overrides an endpoint, reset. */
 function atOtherEndpoints(
   { authorizeUrl, tokenUrl, userUrl }: Partial<Provider>,
   isNamed: boolean,
   issuer: string | undefined,
 ): Partial<Provider> {
-  // A preset that is named says who answers, also behind other URLs.
+  // The operator who names a preset says who answers, even behind other URLs.
   const isOther = !isNamed && (authorizeUrl ?? userUrl) !== undefined;
   return {
     ...(isOther && {
@@ -156,7 +159,7 @@ function atOtherEndpoints(
   };
 }
 
-/** Warns if a client secret goes into the URL of an endpoint that is not the preset's: servers log URLs. */
+/** Warns if a client secret goes into the URL of an endpoint that is not the preset's, because servers log URLs. */
 function warnOfSecretInUrl(
   preset: Provider,
   { tokenUrl, tokenRequest }: Provider,
@@ -170,7 +173,7 @@ function warnOfSecretInUrl(
   );
 }
 
-/** What fills a readPlaceholder of a preset's URLs. Reports one that is given in vain, or missing. */
+/** Reads the value of a placeholder in a preset's URLs. Reports a missing or needless one. */
 function readPlaceholder(
   option: 'providerHost' | 'providerTenant',
   declared: Placeholder | undefined,
@@ -184,13 +187,15 @@ function readPlaceholder(
   return values[option] ?? declared?.default ?? '';
 }
 
-/** Fills every `{part}` in the texts of a preset's provider. */
 function fillPlaceholders(provider: Provider, parts: Readonly<Record<string, string>>): Provider {
   const fill = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_match, part) => parts[part] ?? '');
   return JSON.parse(JSON.stringify(provider), (_key, value) => (typeof value === 'string' ? fill(value) : value));
 }
 
-/** Warns if only some endpoints are configured: the secret or a token would go to the provider of the default preset. */
+/**
+ * Warns if only some endpoints are configured, because the others belong to the default preset: the secret or a token
+ * would go to the wrong provider.
+ */
 function warnOfTwoProviders({ values, sourceOf, describe, warn }: RegistrationReading): void {
   if (sourceOf('provider') ?? sourceOf('issuer')) return;
   const byDefault = endpoints.filter((name) => values[name] === undefined);

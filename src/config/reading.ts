@@ -8,30 +8,29 @@ import { isLenient, type Level } from './settings/setting.ts';
 import { type NameAt, namesAt, rowAt, type ValuesAt } from './settings/settings.ts';
 import type { OptionSources } from './sources.ts';
 
-/** What all readings share. */
 export interface Shared extends OptionSources {
   readonly readFile: ReadFile;
-  /** Undefined: a missing file is a fault. */
+  /** Undefined if a missing file is a fault. */
   readonly newFiles?: NewFiles;
   readonly faults: PlacedTexts;
   readonly warnings: PlacedTexts;
-  /** Gets what this command cannot read, but the relay may. Undefined: that is a fault. */
+  /** Collects what this command cannot read, but the relay may. Undefined if that is a fault. */
   readonly unseen?: Unseen[];
 }
 
-/** What this command cannot read, but the relay may. */
+/** A secret or file that this command cannot read, but the relay may. */
 export interface Unseen {
   readonly message: string;
   readonly fix: string;
 }
 
-/** The text of a file. Undefined: there is none, or it cannot be used, which was reported. */
+/** The text of a file. Undefined if there is none, or after a fault. */
 export type FileText = string | Unseen | undefined;
 
-/** The settings of the relay, of a provider, or of something else: their values, and where faults and warnings go. */
+/** The settings of one map, with their values, faults and warnings. */
 export type Reading<At extends Level> = ReturnType<typeof createReading<At>>;
 
-/** Reads the settings of one map. What their schemas refuse is only reported by `reportForm`. */
+/** Reads the settings of one map. Only `reportForm` reports values that their schemas refuse. */
 export function createReading<At extends Level>(shared: Shared, map: FileSettings<At>) {
   type Name = NameAt<At>;
   const { environment, readFile, newFiles, faults, warnings, unseen } = shared;
@@ -62,34 +61,33 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
     newFiles,
     sourceOf: (name: Name) => sourceOf(map, name),
     describe: (name: Name) => describe(map, name),
-    /** Reports why the schema of a setting refuses what it was given, if it does. */
+    /** Reports why the schema of a setting refuses its value. */
     reportForm(name: string): void {
       const message = refused.get(name);
       if (message !== undefined) (isLenient(level) ? warn : report)(name, message);
     },
-    /** Reports a fault: the message completes a sentence that begins with the setting. Returns undefined. */
+    /** Reports a fault. The message completes a sentence that begins with the setting. Returns undefined. */
     fault: (name: Name, message: string) => report(name, message),
-    /** Reports a fault of the entry as a whole: without a file, of its name. */
+    /** Reports a fault of the entry as a whole; without a file, of its name. */
     faultOfEntry: (message: string) =>
       isEntry(map) ? faults.add(`${describeMap(map)} ${message}`, map.position) : report('pathName', message),
-    /** Reports each of these settings that is missing. */
     require(...required: Name[]): void {
       for (const name of required) if (!given[name]) report(name, 'is required');
     },
-    /** Reports each of these settings that is set. */
     forbid(forbidden: readonly Name[], message: string): void {
       for (const name of forbidden) if (given[name]) report(name, message);
     },
-    /** Reports what works but should be fixed. */
     warn: (name: Name, message: string) => warn(name, message),
-    /** Warns of each of these settings that is set. */
     warnOfUnused(unused: readonly Name[], why: string): void {
       for (const name of unused) if (given[name]) warn(name, `has no effect${why}`);
     },
-    /** Reports a fault of a variable that is no option. The message completes a sentence. */
+    /** Reports a fault of a variable that is not an option. The message completes a sentence. */
     faultOfVariable: (name: string, message: string): undefined => faults.add(`${name} ${message}`),
     warnOfVariable: (name: string, message: string) => warnings.add(`${name} ${message}`),
-    /** Notes what this user cannot read, but the relay may. If the relay itself reads, it is a fault: undefined. */
+    /**
+     * Notes something that this user cannot read, but the relay may. If the relay itself reads, it is a fault:
+     * undefined.
+     */
     unread(name: Name, message: string, fix: string, asFault = message): Unseen | undefined {
       if (unseen === undefined) return report(name, asFault);
       const note = { message: `${describe(map, name)} ${message}`, fix };
@@ -99,7 +97,7 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
   };
 }
 
-/** The value of a setting, or why its schema refuses it; neither: it is not set, and has no default. */
+/** The value of a setting, or why its schema refuses it; neither if it is not set and has no default. */
 function parse(map: FileSettings, name: string): { output?: unknown; fault?: string } {
   const { repeatable, schema, secret = false, isFreeText, map: isMap } = rowAt(map.level, name);
   const otherwise = defaultOf(map, name);
@@ -107,7 +105,7 @@ function parse(map: FileSettings, name: string): { output?: unknown; fault?: str
   if (texts.length === 0) return {};
   if (texts.length > 1 && !repeatable) return { fault: 'is given more than once' };
   if (!isFreeText && !isLenient(map.level)) {
-    // The key of a map says nothing, and values of headers may be in quotes.
+    // A map is checked without its keys, and values of headers may be in quotes.
     const unfilled = texts.map((one) =>
       whyUnfilled(isMap ? one.replace(/^.*?: /s, '') : one, secret || isMap === true),
     );
@@ -117,7 +115,7 @@ function parse(map: FileSettings, name: string): { output?: unknown; fault?: str
   const text = texts.join(repeatable === 'lines' ? '\n' : ' ');
   const { success, output, issues } = v.safeParse(schema, text, { abortPipeEarly: true });
   if (success) return { output };
-  // A path leads into the value: if the value is a list, to the item that is refused.
+  // In a list, the path leads to the refused item.
   const { message, path: [item] = [] } = issues[0];
   const isItem = item?.type === 'array';
   return { fault: isItem ? numbered(item.key, item.input.length, message) : message };

@@ -7,7 +7,6 @@ import { createReading, type Reading, type Shared } from './reading.ts';
 import type { Level } from './settings/setting.ts';
 import { type CompleteValues, settingNames } from './settings/settings.ts';
 
-/** The readings of a configuration: of the relay as a whole, its pages, and each registration, resource and front end. */
 export type Readings = ReturnType<typeof createReadings>;
 
 export type RelayReading = Readings['relay'];
@@ -15,10 +14,7 @@ export type RegistrationReading = Readings['registrations'][number];
 export type FrontEndReading = Readings['frontEnds'][number];
 export type ResourceReading = Readings['resources'][number];
 
-/**
- * Reads all settings. What the file does not have of providers and front ends is a map of one, which flags and
- * variables give.
- */
+/** Reads all settings. If the file has no `providers` or `front-ends`, the flags and variables describe one. */
 export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   const made: Pick<Reading<Level>, 'reportForm'>[] = [];
   function read<At extends Level>(map: FileSettings<At>): Reading<At> {
@@ -26,7 +22,7 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     made.push(reading);
     return reading;
   }
-  /** The maps of the file, else one that flags and variables give. Both, or neither, is a fault. */
+  /** The maps of the file, or one from flags and variables. Both, or neither, is a fault. */
   function readMaps<At extends 'providers' | 'front-ends'>(level: At): readonly FileSettings<At>[] {
     const maps = file?.inside[level];
     const outside = withSources(shared, level);
@@ -45,10 +41,10 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     return {
       ...reading,
       relay,
-      /** The word in its paths. Empty: it has a fault. */
+      /** The word in its paths. Empty after a fault. */
       name,
       registrations: [name],
-      /** Who may log in. Undefined: everybody who may log in elsewhere. */
+      /** Undefined: everybody may log in who may log in elsewhere. */
       allow: map.inside.allow?.map(read)[0],
     };
   });
@@ -64,14 +60,14 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     return {
       ...reading,
       name: map.name ?? '',
-      /** Who may use it. Undefined: everybody who may log in at its front ends. */
+      /** Undefined: everybody who may log in at its front ends. */
       allow,
-      /** The `allow` that names the claim with the groups of its people. Undefined: none does. */
+      /** The `allow` that names the claim with the groups of its people. */
       claiming: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
-      /** The name of the registration whose people it knows. Empty: it has a fault. */
+      /** The registration of its people. Empty after a fault. */
       registration: registration ?? '',
       registrations: [registration ?? ''],
-      /** The secrets of the server that introspects. Undefined: there are none, or a fault was reported. */
+      /** Undefined if no server introspects, and after a fault. */
       secrets: readSecrets(reading, secretFile, 'secretFile'),
     };
   });
@@ -89,26 +85,26 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       relay,
       /** Its `client_id`. */
       name: map.name ?? 'app',
-      /** Who may log in. Undefined: everybody who may log in elsewhere. */
+      /** Undefined: everybody may log in who may log in elsewhere. */
       allow: allow?.map(read)[0],
-      /** The settings of each entry of its `proxy`. */
       apis: proxy.map(read),
       clients: clients?.map(read)[0],
-      /** The names of the registrations that it may use: by default, all; of a machine, those of its resources. Then their readings. */
+      /**
+       * The registrations that it may use, with their readings: by default, all; for a machine, those of its resources.
+       */
       registrations: usable,
       usable: registrations.filter(({ name }) => usable.includes(name)),
-      /** The keys of client identifiers that are made offline. Undefined: there are none, or a fault was reported. */
+      /** The keys of client identifiers that are made offline. Undefined if there are none, and after a fault. */
       clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
-      /** What a machine proves who it is by. Undefined: it is none, or a fault was reported. */
+      /** Undefined unless it is a machine, and after a fault. */
       credentials: readMachineCredentials(reading),
     };
   });
   const pages = file?.inside.pages?.map((map) => ({
     ...read(map),
-    /** The operator's own texts. */
     texts: map.inside.texts?.map(read)[0],
   }))[0];
-  // In the order of the help, whatever the order of the entries is.
+  // In the order of the help, whatever the order of the entries.
   for (const name of settingNames) for (const { reportForm } of made) reportForm(name);
   return { relay, registrations, resources, frontEnds, pages };
 }
@@ -116,23 +112,23 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
 /** The relay's public address, without a final slash. */
 function baseUrlOf({ values }: Reading<'relay'>): string {
   const scheme = values.tlsCert === undefined ? 'http' : 'https';
-  // A faulty port is left out: other faults are then found as well.
+  // A faulty port is left out, so that other faults are found as well.
   const ownAddress = `${scheme}://localhost:${values.port ?? ''}`;
   return (values.baseUrl?.href ?? ownAddress).replace(/\/+$/, '');
 }
 
-/** The values of a reading. They are complete once no fault was reported. */
+/** The values of a reading, which are complete if there is no fault. */
 export function completeValues<At extends Level>({ values }: Reading<At>): CompleteValues<At> {
   return values as CompleteValues<At>;
 }
 
-/** Asserts that a value is there, after all faults were reported. @throws {Error} if a fault was not reported */
+/** Requires a value that is there if there is no fault. @throws {Error} if a fault was not reported */
 export function requireChecked<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('a value is missing, but no fault was reported');
   return value;
 }
 
-/** A list with at least one element, with each element changed. */
+/** Maps a list that has at least one element. */
 export function mapped<Element, Result>(
   elements: readonly Element[],
   change: (element: Element, index: number) => Result,

@@ -3,28 +3,27 @@ import * as v from 'valibot';
 import { parseAddress } from '../memory/redis-client.ts';
 import { redirectUri } from '../origins/schemas.ts';
 
-/** What a value is in YAML and JSON, as JSON Schema has it. Without one, it is a string. */
+/** The type of a value in YAML and JSON, as JSON Schema writes it. By default, a string. */
 export interface ValueType {
   readonly type?: 'boolean' | 'integer' | 'number' | 'string' | readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
-  /** The only texts that it takes. */
+  /** The only texts that it accepts. */
   readonly enum?: readonly string[];
 }
 
-/** Attaches to a schema what its value is in YAML and JSON. */
+/** Attaches a type in YAML and JSON to a schema. */
 export function typed<Input>(type: ValueType) {
   return v.metadata<Input, Readonly<Record<string, unknown>>>({ ...type });
 }
 
-/** What a schema says that its value is. */
 export function valueTypeOf(schema: v.GenericSchema<string, unknown>): ValueType {
   const type: ValueType = v.getMetadata(schema);
   return Object.keys(type).length === 0 ? { type: 'string' } : type;
 }
 
-/** The value that a setting's text has in YAML and JSON. A text that does not have the type stays a string. */
+/** A setting's text as a value of YAML and JSON. A text that does not fit the type stays a string. */
 export function typedValue(schema: v.GenericSchema<string, unknown>, text: string): unknown {
   const { type } = valueTypeOf(schema);
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
@@ -32,18 +31,19 @@ export function typedValue(schema: v.GenericSchema<string, unknown>, text: strin
   return isNumber ? Number(text) : text;
 }
 
-/** The words that a schema accepts; none if it accepts other texts too. */
+/** The words that a schema accepts; none if it also accepts other texts. */
 export const acceptedWords = (schema: v.GenericSchema<string, unknown>): readonly string[] =>
   valueTypeOf(schema).enum ?? [];
 
-// Messages complete the sentence "--flag (VARIABLE) …". They never quote the value: describeFault does, unless it is secret.
+// Messages complete the sentence "--flag (VARIABLE) …". They never quote the value: describeFault does, unless it is
+// secret.
 
 /** A text that matches a pattern. */
 export function text(pattern: RegExp, message: string) {
   return v.pipe(v.string(), v.regex(pattern, message), typed({ type: 'string', pattern: pattern.source }));
 }
 
-/** A text that matches a pattern, and may look like a number to YAML without quotes: `client-id: 1234.5678`. */
+/** A text that matches a pattern, and that YAML may read as a number without quotes: `client-id: 1234.5678`. */
 export function textOrNumber(pattern: RegExp, message: string) {
   return v.pipe(text(pattern, message), typed({ type: ['string', 'number'] }));
 }
@@ -61,7 +61,7 @@ function numberFrom(type: 'integer' | 'number', pattern: RegExp, min: number, ma
   );
 }
 
-/** A URL without a query: it identifies something, or a path is appended to it. */
+/** A URL without a query, because it identifies something, or a path is appended to it. */
 export function withoutQuery(schema: v.GenericSchema<string, URL>) {
   return v.pipe(
     schema,
@@ -69,7 +69,7 @@ export function withoutQuery(schema: v.GenericSchema<string, URL>) {
   );
 }
 
-/** A URL as it was given, if a schema accepts it: providers and programs compare it as a text. */
+/** A URL in its given spelling, because providers and programs compare it as text. */
 export function toTheLetter(schema: v.GenericSchema<string, URL>) {
   const faultOf = (url: string) => v.safeParse(schema, url, { abortPipeEarly: true }).issues?.[0];
   return v.pipe(
@@ -81,12 +81,11 @@ export function toTheLetter(schema: v.GenericSchema<string, URL>) {
   );
 }
 
-/** A whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number) {
   return numberFrom('integer', /^\d{1,9}$/, min, max);
 }
 
-/** A number of seconds from `min` to `max`, decimals allowed; the result is in milliseconds. */
+/** A number of seconds with decimals; the result is in milliseconds. */
 export function seconds(min: number, max: number) {
   return v.pipe(
     numberFrom('number', /^\d{1,6}(\.\d{1,3})?$/, min, max),
@@ -94,7 +93,7 @@ export function seconds(min: number, max: number) {
   );
 }
 
-// Whole numbers of days, hours and minutes from `min` to `max`. Their results are in seconds.
+// Whole numbers of days, hours and minutes; the results are in seconds.
 export const days = (min: number, max: number) => inSeconds(24 * 3600, min, max);
 export const hours = (min: number, max: number) => inSeconds(3600, min, max);
 export const minutes = (min: number, max: number) => inSeconds(60, min, max);
@@ -121,7 +120,7 @@ export const onOrOff = v.pipe(
   v.transform((word) => word === 'on'),
 );
 
-/** Parameters as a query has them: `name=value` with `&` between them, decoded. */
+/** Parameters in the form of a query: `name=value` with `&` between them. */
 export const parameters = v.pipe(
   text(/^[^=&]+=[^&]*(&[^=&]+=[^&]*)*$/, 'must be name=value, with & between two of them, as in the query of a URL'),
   v.regex(/^[\x21-\x7e]*$/, 'must have spaces and characters beyond ASCII percent-encoded'),
@@ -129,7 +128,7 @@ export const parameters = v.pipe(
   v.transform((query) => [...new URLSearchParams(query)]),
 );
 
-/** Whether each `%` of a text begins an encoded byte, and the bytes are UTF-8. */
+/** Whether every `%` of a text begins an encoded byte, and the bytes are UTF-8. */
 export function isDecodable(query: string): boolean {
   try {
     decodeURIComponent(query);
@@ -149,7 +148,7 @@ export const scope = textOrNumber(
 );
 
 /**
- * The headers that the relay or the connection sets. Another value would change who asks, or where a request ends.
+ * Headers that the relay or the connection sets. Another value would change who asks, or where a request ends.
  *
  * @see RFC 9110 §7.6.1
  */
@@ -178,7 +177,7 @@ const ownHeaders = new Set([
 // Some servers read an underscore as a hyphen.
 const isOwnHeader = (name: string) => ownHeaders.has(name.replaceAll('_', '-'));
 
-/** Lines of headers, each `Name: value`; the result has the values by lower-case names. @see RFC 9110 §5.5, §5.6.2 */
+/** Lines of headers, each `Name: value`; the result has the values by lower-case name. @see RFC 9110 §5.5, §5.6.2 */
 export const requestHeaders = v.pipe(
   v.string(),
   v.transform((given) =>
@@ -231,7 +230,7 @@ export const trustedProxies = v.pipe(
 );
 
 function isNetwork(entry: string): boolean {
-  // An address without a prefix is good: any valid prefix takes its place.
+  // A missing prefix is replaced by a valid one.
   const [address = '', prefix = '1', ...rest] = entry.split('/');
   const family = isIP(address);
   const longest = family === 4 ? 32 : 128;
@@ -242,7 +241,6 @@ function isNetwork(entry: string): boolean {
 
 export const filePath = textOrNumber(/^[^\0]+$/, 'must be a path to a file');
 
-/** Redirect URIs with spaces between them. */
 export const redirectUris = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ').filter((url) => url !== '')),
@@ -251,7 +249,6 @@ export const redirectUris = v.pipe(
   v.maxLength(20, 'must not be given more than 20 times'),
 );
 
-/** Names with spaces between them. */
 export const names = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{1,64}( [A-Za-z0-9_-]{1,64})*$/, ofSegment),

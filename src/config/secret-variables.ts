@@ -1,7 +1,9 @@
-/** Variables that hold a secret itself, for hosts that give programs no files. They are no options: flags are worse. */
+/**
+ * Variables that contain a secret itself, for hosts that cannot give programs a file. They are not options, because
+ * flags are even more visible.
+ */
 export const secretVariables = { key: 'KEY', memoryPassword: 'SHARED_MEMORY_PASSWORD' } as const;
 
-/** The warning about each of them. */
 export const isVisible = 'can be read by everything that sees the environment of this process: a file is safer';
 
 /** An address as hosts give it, with its password. @returns undefined if it has none, or is no such address */

@@ -19,7 +19,7 @@ export function splitPassword(address: string): { readonly address: string; read
   }
 }
 
-/** Removes the variables that hold secrets. What this process starts, and what it may write in a crash, has none then. */
+/** Removes the variables that contain secrets, so that child processes and crash reports have none. */
 export function wipeSecrets(environment: Record<string, string | undefined>): void {
   for (const name of ['PROVIDER_CLIENT_SECRET', ...Object.values(secretVariables)]) delete environment[name];
   if (splitPassword(environment['SHARED_MEMORY'] ?? '')) delete environment['SHARED_MEMORY'];

@@ -7,20 +7,20 @@ import { visibleCharacters } from './schemas.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
 
-/** For the packaged service, which names its credential. */
+/** The packaged service names its credential. */
 const noCredential =
   'is required: the systemd credential provider-client-secret is missing or empty. ' +
   'Put the client secret into the file that the unit names, such as /etc/login-relay/client-secret';
 const otherUser = 'run this command as root, or as the user of the relay';
 
-/** The name of the systemd credential with a client secret: of an entry of a file, or of the only registration. */
+/** The systemd credential with a client secret: of an entry of a file, or of the only registration. */
 export function clientSecretCredential(entry: string | undefined): string {
   return `${entry ?? 'provider'}-client-secret`;
 }
 
 /**
- * Reads the client secret: the one given itself, else that of the file that is named, else of the systemd credential.
- * Undefined after reporting why there is none.
+ * Reads the client secret: the given one, else from the named file, else from the systemd credential. Undefined after a
+ * fault.
  */
 export function readClientSecret(reading: Reading<'providers'>): Secret | undefined {
   const { values, sourceOf, describe, fault, warn } = reading;
@@ -39,7 +39,7 @@ export function readClientSecret(reading: Reading<'providers'>): Secret | undefi
   return new Secret(secret);
 }
 
-/** Reads the client secret from its systemd credential. A command of an operator may not see that of the service. */
+/** Reads the client secret from its systemd credential. A command of an operator may not see the service's. */
 function inCredential(reading: Reading<'providers'>): FileText {
   const { environment, describe, fault, unread } = reading;
   const entryName = reading.map.name;
@@ -64,8 +64,8 @@ function secretInFile(reading: Reading<'providers'>, path: string | undefined): 
 }
 
 /**
- * The path of a systemd credential. Undefined: it is missing or blank. The packaged unit sets a blank default: without
- * one, systemd would not start the service, and the relay could not log what is missing.
+ * The path of a systemd credential. Undefined if it is missing or blank. The packaged unit sets a blank default,
+ * because systemd would otherwise not start the service, and the relay could not log what is missing.
  */
 export function credentialPath(given: Pick<Shared, 'environment' | 'readFile'>, name: string) {
   const directory = given.environment['CREDENTIALS_DIRECTORY'];
@@ -76,8 +76,8 @@ export function credentialPath(given: Pick<Shared, 'environment' | 'readFile'>, 
 /**
  * Reads a file that a setting names, without its final newline.
  *
- * @param path undefined: none is named, or a fault was reported
- * @param access `public`: everyone may read the file
+ * @param path undefined if none is named, or after a fault
+ * @param access `public` if everyone may read the file
  */
 export function readNamedFile<At extends Level>(
   { readFile, fault, warn, unread }: Reading<At>,

@@ -8,7 +8,7 @@ import { isVisible, secretVariables, splitPassword } from './secret-variables.ts
 import { credentialPath, readNamedFile } from './secrets.ts';
 import { options } from './settings/settings.ts';
 
-/** Reads how to reach the memory that relays share. */
+/** Reads the settings of the shared memory. */
 export function readSharedMemory(reading: RelayReading) {
   const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;
@@ -25,14 +25,14 @@ export function readSharedMemory(reading: RelayReading) {
   if (values.sharedMemoryCa && !tls) fault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
   const password = readPassword(reading);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
-  // Only the relay may read one of the files: with the rest alone, nothing can be asked of the server.
+  // If only the relay may read one of the files, this command cannot ask the server anything.
   if (typeof password === 'object' || typeof ca === 'object') {
     return { address, password: new UnseenSecret(), ca: undefined };
   }
   return { address, password: password ? new Secret(password) : undefined, ca };
 }
 
-/** The password of the file, of the variable or of the address in its variable, else of the systemd credential. */
+/** The password from the file, the variable or the address in its variable, else from the systemd credential. */
 function readPassword(reading: RelayReading): FileText {
   const { values, environment, sourceOf, describe, faultOfVariable, warnOfVariable } = reading;
   const { variable } = options.sharedMemory;

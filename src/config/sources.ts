@@ -5,13 +5,12 @@ import { splitPassword } from './secret-variables.ts';
 import type { Option } from './settings/setting.ts';
 import { type OptionName, options } from './settings/settings.ts';
 
-/** The flags and the variables as given, unchecked. */
+/** Flags and variables as given, unchecked. */
 export interface OptionSources {
   readonly flags: Readonly<Partial<Record<OptionName, readonly string[]>>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a flag or a variable gives a setting. */
 export interface Given {
   readonly source: 'flag' | 'environment';
   readonly texts: readonly string[];
@@ -20,7 +19,7 @@ export interface Given {
 const rows: Readonly<Record<string, Option>> = options;
 const excludedBy = (name: string) => rows[name]?.excludes ?? [];
 
-/** Whether an option's variable does not count, since a flag excludes it. Flags on both sides are a fault. */
+/** Whether a flag overrides an option's variable by excluding it. Flags for both are a fault. */
 function isOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
   const isGiven = (one: string) => flags[one] !== undefined;
   const otherSide = excludedBy(name);
@@ -28,17 +27,14 @@ function isOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>)
   return otherSide.some(isGiven) && !ownSide.some(isGiven);
 }
 
-/**
- * What gives an option its value, besides a file: its flag, else its variable. A variable that is set but empty counts
- * as unset.
- */
+/** The value of an option besides the file: its flag, else its variable. An empty variable counts as unset. */
 export function givenBySources(name: OptionName, sources: OptionSources): Given | undefined {
   const { flags, environment } = sources;
   const texts = flags[name];
   if (texts !== undefined) return { source: 'flag', texts };
   const text = isOverruled(name, flags) ? undefined : environment[options[name].variable];
   if (!text) return undefined;
-  // The password is read on its own: the address is shown.
+  // The address is shown, so its password is read separately.
   const { address = text } = (name === 'sharedMemory' && splitPassword(text)) || {};
   return { source: 'environment', texts: [address] };
 }
@@ -46,9 +42,9 @@ export function givenBySources(name: OptionName, sources: OptionSources): Given 
 const packagedFile = '/etc/login-relay/config.yaml';
 
 /**
- * What commands read that examine a configuration: without any option, the file of the packaged service.
+ * The sources for commands that examine a configuration: without any option, the file of the packaged service.
  *
- * @returns `why`: what to say if it is that file
+ * @returns `why`: an explanation if it is that file
  */
 export function orPackaged(
   given: OptionSources,
@@ -59,14 +55,14 @@ export function orPackaged(
   return { sources, why: `${packagedFile} is read, since no option is given` };
 }
 
-/** Whether no flag or variable of the relay is given. An empty variable for the file says that there is none. */
+/** Whether no flag or variable of the relay is set. An empty variable for the file means no file. */
 function isEmpty({ flags, environment }: OptionSources): boolean {
   const { config, ...others } = options;
   if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;
   return Object.values(others).every(({ variable }) => !environment[variable]);
 }
 
-/** Variables that Node itself reads, and that would give secrets away. */
+/** Variables that Node.js itself reads, and that would reveal secrets. */
 const forbidden: readonly [name: string, value: RegExp, why: string][] = [
   ['NODE_TLS_REJECT_UNAUTHORIZED', /^0$/, 'must not be 0: anyone could pose as the provider'],
   ['NODE_DEBUG', /./s, 'must not be set: Node would write requests with their secrets'],
@@ -74,10 +70,10 @@ const forbidden: readonly [name: string, value: RegExp, why: string][] = [
 ];
 
 /**
- * Reads the variables that are no options.
+ * Reads the variables that are not options.
  *
- * @returns `HTTPS_PROXY` and `NO_PROXY`, in either case of their names. Calls on plain http stay on this machine and
- *   need none
+ * @returns `HTTPS_PROXY` and `NO_PROXY`, in either case of their names. Calls over plain http stay on this machine, so
+ *   they need no proxy
  */
 export function readEnvironment(
   given: Pick<OptionSources, 'environment'> & { readonly readFile: ReadFile; readonly unseen?: readonly unknown[] },
@@ -102,9 +98,10 @@ export function readEnvironment(
 }
 
 /**
- * Why Node cannot use a file of certificate authorities. It would go on without them, and every call would fail.
+ * Why Node.js cannot use a file of certificate authorities. It would silently ignore the file, and every call would
+ * fail.
  *
- * @param mayBeUnseen whether the relay may read what this user cannot
+ * @param mayBeUnseen whether the relay may be able to read what this user cannot
  */
 function whyNoAuthorities(path: string, readFile: ReadFile, mayBeUnseen: boolean): string | undefined {
   let text: string;

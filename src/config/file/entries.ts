@@ -8,45 +8,42 @@ import { type FileSetting, fileSettings, options } from '../settings/settings.ts
 import type { Given } from '../sources.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
-/** The settings of one map of a file, or of what flags and variables describe: not yet checked by their schemas. */
+/** The settings of one map of a file, or from flags and variables. Their schemas have not checked them yet. */
 export interface FileSettings<At extends Level = Level> extends MapPlace {
   readonly level: At;
-  /** The file that has it. Undefined: flags and variables give its settings. */
+  /** Undefined for flags and variables. */
   readonly path?: string;
   /**
-   * The texts of each setting, as its flag would give them: several if the flag is repeatable, none if what the file
-   * has there is no text.
+   * The texts that each setting's flag would have: several if it can be repeated, none if the file has no text there.
    */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** The settings that flags and variables give. */
+  /** Which settings come from flags and variables. */
   readonly sources?: Readonly<Record<string, Given['source']>>;
-  /** Where the key of each setting is. */
   readonly positions: Readonly<Record<string, Position>>;
-  /** The maps of each level that it holds, in the order of the file. */
+  /** The maps inside, by level, in the order of the file. */
   readonly inside: { readonly [At in Level]?: readonly FileSettings<At>[] };
 }
 
 interface MapPlace {
   readonly level: Level;
-  /** The name of an entry of `providers` or `front-ends`: a word of a path. No other entry of the map has it. */
+  /** The name of an entry of `providers` or `front-ends`: a word of a path, unique in its map. */
   readonly name?: string;
-  /** What the keys follow when people read them, such as `providers.github.`; empty for the relay as a whole. */
+  /** Precedes keys in messages, such as `providers.github.`; empty for the relay as a whole. */
   readonly prefix: string;
-  /** Where the map begins, or its name is; undefined for the relay as a whole. */
+  /** Where the map or its name begins; undefined for the relay as a whole. */
   readonly position?: Position;
 }
 
-/** The file that settings are read from. */
 export interface Source {
   readonly path: string;
   readonly yaml: Yaml;
   readonly report: ReportAt;
   readonly warn: ReportAt;
-  /** Reports a fault after which it is not clear what the rest of the file means. */
+  /** Reports a fault that leaves the meaning of the rest of the file unclear. */
   readonly giveUp: ReportAt;
 }
 
-/** Reads the settings of one map, and the maps that it holds. Settings with faults have no texts. */
+/** Reads the settings of one map, and of the maps inside. Settings with faults have no texts. */
 export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Source): FileSettings {
   const values: Record<string, readonly string[]> = {};
   const positions: Record<string, Position> = {};
@@ -67,30 +64,29 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: So
       if (meant) misspelt.push(meant);
     }
   }
-  // A setting that is there, without texts: otherwise, it would be reported as missing, too.
+  // Counts as set, without texts. Otherwise, it would also be reported as missing.
   for (const name of misspelt) values[name] ??= [];
   return { ...place, path: source.path, values, positions, inside };
 }
 
-/** Reads what a key with the name of a level holds: a map of settings, a list of such maps, or such maps by names. */
+/** Reads the value of a level's key: a map of settings, a list of them, or named ones. */
 function readInside(level: Level, pair: Pair, before: string, source: Source): readonly FileSettings[] {
   const { shape, most = 1, otherShape, empty } = levels[level];
   const path = `${before}${level}`;
   if (shape === 'list') return readList(level, pair, path, source);
   const pairs = source.yaml.readPairs(pair.value);
-  // If entries have no names, it is not clear what the rest of the file means.
+  // If entries have no names, the meaning of the rest of the file is unclear.
   const report = shape === 'named' ? source.giveUp : source.report;
   const beyond = shape === 'named' ? pairs[most] : undefined;
   if (!isMap(pair.value)) report(pair.position, `${path} ${otherShape}`);
   else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);
   if (beyond) report(beyond.position, `${path} has more than ${most} entries`);
-  // Too many entries are not read at all: each can have faults.
+  // Too many entries are not read at all, because each could have faults.
   if (shape === 'named') return beyond ? [] : pairs.map((one) => readEntry(one, level, source));
   const within = isLenient(level) ? { ...source, report: source.warn } : source;
   return [readSettings(pairs, { level, prefix: `${path}.`, position: pair.position }, within)];
 }
 
-/** Reads a list of maps of settings. */
 function readList(level: Level, { value, position }: Pair, path: string, source: Source): readonly FileSettings[] {
   const { most = 1, otherShape, empty } = levels[level];
   const { yaml } = source;
@@ -113,7 +109,7 @@ function readList(level: Level, { value, position }: Pair, path: string, source:
 function readEntry({ key: name, position, value }: Pair, level: Level, source: Source) {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
-  // A word that cannot be a name is left out of faults: it may be anything.
+  // Faults do not quote an invalid name, because it may be a secret.
   const described = issue === undefined ? `${level}.${name}` : level;
   if (issue !== undefined) giveUp(position, `${level} has a name that ${issue.message}`);
   if (levels[level].takenNames?.includes(name)) {
@@ -126,7 +122,7 @@ function readEntry({ key: name, position, value }: Pair, level: Level, source: S
   return level === 'providers' ? withPreset(name, settings) : settings;
 }
 
-/** Gives a provider that has the name of a preset that preset, unless the entry names another provider. */
+/** An entry named like a preset uses it, unless it sets `provider`. */
 function withPreset(name: string, settings: FileSettings): FileSettings {
   const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
   const isNamed = choices.some((choice) => settings.values[choice] !== undefined);
@@ -135,9 +131,9 @@ function withPreset(name: string, settings: FileSettings): FileSettings {
 }
 
 /**
- * Reports a key that is not known here. It may be a secret: only what looks like a key is quoted.
+ * Reports an unknown key. It may be a secret, so it is quoted only if it looks like a key.
  *
- * @returns the setting that it may stand for
+ * @returns the setting that was probably meant
  */
 function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, source: Source) {
   const { holds = [] } = levels[level];
@@ -152,7 +148,7 @@ function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, sou
   let message = `${prefix}${isShown ? key : 'a key'} is unknown${didYouMean(close)}`;
   if (key === 'path-name') message = 'path-name is what the name of an entry of providers gives';
   if (owner !== undefined) message = `${prefix}${key} ${levels[owner].misplaced}`;
-  // All that a misspelt level holds is not read, so the rest may name what is missing.
+  // The content of a misspelt level is not read, so the rest may name entries that seem missing.
   (holds.some((one) => one === close) ? source.giveUp : source.report)(position, message);
   return ofLevel.find((setting) => setting.key === close)?.name;
 }
@@ -173,7 +169,7 @@ function readTexts(
     readText(setting, yaml.resolved(item), expected, (message) => fault(numbered(index, items.length, message))),
   );
   if (!texts.every((text) => text !== undefined)) return undefined;
-  // A secret in place of a path must not become the name of a new file.
+  // A secret that was given instead of a path must not become the name of a file.
   if (setting.name === 'keyFile' && texts[0]?.includes('/') === false) {
     return fault('must be a path with a slash, such as ./key');
   }
@@ -203,8 +199,8 @@ function readLines(
 }
 
 /**
- * The text of a scalar as it is in the file: `010` is not 8, and a long identifier keeps all its digits.
- * `true` is also `on`, which it is in YAML 1.1.
+ * The text of a scalar as written: `010` is not 8, and a long identifier keeps all digits. `on` means `true`, as in
+ * YAML 1.1.
  */
 function readText(
   setting: FileSetting,
@@ -222,7 +218,7 @@ function readText(
   return acceptedWords(setting.schema).includes(word) ? word : String(value);
 }
 
-/** Takes a path in the file as relative to the file's directory. */
+/** Resolves a path relative to the directory of the file. */
 function fromFile(path: string, file: string): string {
   const directory = /^.*\//s.exec(file)?.[0] ?? './';
   return isAbsolute(path) ? path : directory + path.replace(/^(\.\/)+/, '');

@@ -8,15 +8,14 @@ import { givenBySources, type OptionSources } from '../sources.ts';
 import { type FileSettings, readSettings } from './entries.ts';
 import { parseYaml, type ReportAt } from './yaml.ts';
 
-/** A configuration file that was read; undefined: there is none. */
 export type ReadConfigFile = ReturnType<typeof readConfigFile>;
 
 /**
  * Reads the configuration file that a flag or a variable names.
  *
- * @param faults gets what is wrong with its form, if it is clear what the rest means
- * @param warnings gets what is left out
- * @throws {ConfigError} if it cannot be read, or it is not clear what the rest means
+ * @param faults collects faults of form after which the meaning of the rest is still clear
+ * @param warnings collects what is ignored
+ * @throws {ConfigError} if the file cannot be read, or its meaning is unclear
  */
 export function readConfigFile(sources: OptionSources, readFile: ReadFile, faults: PlacedTexts, warnings: PlacedTexts) {
   const given = givenBySources('config', sources);
@@ -41,12 +40,12 @@ export function readConfigFile(sources: OptionSources, readFile: ReadFile, fault
 }
 
 /**
- * Parses a configuration file. Its settings become the texts that their flags would have, with their places. Their
- * schemas do not check them yet.
+ * Parses a configuration file. Its settings become the texts that their flags would have, with places; their schemas
+ * have not checked them yet.
  *
- * @param path where the text is from. It begins every fault, and paths in the file are relative to its directory
- * @param faults gets what is wrong with its form, without any value. Settings with faults have no texts
- * @returns undefined if it is not clear what the rest of the file means
+ * @param path begins every fault, and paths in the file are relative to its directory
+ * @param faults collects faults of form, without any value. Settings with faults have no texts
+ * @returns undefined if the meaning of the file is unclear
  */
 export function parseConfigFile(
   text: string,
@@ -55,7 +54,7 @@ export function parseConfigFile(
   warnings: PlacedTexts,
 ): FileSettings<'relay'> | undefined {
   let isClear = true;
-  // A map is read again at each of its aliases, so the same fault can come twice. `PlacedTexts` has it once.
+  // A map is read again at each of its aliases, so the same fault can come twice. `PlacedTexts` keeps it once.
   const reportTo =
     (texts: PlacedTexts): ReportAt =>
     (position, message) =>

@@ -13,16 +13,15 @@ import {
 import { limits } from '../../limits.ts';
 import type { Position } from '../fault.ts';
 
-/** A YAML document without faults of syntax. */
+/** A YAML document without syntax errors. */
 export type Yaml = ReturnType<typeof createYaml>;
 
-/** Reports a fault at a place in the file. */
 export type ReportAt = (position: Position, message: string) => undefined;
 
 const start: Position = { line: 1, column: 1 };
 
 /**
- * Parses a YAML document. Nothing of its text gets into a fault: any part of it may be a secret.
+ * Parses a YAML document. Faults never quote its text, because any part may be a secret.
  *
  * @returns undefined after reporting faults
  * @see YAML 1.2.2
@@ -31,7 +30,7 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
   if (Buffer.byteLength(text) > limits.configFileSize) {
     return report(start, `is larger than ${limits.configFileSize / 1024} KiB`);
   }
-  // In a text from a file, this character replaces bytes that are not UTF-8.
+  // This character replaces bytes that are not UTF-8 when a file is read.
   if (text.includes('\uFFFD')) return report(start, 'is not UTF-8');
   const lines = new LineCounter();
   const positionAt = (offset: number): Position => {
@@ -39,7 +38,7 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
     return line === 0 ? start : { line, column: col };
   };
   const document = parseDocument(text, {
-    // Also if the file says that it is YAML 1.1, in which `no` is a boolean.
+    // Even if the file says that it is YAML 1.1, in which `no` is a boolean.
     schema: 'core',
     resolveKnownTags: false,
     // The library's check takes time that grows with the square of the number of keys.
@@ -48,19 +47,19 @@ export function parseYaml(text: string, report: ReportAt): Yaml | undefined {
     lineCounter: lines,
   });
   const faults = syntaxFaults(document, text);
-  // One mistake can make all that follows wrong.
+  // One mistake can make everything that follows wrong.
   for (const [offset, message] of faults.slice(0, 10)) report(positionAt(offset), message);
   return faults.length > 0 ? undefined : createYaml(document, positionAt, report);
 }
 
-/** What is wrong, and after how many characters. One fault a line: others only follow from it. */
+/** The syntax errors with their offsets, one per line: others only follow from it. */
 function syntaxFaults(document: Document.Parsed, text: string): [offset: number, string][] {
   const faults = new Map<number, [number, string]>();
   const add = (offset: number, message: string) => {
     const line = text.lastIndexOf('\n', offset - 1);
     if (!faults.has(line)) faults.set(line, [offset, message]);
   };
-  // The library warns of tags and directives that it does not know.
+  // The library only warns about tags and directives that it does not know.
   for (const error of [...document.errors, ...document.warnings]) {
     const [offset] = error.pos;
     const [indent = ''] = /[ \t]*/y.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1)) ?? [];

@@ -3,8 +3,8 @@ export const times = {
   /** From the start of a login until its callback: its state and its cookies expire then. */
   login: 600,
   /**
-   * From the callback of a login until its code is redeemed, by the kind of the front end. A
-   * program's code may have to be copied by hand from a browser on another computer.
+   * From the callback of a login until its code is redeemed, by the kind of the front end. A program's code may have
+   * to be copied by hand from a browser on another computer.
    */
   code: { page: 60, native: 300, machine: 0 },
   /** How old a DPoP proof may be, or how far ahead of this machine's clock. */
@@ -14,3 +14,6 @@ export const times = {
   /** Until the count of what one client address makes the relay do starts again. */
   count: 600,
 } as const;
+
+/** Days for which something that is sealed can be good at most, whatever the configuration says. */
+export const longestDays = { session: 400, refreshToken: 3650, clientId: 400 } as const;

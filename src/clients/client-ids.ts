@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { isPossible, longestDays } from '../sealing/lifetimes.ts';
-import { createSeal } from '../sealing/sealed.ts';
+import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { longestDays } from '../times.ts';
 import type { ClientMetadata } from './read-metadata.ts';
 
 /** The hash of a client identifier, to which codes and tokens are bound. The identifier itself may be long. */

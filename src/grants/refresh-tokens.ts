@@ -8,8 +8,8 @@ import { loginTerms } from '../login/state.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { isPossible, longestDays } from '../sealing/lifetimes.ts';
-import { createSeal } from '../sealing/sealed.ts';
+import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { longestDays } from '../times.ts';
 import { generationSchema } from './generations.ts';
 
 const content = v.object({

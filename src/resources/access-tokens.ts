@@ -5,8 +5,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { createLasting, hashKey } from '../memory/recent.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { isPossible } from '../sealing/lifetimes.ts';
-import { createSeal } from '../sealing/sealed.ts';
+import { createSeal, isPossible } from '../sealing/sealed.ts';
 import { longestLifetime, type Resource } from './resource.ts';
 
 const content = v.object({

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as v from 'valibot';
+import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { limits } from '../limits.ts';
 import type { KeyRing } from './keys.ts';
 
@@ -116,4 +117,16 @@ function decodeBytes(text: string, longest: number): Buffer | undefined {
   if (!isMarked || bytes.length < headLength + tagLength) return undefined;
   // The decoder skips what is not base64url, and ignores unused bits: many spellings would open.
   return bytes.toString('base64url') === text ? bytes : undefined;
+}
+
+/**
+ * Whether a relay can have issued something that is good for a time. What is sealed with a stolen key can hold any time: it
+ * must not be good for longer than what the relay seals.
+ *
+ * @param from when it was issued, in seconds since 1970
+ * @param until when it ends
+ * @param longest seconds for which it can be good
+ */
+export function isPossible(from: number, until: number, longest: number, now: Clock): boolean {
+  return from <= secondsOf(now) + clockSkew && until <= from + longest;
 }

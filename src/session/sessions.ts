@@ -7,8 +7,8 @@ import type { Marks } from '../memory/home.ts';
 import { mergeFields } from '../oauth/extra-fields.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
-import { isPossible, longestDays } from '../sealing/lifetimes.ts';
-import { createSeal } from '../sealing/sealed.ts';
+import { createSeal, isPossible } from '../sealing/sealed.ts';
+import { longestDays } from '../times.ts';
 import { createSessionCookies } from './cookies.ts';
 
 const content = v.object({

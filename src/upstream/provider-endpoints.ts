@@ -1,13 +1,12 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { RegisteredProvider } from '../oauth/client-authentication.ts';
-import { parseJsonObject } from '../oauth/json.ts';
+import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { parseRevocationResponse, type RevocableTokens, revocationRequest } from '../oauth/revocation.ts';
 import { anyAnswer, isOk, isSuccess } from '../oauth/token-answer.ts';
 import { type CodeGrant, type RefreshGrant, tokenRequest } from '../oauth/token-request.ts';
 import { parseTokenResponse } from '../oauth/token-response.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { LookupRefusal, Provider } from '../providers/provider.ts';
 import type { UpstreamClient } from './client.ts';
-import { refusalIn } from './lookup-refusals.ts';
 import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } from './messages.ts';
 
 export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
@@ -144,4 +143,22 @@ export function userRequest(
   if (userBody === undefined) return { endpoint: 'user', method: 'POST', url: userUrl, headers };
   const typed = { ...headers, 'content-type': 'application/json' };
   return { endpoint: 'user', method: 'POST', url: userUrl, headers: typed, body: userBody };
+}
+
+/**
+ * The failure that an answer of the provider means, if it says that the person or an administrator has to do something.
+ * Nothing that it says is passed on: neither a text, nor the address to go to.
+ */
+function refusalIn(
+  { status, headers, body }: UpstreamResponse,
+  refusals: readonly LookupRefusal[] = [],
+): RelayError | undefined {
+  if (status !== 403 || refusals.length === 0) return undefined;
+  const { message, error } = parseJsonObject(body) ?? {};
+  const texts = [message, isObject(error) ? error['code'] : undefined];
+  const found = refusals.find(({ header, text }) => {
+    const given = header === undefined ? texts : [headers[header]];
+    return given.some((one) => typeof one === 'string' && one.includes(text));
+  });
+  return found && new RelayError(found.means);
 }

@@ -7,8 +7,8 @@ import { pathSegment, wholeNumber } from '../../config/schemas.ts';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { limits } from '../../limits.ts';
 import { deriveKeysFromFile } from '../../sealing/keys.ts';
-import { longestDays } from '../../sealing/lifetimes.ts';
 import { readTextFile } from '../../text-files.ts';
+import { longestDays } from '../../times.ts';
 
 export interface ClientIdFlags {
   readonly clientKeyFile: string;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isAppScheme } from '../../origins/app-schemes.ts';
-import { longestDays } from '../../sealing/lifetimes.ts';
+import { longestDays } from '../../times.ts';
 import { documentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
 import { fileRows } from './setting.ts';

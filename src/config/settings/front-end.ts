@@ -1,5 +1,5 @@
 import { nativeOrigins, originPatterns } from '../../origins/schemas.ts';
-import { longestDays } from '../../sealing/lifetimes.ts';
+import { longestDays } from '../../times.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
 import { createRowMaker, fileRows, group } from './setting.ts';

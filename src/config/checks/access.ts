@@ -9,21 +9,20 @@ import { completeValues, type FrontEndReading, type Readings, type RegistrationR
 
 const openToAll = 'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
 
-/** What can have rules of its own. */
 type Owner = Pick<FrontEndReading, 'allow' | 'registrations'>;
 
-/** Names in these lists have no colon of their own: one can only follow the name of a provider. */
+/** Names in these lists contain no colon themselves, so a colon can only follow the name of a provider. */
 const withoutColon: readonly AccessRule[] = ['organizations', 'teams', 'emails', 'emailDomains'];
 
-/** Who may log in; undefined: everybody. */
+/** Undefined: everybody may log in. */
 export function allowOf({ allow, registrations }: Owner): Allow | undefined {
   return allow && { ...completeValues(allow), registrations };
 }
 
 /**
- * Reports rules that a provider cannot answer, and names that could be those of different people.
+ * Reports rules that a provider cannot answer, and names that different people could have.
  *
- * @param providers in the order of the registrations; undefined: it has a fault
+ * @param providers in the order of the registrations; undefined after a fault
  */
 export function checkAllow(readings: Readings, providers: readonly (ProviderSettings | undefined)[]): void {
   const { registrations, resources, frontEnds } = readings;
@@ -51,7 +50,9 @@ export function checkAllow(readings: Readings, providers: readonly (ProviderSett
   }
 }
 
-/** Reports names that can mean other people at another provider. @returns whether that is a fault, not a warning */
+/**
+ * Reports names that may belong to somebody else at another provider. @returns whether that is a fault, not a warning
+ */
 function reportAmbiguous(
   rule: AccessRule,
   names: readonly string[],
@@ -66,14 +67,17 @@ function reportAmbiguous(
   }
   if (anywhere.length === 0 || registrations.length < 2) return false;
   const which = `at which provider, as ${registrations.map((name) => `${name}:…`).join(' or ')}`;
-  // Providers verify addresses, so they belong to one person everywhere.
+  // Providers verify addresses, so an address belongs to one person everywhere.
   const isAddress = rule === 'emails' || rule === 'emailDomains';
   if (isAddress) warn(rule, `is good at each of its providers: say ${which}`);
   else fault(rule, `must say ${which}`);
   return !isAddress;
 }
 
-/** Reports a rule that a provider cannot answer. Of one to be discovered, the claims of OpenID Connect count. */
+/**
+ * Reports a rule that a provider cannot answer. Until an issuer is discovered, the claims of OpenID Connect are
+ * assumed.
+ */
 function reportUnanswered(
   rule: AccessRule,
   allow: Allow,
@@ -88,7 +92,7 @@ function reportUnanswered(
   reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
 
-/** Warns if people are compared by the field of OpenID Connect at a provider that may not speak it. */
+/** Warns if people are compared by a field of OpenID Connect, but the provider may not support that. */
 function warnOfAssumedId(
   registration: RegistrationReading,
   settings: ProviderSettings | undefined,
@@ -98,7 +102,7 @@ function warnOfAssumedId(
   const { name, warn } = registration;
   const { access, scope } = 'known' in settings ? settings.known : settings.discovered.given;
   const isAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
-  // An issuer decides by its metadata whether the scope has openid.
+  // With an issuer, the metadata decide whether the scope contains openid.
   const scopes = [scope, ...frontEnds.filter((one) => one.usable.some((its) => its.name === name)).map(scopeOf)];
   const speaksOpenId = 'discovered' in settings && scope === undefined;
   if (!isAssumed || speaksOpenId || scopes.some((one) => one?.split(' ').includes('openid'))) return;
@@ -114,7 +118,7 @@ function warnOfAssumedId(
 
 const scopeOf = ({ values }: FrontEndReading) => values.scope;
 
-/** Reports front ends whose logins get no ID token, where that says who somebody is. */
+/** Reports front ends whose logins get no ID token, although it has to say who the person is. */
 function reportScopesWithoutIdToken({ name, values, describe }: RegistrationReading, { frontEnds }: Readings): void {
   if (values.userFrom !== 'id-token') return;
   for (const frontEnd of frontEnds) {
@@ -125,7 +129,7 @@ function reportScopesWithoutIdToken({ name, values, describe }: RegistrationRead
   }
 }
 
-/** Warns if open clients use the same OAuth application as a front end that asks for more scopes. */
+/** Warns if open clients share the OAuth application of a front end that requests more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
   for (const { name, values } of open.usable) {
     const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? presetOf(values)?.provider.scope;
@@ -140,7 +144,7 @@ function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds
   }
 }
 
-/** Checks the settings of clients without an entry: which front end takes them, and who may log in with them. */
+/** Checks the settings of unregistered clients: which front end admits them, and who may log in with them. */
 export function checkOpenClients({ resources, frontEnds }: Readings): void {
   const taken: string[] = [];
   for (const frontEnd of frontEnds) {
@@ -152,7 +156,7 @@ export function checkOpenClients({ resources, frontEnds }: Readings): void {
       continue;
     }
     const opened = resources.filter(({ name }) => values.resources?.includes(name));
-    // Whether a provider's people may all log in, since neither it nor each of its resources says who may.
+    // Whether everybody at a provider may log in, because neither it nor each of its resources has `allow`.
     const isForAll = frontEnd.usable.some(({ name, allow }) => {
       const there = opened.filter(({ registration }) => registration === name);
       return !allow && (there.length === 0 || there.some((resource) => !resource.allow));

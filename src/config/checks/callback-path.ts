@@ -10,8 +10,8 @@ import {
 import type { Readings, RegistrationReading } from '../readings.ts';
 
 /**
- * Checks the callback paths that are configured: each must lead to one registration alone, and to nothing else of the
- * relay. Compares without case and without a slash at the end, because some proxies do.
+ * Checks the configured callback paths. Each must lead to one registration only, and to nothing else of the relay. The
+ * comparison ignores case and a final slash, as some proxies do.
  */
 export function checkCallbackPaths(readings: Readings): void {
   for (const reading of readings.registrations) {
@@ -21,19 +21,19 @@ export function checkCallbackPaths(readings: Readings): void {
   }
 }
 
-/** What a callback path of a registration meets; undefined if nothing. */
+/** What a callback path conflicts with; undefined if nothing. */
 function whyTaken(path: string, reading: RegistrationReading, readings: Readings): string | undefined {
   const others = readings.registrations.filter((one) => one !== reading);
   const taken = ownPathThatMeets(path, reading, others, readings);
   if (taken) return `contains a path of the relay, or is below one: ${taken}`;
-  // With one path for two providers, either could send the code of the other to the relay. RFC 9700 §4.4.2
+  // If two providers shared a path, either could send the other's code to the relay (mix-up attack). RFC 9700 §4.4.2
   const other = others.find(({ values }) => isSame(path, values.callbackPath));
   if (other)
     return `is that of providers.${other.name}, too: register another callback URL at one of the two providers`;
   return whatElseMeets(path, readings);
 }
 
-/** The path of the relay itself that a callback path contains, or is below; undefined if there is none. */
+/** The relay's own path that contains a callback path, or is inside it; undefined if there is none. */
 function ownPathThatMeets(
   path: string,
   { name, values }: RegistrationReading,
@@ -44,7 +44,7 @@ function ownPathThatMeets(
   const fixed = ownPaths.filter((one) => one !== paths.cmsLogin);
   const found = [...fixed, ...(base === '/' ? [] : [base])].find((one) => overlap(one.toLowerCase(), path));
   if (found || isSame(path, paths.cmsLogin)) return found ?? paths.cmsLogin;
-  // What a registration has by default, it may also say.
+  // An entry may state its own default.
   const isOwn = [name, values.provider].some((word) => word && isSame(path, defaultCallbackPath(word)));
   const words = [...others, ...(isOwn ? [] : [{ name, values }])].flatMap((one) => [
     one.name,
@@ -57,7 +57,7 @@ function ownPathThatMeets(
   return isTaken ? registrationPath(first) : undefined;
 }
 
-/** What the configuration has at a callback path besides endpoints; undefined if nothing. */
+/** What a callback path conflicts with besides endpoints; undefined if nothing. */
 function whatElseMeets(path: string, { relay, resources, frontEnds }: Readings): string | undefined {
   const { host } = new URL(relay.baseUrl);
   const meets = (other: string | undefined) => other !== undefined && overlap(other.toLowerCase(), path);

@@ -11,7 +11,7 @@ const cmsPresetNames = cmsPresets.map(({ name }) => name).join(', ');
 /** Reports what keeps CMSes from logging in, or from their repositories. */
 export function reportCmses({ registrations, frontEnds }: Readings): void {
   const cmses = frontEnds.filter(({ values }) => values.tokenDelivery === 'cms');
-  // What /auth can serve: the registrations of CMSes, each with the first of its CMSes.
+  // The registrations of CMSes, each with its first CMS, which /auth can serve.
   const served = registrations.flatMap((registration) => {
     const { name } = registration;
     const frontEnd = cmses.find((one) => one.registrations.includes(name));
@@ -23,7 +23,7 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
     for (const registration of frontEnd.usable) {
       const backend = cmsPresetOf(registration)?.cms.name;
       const first = backend && registrationOfCms(served, backend);
-      // A CMS without an auth_endpoint would log in the other front end.
+      // A CMS without an auth_endpoint would get the login of the other front end.
       if (!first || first.frontEnd === frontEnd) continue;
       frontEnd.warn(
         'tokenDelivery',
@@ -33,7 +33,7 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
   }
 }
 
-/** Reports a provider that no CMS works with, and a scope that leaves a CMS without its repositories. */
+/** Reports a provider that CMSes do not support, and a scope that hides a CMS's repositories. */
 function reportRepositories(frontEnd: FrontEndReading, registration: RegistrationReading): void {
   const { map, values, fault, warn } = frontEnd;
   const preset = cmsPresetOf(registration);
@@ -48,7 +48,7 @@ function reportRepositories(frontEnd: FrontEndReading, registration: Registratio
   const { repositoryScopes } = preset.cms;
   const { clientId = '', scope = preset.scope } = registration.values;
   const words = (values.scope ?? scope)?.split(' ') ?? [];
-  // A GitHub App has permissions in place of scopes.
+  // A GitHub App has permissions instead of scopes.
   const isApp = preset.appIdPrefix && clientId.startsWith(preset.appIdPrefix);
   if (isApp || words.some((word) => repositoryScopes.includes(word))) return;
   warn(
@@ -57,7 +57,7 @@ function reportRepositories(frontEnd: FrontEndReading, registration: Registratio
   );
 }
 
-/** The preset of a registration, if CMSes work with it. Beside URLs of its own, the default preset does not count. */
+/** The preset of a registration, if CMSes support it. Beside URLs of its own, the default preset does not count. */
 function cmsPresetOf({ values, sourceOf }: RegistrationReading) {
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   if (values.authorizeUrl !== undefined && !isNamed) return undefined;

@@ -1,6 +1,6 @@
 import type { Readings } from '../readings.ts';
 
-/** Checks what front ends are to get besides tokens. Only token answers and sessions carry it. */
+/** Checks extra fields, which only token answers and sessions contain. */
 export function checkExtraFields({ registrations, frontEnds }: Readings): void {
   for (const { name, values, fault, describe, warnOfUnused } of registrations) {
     const doubled = values.callbackFields?.find((one) => values.tokenFields?.includes(one));

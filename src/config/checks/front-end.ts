@@ -25,7 +25,7 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   }
   forbidCredentials(reading);
   if (kind === 'native' || values.clientKeyFile !== undefined) reportWithoutPage(reading);
-  // A kind with a fault may stand for a front end without a page.
+  // An invalid kind may have been meant for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
   if (origins.length > 1 && tokenDelivery && tokenDelivery !== 'cms') {
     fault('origin', `must be one origin, unless ${describe('tokenDelivery')} is cms`);
@@ -49,7 +49,7 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   else if (tokenDelivery !== 'cms') reportNoRedirectUri(reading);
 }
 
-/** What `FrontEndSettings` and `Api` are made of. Call it only if no fault was reported. */
+/** The parts of `FrontEndSettings` and `Api`. Call it only if there is no fault. */
 export function frontEndConfig(reading: FrontEndReading) {
   const { name, registrations, apis } = reading;
   const { tokenDelivery, errorDelivery, ...values } = completeValues(reading);
@@ -63,34 +63,31 @@ export function frontEndConfig(reading: FrontEndReading) {
   return {
     name,
     kind,
-    /** Undefined: it has no page, or is a CMS at several addresses. */
+    /** Undefined without a page, and for a CMS at several addresses. */
     origin,
-    /** All origins of its pages. Those of a native front end are of its apps and extensions. */
+    /** For a native front end, the origins of its apps and extensions. */
     origins: kind === 'native' ? (values.origins ?? []) : origins,
-    /** Undefined: it has no page, or one at each of several origins. */
+    /** Undefined without a page, and with a page at each of several origins. */
     frontendUrl: origin === undefined || hasStar(origin) ? undefined : page,
     redirectUris: isCms || hasSessions ? [] : redirectUris.map((uri) => (kind === 'native' ? withAnyPort(uri) : uri)),
     tokenDelivery,
     errorDelivery: errorDelivery ?? (hasSessions ? 'redirect' : 'json'),
     registrations,
     scope: values.scope,
-    /** The names of the resources that its logins are for. Empty: the API of the provider. */
+    /** Empty if its logins are for the API of the provider. */
     resources: values.resources ?? [],
     refreshTokens: refreshTokensOf(reading),
     allow: allowOf(reading),
-    /** The clients that need no entry of their own. */
     clients: reading.clients && completeValues(reading.clients),
-    /** The keys of client identifiers that are made offline. */
     clientKeys: reading.clientKeys,
-    /** What it proves who it is by, if it is a machine. */
     credentials: reading.credentials,
     apis: apis.map((api) => apiConfig(api, registrations)),
   };
 }
 
 /**
- * Checks an origin with a `*`: no token may be in a URL, and everybody at these origins can log in. A CMS gets its token by
- * a message, and its refresh tokens are good at these origins alone.
+ * Checks an origin with a `*`. A token must not be in a URL there, and everybody who owns such an origin can log in. A
+ * CMS gets its token in a message, and its refresh tokens only work at these origins.
  */
 function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
   const { relay, values, describe, fault, warn } = reading;
@@ -151,7 +148,7 @@ function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): s
   return faults;
 }
 
-/** Checks a front end that may have no page of its own: native clients, or clients with identifiers made offline. */
+/** Checks a front end without a page: a native one, or one whose clients have identifiers made offline. */
 function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontEndReading): void {
   const isNative = values.kind === 'native';
   const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
@@ -162,7 +159,7 @@ function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontE
   }
 }
 
-/** Reports a page that is not on the relay's own site: from others, browsers do not send the cookies of sessions. */
+/** Reports a page that is not on the relay's own site, because browsers would not send the cookies of sessions. */
 function reportSessionFrontEnd(reading: FrontEndReading): void {
   const { relay, values, describe, fault, warnOfUnused } = reading;
   const [origin] = values.origin ?? [];
@@ -181,7 +178,7 @@ function reportSessionFrontEnd(reading: FrontEndReading): void {
   warnOfUnused(['refreshTokens'], ` with ${delivery}: its page gets no token`);
 }
 
-/** What `Api` is made of: an entry of `proxy` without faults. */
+/** The parts of `Api`, from a valid entry of `proxy`. */
 function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) {
   const { path, url, methods, requestHeaders, provider } = completeValues(reading);
   return {
@@ -193,7 +190,6 @@ function apiConfig(reading: Reading<'proxy'>, registrations: readonly string[]) 
   };
 }
 
-/** Checks the entries of `proxy` of all front ends. */
 export function checkApis({ frontEnds }: Readings): void {
   const earlier: string[] = [];
   for (const { apis, registrations, values, describe } of frontEnds) {
@@ -205,7 +201,7 @@ export function checkApis({ frontEnds }: Readings): void {
       reportRegistration(api, registrations);
       const { path } = api.values;
       if (path === undefined) continue;
-      // Each request must belong to one API alone.
+      // A request must belong to one API only.
       if (earlier.some((other) => overlap(other, path))) {
         api.fault('path', 'is the same as another path, or one is below the other');
       }

@@ -1,6 +1,6 @@
 import type { FrontEndReading, ResourceReading } from '../readings.ts';
 
-/** What only people, pages and programs of people have. */
+/** Settings that make no sense for a machine. */
 const ofPeople = [
   'origin',
   'frontendUrl',
@@ -14,7 +14,7 @@ const ofPeople = [
   'scope',
 ] as const;
 
-/** Reports what a machine needs and has not, and what has no meaning for one. */
+/** Reports missing and senseless settings of a machine. */
 export function checkMachine({ forbid, describe, fault, sourceOf, ...reading }: FrontEndReading): void {
   const why = `with ${describe('kind')} machine`;
   forbid(ofPeople, `must not be set ${why}`);
@@ -24,12 +24,12 @@ export function checkMachine({ forbid, describe, fault, sourceOf, ...reading }: 
   if (sourceOf('resources') === undefined) fault('resources', `is required ${why}`);
 }
 
-/** Reports the settings of a machine at a front end that is none. */
+/** Reports settings of a machine at another front end. */
 export function forbidCredentials({ forbid }: FrontEndReading): void {
   forbid(['secretFile', 'publicKeyFile'], 'needs kind: machine');
 }
 
-/** Reports resources of machines whose servers act with the provider's token: nobody has logged in to get one. */
+/** Reports resources of machines that need the provider's token, because no person has logged in to get one. */
 export function checkMachineResources(frontEnds: readonly FrontEndReading[], resources: readonly ResourceReading[]) {
   for (const { values, fault } of frontEnds.filter((one) => one.values.kind === 'machine')) {
     for (const { name } of resources.filter((one) => one.values.token === 'provider')) {

@@ -7,11 +7,11 @@ import type { Level } from '../settings/setting.ts';
 import { type NameAt, namesAt, options, rowAt } from '../settings/settings.ts';
 import { describeDelivery } from './several.ts';
 
-/** Checks where the relay listens, and under which address browsers see it. */
+/** Checks where the relay listens, and at which address browsers see it. */
 export function checkListening(relay: RelayReading): void {
   const { values, environment, sourceOf, describe, fault } = relay;
   const isUnset = sourceOf('baseUrl') === undefined;
-  // In a service of systemd, an empty one still has to be filled in: browsers of others cannot reach the default.
+  // In a service of systemd, an empty one has to be filled in, because browsers elsewhere cannot reach the default.
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
     fault('baseUrl', 'is empty: set it to the public URL of this service');
@@ -26,8 +26,8 @@ export function checkListening(relay: RelayReading): void {
 }
 
 /**
- * Warns of a path of the base URL with which addresses look like others of the relay. As everywhere else, the relay answers
- * with the path and without it; only these addresses mean what they mean without it.
+ * Warns about a base path with which addresses look like other addresses of the relay. The relay answers with and
+ * without the base path, and these few addresses keep the meaning that they have without it.
  */
 export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Readings): void {
   const { pathname } = new URL(relay.baseUrl);
@@ -45,17 +45,17 @@ export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Reading
   );
 }
 
-/** Whether all requests come from a proxy that is not trusted, so that no client is known. */
+/** Whether every request comes from an untrusted proxy, so that no client address is known. */
 export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean {
   const isClientKnown = values.trustedProxies !== undefined || values.tlsCert !== undefined;
   return !isClientKnown && baseUrl.startsWith('https:');
 }
 
-/** Checks how clients are told apart. */
+/** Checks how client addresses are found. */
 export function checkClients({ relay, resources, frontEnds }: Readings): void {
   const { values, describe, warn, warnOfUnused } = relay;
   const { rateLimit, refusedExchanges, logClientAddress } = values;
-  // A client address also has a share of the gateway and of a provider's API, and a number of clients that it may register.
+  // Shares of the gateway and of provider APIs, and the number of registrations, are also limited by client address.
   const haveShares =
     resources.some((one) => one.values.upstream !== undefined) ||
     frontEnds.some(({ apis, clients }) => apis.length > 0 || clients !== undefined);
@@ -72,7 +72,6 @@ export function checkClients({ relay, resources, frontEnds }: Readings): void {
   }
 }
 
-/** Checks the metrics port. */
 export function checkMetrics({ values, describe, fault, warnOfUnused }: RelayReading): void {
   const { port, host, metricsPort, metricsHost } = values;
   if (port && port === metricsPort && host === metricsHost) {
@@ -93,7 +92,7 @@ export function reportPlainHttp({ relay, registrations, resources, frontEnds }: 
   }
 }
 
-/** The names of the settings whose value is an address on plain http beyond this machine, with or without a `*`. */
+/** The settings whose value is a plain http address beyond this machine, with or without a `*`. */
 function plainAddresses<At extends Level>({ level, values }: Reading<At>): readonly NameAt<At>[] {
   return namesAt(level).filter((name) => {
     if (!rowAt(level, name).isAddress) return false;
@@ -105,13 +104,16 @@ function plainAddresses<At extends Level>({ level, values }: Reading<At>): reado
   });
 }
 
-/** Warns of settings of sessions, if no front end has sessions. */
+/** Warns about settings of sessions if no front end has sessions. */
 export function warnWithoutSessions({ relay, frontEnds }: Readings): void {
   if (describeDelivery(frontEnds, ['session']) !== undefined) return;
   relay.warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');
 }
 
-/** Reports what needs a key file. Call it if there is none. Refresh tokens only get a warning: there are none then. */
+/**
+ * Reports settings that need a key file. Call it if there is none. Refresh tokens only cause a warning, because the
+ * relay then issues none.
+ */
 export function reportMissingKey({ relay, resources, frontEnds }: Readings): void {
   const report = (what: string, why: string) => relay.fault('keyFile', `is required with ${what}: ${why}`);
   const otherwise = 'otherwise anyone who knows the client secret could';

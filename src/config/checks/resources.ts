@@ -11,7 +11,7 @@ import { checkMachineResources } from './machine.ts';
 /**
  * Checks the resources, and the front ends that log in for them.
  *
- * @param providers in the order of the registrations; undefined: it has a fault
+ * @param providers in the order of the registrations; undefined after a fault
  */
 export function checkResources(readings: Readings, providers: readonly (ProviderSettings | undefined)[]): void {
   const { registrations, resources, frontEnds } = readings;
@@ -26,7 +26,7 @@ export function checkResources(readings: Readings, providers: readonly (Provider
   }
 }
 
-/** What `Resource` is made of. Call it only if no fault was reported. */
+/** The parts of `Resource`. Call it only if there is no fault. */
 export function resourceConfig(reading: ResourceReading) {
   const { name, registration, secrets } = reading;
   const values = completeValues(reading);
@@ -34,7 +34,7 @@ export function resourceConfig(reading: ResourceReading) {
     name,
     url: values.url,
     registration,
-    /** Who may use it. Undefined: all who may log in at its front ends. */
+    /** Undefined: everybody may use it who may log in at its front ends. */
     allow: allowOf(reading),
     identity: {
       claims: values.identity ?? [],
@@ -43,7 +43,7 @@ export function resourceConfig(reading: ResourceReading) {
     lifetime: values.lifetime,
     scope: values.scope,
     secrets: secrets ?? [],
-    /** The server that the relay stands in front of. Undefined: requests to the resource do not pass the relay. */
+    /** Undefined if requests to the resource do not pass the relay. */
     upstream: values.upstream && {
       url: values.upstream.href,
       givesToken: values.token === 'provider',
@@ -51,7 +51,7 @@ export function resourceConfig(reading: ResourceReading) {
   };
 }
 
-/** Reports a `url` that is not the resource's alone, and a provider that is missing. */
+/** Reports a `url` that belongs to another resource as well, and a missing provider. */
 function reportPlace(
   { values, sourceOf, fault, ...reading }: ResourceReading,
   earlier: readonly ResourceReading[],
@@ -62,7 +62,7 @@ function reportPlace(
   const isSame = (other: URL | null) => other && comparable(other.href) === comparable(url?.href ?? '');
   const same = earlier.find((one) => isSame(URL.parse(one.values.url ?? '')));
   if (same) fault('url', `is that of resources.${same.name}, too`);
-  // The relay passes a request on by its path: it must know for which resource. The same url was reported.
+  // The relay finds the resource of a request by its path. An equal url was reported already.
   const overlapping = earlier.find((one) => {
     const other = URL.parse(one.values.url ?? '');
     const eitherIsPassedOn = (values.upstream ?? one.values.upstream) !== undefined;
@@ -100,7 +100,7 @@ function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Reading
   }
 }
 
-/** Reports a `url` with paths of the relay itself, and one that does not end as the upstream's does. */
+/** Reports a `url` that contains paths of the relay, or whose end differs from the upstream's. */
 function reportAddress(
   { fault }: ResourceReading,
   { host, pathname }: URL,
@@ -108,7 +108,7 @@ function reportAddress(
   baseUrl: string,
   frontEnds: Readings['frontEnds'],
 ): void {
-  // What follows the url in a path is appended to the upstream's.
+  // The rest of a request's path is appended to the upstream's.
   const hasSlash = pathname.endsWith('/');
   if (hasSlash !== upstream.pathname.endsWith('/')) {
     const which = hasSlash ? 'a slash at its end, as url has' : 'no slash at its end, as url has none';
@@ -124,7 +124,7 @@ function reportAddress(
   }
 }
 
-/** Reports what a resource should learn of people, but its provider does not say. */
+/** Reports claims that the provider of a resource cannot answer. */
 function reportUnansweredClaims(
   { values: { identity: asked = [] }, claiming, registration, fault }: ResourceReading,
   settings: ProviderSettings | undefined,
@@ -157,7 +157,7 @@ function checkFrontEndResources(
     if (registration === '' || registrations.includes(registration)) continue;
     report(`has ${name} of the provider ${registration}, which the front end may not use`);
   }
-  // After other faults, it is not known which providers have none.
+  // After another fault, it is not known which providers have no resource.
   const isClear = used.length === new Set(named).size && used.every((one) => one.registration !== '');
   for (const registration of isClear ? registrations : []) {
     if (used.some((one) => one.registration === registration)) continue;

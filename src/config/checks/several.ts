@@ -6,7 +6,7 @@ import type { ReadConfigFile } from '../file/read.ts';
 import { presetOf } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
-/** Names the delivery of the first front end with one of these deliveries, at one registration or at any. */
+/** Names the first front end with one of these deliveries, at one registration or at any. */
 export function describeDelivery(
   frontEnds: readonly FrontEndReading[],
   deliveries: readonly (string | undefined)[],
@@ -19,7 +19,6 @@ export function describeDelivery(
   return found && `${found.describe('tokenDelivery')} ${found.values.tokenDelivery}`;
 }
 
-/** Checks what concerns several registrations or front ends. */
 export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   const { registrations, frontEnds } = readings;
   reportTakenNames(readings);
@@ -34,7 +33,10 @@ export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
   warnOfTokensBesideSessions(frontEnds);
 }
 
-/** Reports scopes in which the separator of requests takes the place of spaces: nobody could ask for a part of them. */
+/**
+ * Reports scopes that contain the separator of requests instead of spaces, because no front end could request a part of
+ * them.
+ */
 function reportSeparatedScopes(registration: RegistrationReading, frontEnds: readonly FrontEndReading[]): void {
   const { name, values, describe } = registration;
   const { scopeSeparator: separator } = values;
@@ -46,18 +48,18 @@ function reportSeparatedScopes(registration: RegistrationReading, frontEnds: rea
   }
 }
 
-/** Warns of secrets in a file that other users can read. */
+/** Warns about secrets in a file that other users can read. */
 function warnOfReadableSecrets({ values, sourceOf, warn }: RegistrationReading): void {
   const isReadable = 'is in a file that other users can read: chmod 600 it';
   for (const secret of ['clientSecret', 'tokenParams'] as const) {
     if (sourceOf(secret) === 'file') warn(secret, `${isReadable}, or keep the secret in a file of its own`);
   }
-  // A version or a name is shorter than a secret.
+  // A shorter value is a version or a name, not a secret.
   const headers = Object.values(values.requestHeaders ?? {});
   if (headers.some((value) => value.length >= 16)) warn('requestHeaders', isReadable);
 }
 
-/** Reports entries whose paths would be those of endpoints that only some configurations have. */
+/** Reports names of entries that are also endpoints, if this configuration has these endpoints. */
 function reportTakenNames({ registrations, resources, frontEnds }: Readings): void {
   const report = (
     entries: readonly Pick<FrontEndReading, 'name' | 'faultOfEntry'>[],
@@ -68,7 +70,8 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
       faultOfEntry(`has the name of an endpoint${whose}: choose another name`);
     }
   };
-  // Registrations are below /auth/ and front ends below their registration: endpoints of a resource are at both.
+  // Registrations are below /auth/, and front ends below their registration. Endpoints of a resource are at both
+  // places.
   const delivery = describeDelivery(frontEnds, ['session']);
   if (delivery) report(registrations, endpointNames.withSessions, ` of ${delivery}`);
   if (resources.length > 0) {
@@ -82,8 +85,8 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
 }
 
 /**
- * Warns of front ends with different scopes that log in with one client identifier of GitHub. A login that asks for
- * no scope is given all that its user ever granted the application.
+ * Warns about front ends with different scopes at one client identifier of GitHub. A login without a scope gets
+ * everything that its user ever granted to the application.
  *
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
@@ -102,8 +105,8 @@ function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
 }
 
 /**
- * Warns of pages with sessions that can get tokens all the same: at their origin, another front end can log in, and a
- * script in the page can start that login.
+ * Warns about pages with sessions that could get tokens after all: a script in the page can start a login of another
+ * front end at the same origin.
  */
 function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void {
   const hasSessions = ({ values }: FrontEndReading) => values.tokenDelivery === 'session';
@@ -124,7 +127,7 @@ function warnOfTokensBesideSessions(frontEnds: readonly FrontEndReading[]): void
   }
 }
 
-/** The origins at which a front end's logins end, or from which its pages ask for tokens. */
+/** The origins at which a front end's logins end, or from which its pages request tokens. */
 function originsOfReading({ values: { origin = [], origins = [], redirectUri = [] } }: FrontEndReading) {
   return originsOf({ origins: [...origin, ...origins], redirectUris: redirectUri });
 }

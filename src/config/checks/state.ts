@@ -19,27 +19,26 @@ export function readStateCheck(reading: RegistrationReading, { frontEnds }: Read
 
 const isOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
 
-/** Whether no login of a front end has a state, at any of its registrations. */
+/** Whether no login of a front end has a state. */
 export const isWithoutState = ({ usable }: FrontEndReading) => usable.every(isOff);
 
-/** Which refresh tokens a front end gets. A CMS proves no key, and pages at a `*` can have different authors. */
+/** Which refresh tokens a front end gets. A CMS cannot prove a key, and pages at a `*` may have different authors. */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {
   const { origin, tokenDelivery, refreshTokens } = values;
-  // A machine asks for the next token as it asked for the first.
+  // A machine requests the next token in the same way as the first.
   if (values.kind === 'machine') return 'off';
   const kind = refreshTokens ?? relay.values.refreshTokens ?? 'bound';
   if (kind === 'bound' && tokenDelivery === 'cms') return 'off';
   return kind === 'bearer' && tokenDelivery !== 'cms' && origin?.some(hasStar) ? 'bound' : kind;
 }
 
-/** Whether some front end gets refresh tokens, if there is a key file. */
 function hasRefreshTokens({ frontEnds }: Readings): boolean {
   return frontEnds.some((one) => refreshTokensOf(one) !== 'off' && !isWithoutState(one));
 }
 
 /**
- * Warns of settings that only logins with a state use: of a registration if its state check is off, of a front end if
- * that is so at all of its registrations, and of the relay if it is so at every registration.
+ * Warns about settings that have no effect, because the state check is off at the registration, at all registrations of
+ * the front end, or at every registration.
  */
 export function warnWithoutState(readings: Readings): void {
   const { relay, registrations, frontEnds } = readings;
@@ -65,7 +64,7 @@ export function warnWithoutState(readings: Readings): void {
   }
 }
 
-/** Warns if front ends get no refresh tokens, since there is no key file. Call it if there is none. */
+/** Warns if front ends get no refresh tokens for lack of a key file. Call it if there is none. */
 export function warnOfMissingKey(readings: Readings): void {
   const { relay } = readings;
   if (!hasRefreshTokens(readings) || isLoopback(new URL(relay.baseUrl))) return;

@@ -25,7 +25,7 @@ function texts(pattern = /^/, message?: string) {
 }
 
 const word = '[A-Za-z0-9][A-Za-z0-9._-]*';
-/** The name of a provider may be in front: `github:ada`. */
+/** The optional name of a provider: `github:ada`. */
 const at = '^([A-Za-z0-9_-]+:)?';
 const organizations = texts(new RegExp(`${at}${word}$`), 'must be the names or ids of organizations');
 const teams = texts(new RegExp(`${at}${word}/${word}$`), 'must be organization/team');
@@ -36,11 +36,11 @@ const domains = texts(
 const emails = new RegExp(`${at}[^\\s@:\uff20\ufe6b]+@[^\\s@:\uff20\ufe6b]+$`);
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
 const row = fileRows({ unquoted: true });
-/** Rows whose values may have spaces, as the names of groups do. */
+/** Rows whose values may contain spaces, such as names of groups. */
 const list = fileRows({ unquoted: true, repeatable: 'lines' });
 const client = fileRows();
 
-/** The settings of `allow`: who may log in. One match is enough. */
+/** `allow`: who may log in. One match is enough. */
 export const allowRows = {
   users: list('users', texts(), {
     help: 'users, by login name or by id; digits are always an id. github:ada is ada at the provider github, likewise in the other lists',
@@ -63,10 +63,10 @@ export const allowRows = {
   }),
 };
 
-/** A host as a URL has it: in lower case, with a port only if it is not 443. */
+/** A host as in a URL: in lower case, with a port only if it is not 443. */
 const isHost = (text: string) => URL.parse(`https://${text}/`)?.href === `https://${text}/` && !/[@*]/.test(text);
 
-/** `any`, or hosts and URLs of documents with spaces between them. */
+/** `any`, or hosts and URLs of documents. */
 const documents = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
@@ -79,7 +79,6 @@ const documents = v.pipe(
   ),
 );
 
-/** Names of schemes with spaces between them, without their colons. */
 const schemes = v.pipe(
   v.string(),
   v.transform((given) => given.toLowerCase().split(' ')),
@@ -90,7 +89,7 @@ const schemes = v.pipe(
   v.check((names) => names.every(isAppScheme), 'must not have a scheme that a browser or the system acts on itself'),
 );
 
-/** The settings of `clients`: which programs may log in at a native front end without an entry of their own. */
+/** `clients`: the unregistered programs that may log in at a native front end. */
 export const clientRows = {
   documents: client('documents', documents, {
     help: 'hosts or URLs of client ID metadata documents: their clients may log in. any: all of them',

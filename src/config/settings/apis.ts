@@ -7,7 +7,7 @@ import { fileRows } from './setting.ts';
 
 const longestPath = 128;
 
-/** A path of the relay below which nothing else is, such as `/api/github/`. */
+/** A path of the relay with nothing else below it, such as `/api/github/`. */
 const path = v.pipe(
   text(
     /^(\/(?!\.{1,2}\/)[A-Za-z0-9._~-]+)+\/$/,
@@ -20,7 +20,6 @@ const path = v.pipe(
   ),
 );
 
-/** The URL that takes its place. */
 const url = v.pipe(
   withoutQuery(providerUrl),
   v.check(
@@ -32,14 +31,13 @@ const url = v.pipe(
 const methodNames = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const oneMethod = `(${methodNames.join('|')})`;
 
-/** Methods with spaces between them. */
 const methods = v.pipe(
   text(new RegExp(`^${oneMethod}( ${oneMethod})*$`), `must be one of: ${methodNames.join(', ')}`),
   v.transform((names) => names.split(' ')),
   v.array(oneOf(methodNames)),
 );
 
-/** Names of request headers with spaces between them; the result is in lower case. */
+/** The result is in lower case. */
 const requestHeaders = v.pipe(
   text(/^[A-Za-z0-9-]+( [A-Za-z0-9-]+)*$/, 'must be names of headers: letters, digits and hyphens'),
   v.transform((names) => names.toLowerCase().split(' ')),
@@ -52,7 +50,7 @@ const requestHeaders = v.pipe(
 
 const api = fileRows({ unquoted: true });
 
-/** The settings of an entry of `proxy`: a part of a provider's API that a page with a session may use. */
+/** An entry of `proxy`: a part of a provider's API for a page with sessions. */
 export const apiRows = {
   path: api('path', path, {
     help: 'path of the relay; requests below it go to the provider with the access token of the session',

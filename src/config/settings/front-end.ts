@@ -68,7 +68,6 @@ export const frontEndRows = group('Front end', {
   }),
 });
 
-/** What a file can give a front end besides. */
 export const frontEndFileRows = {
   kind: inFile('kind', oneOf(['page', 'native', 'machine']), {
     help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback; or machine: a program without a person, which gets tokens for resources with a secret or a key of its own',

@@ -6,7 +6,6 @@ import { fileRows } from './setting.ts';
 
 const longestText = 1000;
 
-/** One line of text. */
 const line = (most: number) =>
   v.pipe(
     v.string(),
@@ -20,7 +19,7 @@ const isContact = (text: string) =>
 const contact = v.pipe(line(200), v.check(isContact, 'must be a mail address or a URL'));
 const row = fileRows({ unquoted: true });
 
-/** The settings of `pages`: how the relay's own pages look and speak. */
+/** `pages`: look and texts of the relay's own pages. */
 export const pageRows = {
   name: row('name', line(60), {
     help: 'name above each page, such as that of your organization',
@@ -43,7 +42,6 @@ export const pageRows = {
   }),
 };
 
-/** The settings of `texts`: each text of a page. */
 export const textRows = Object.fromEntries(
   Object.entries(pageTexts).map(([key, text]) => [
     key,
@@ -51,7 +49,7 @@ export const textRows = Object.fromEntries(
   ]),
 );
 
-/** A text that takes the place of one of the relay's: with the same placeholders. */
+/** A replacement for a text of the relay, with the same placeholders. */
 function ownText(text: string) {
   const names = placeholdersOf(text);
   const expected = names.map((name) => `{${name}}`).join(' and ');

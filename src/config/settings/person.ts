@@ -4,7 +4,7 @@ import { fileRows } from './setting.ts';
 
 const row = fileRows({ unquoted: true });
 
-/** Where a record has something: names with dots between them. */
+/** Where a record has a value: names with dots between them. */
 const path = v.pipe(
   textOrNumber(/^[^\p{C}\s](?:[^\p{C}]*[^\p{C}\s])?$/u, 'must be a name, or names with dots between them'),
   v.regex(
@@ -14,7 +14,7 @@ const path = v.pipe(
   v.maxLength(255, 'must have at most 255 characters'),
 );
 
-/** The settings of a provider that say where it says who a person is. */
+/** Where a provider says who a person is. */
 export const personRows = {
   userFrom: row('user-from', oneOf(['user-endpoint', 'id-token']), {
     help: 'where the provider says who somebody is, for allow and resources: user-endpoint; or id-token, which the token endpoint gives, without a lookup',

@@ -18,7 +18,7 @@ const byPreset = "the preset's or the issuer's";
 /** @see RFC 8414 §2 */
 const issuer = schemas.toTheLetter(schemas.withoutQuery(providerUrl));
 
-/** A page, or `off`: there is none. */
+/** A page, or `off`. */
 const logoutUrl = v.pipe(
   v.string(),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -30,14 +30,13 @@ const logoutUrl = v.pipe(
   }),
 );
 
-/** What stands between the words of a scope. `+` is how forms write a space. */
+/** The separator between the words of a scope. It may be `+`, which forms use for a space. */
 const separator = schemas.text(/^[ -~]$/, 'must be one character, such as a comma');
 const scopeSeparator = v.pipe(
   separator,
   v.regex(/[^\w"\\+%&=#?]/, 'must be a character that no scope has, such as a comma'),
 );
 
-/** The name of a field. */
 const field = schemas.textOrNumber(/^[^\p{C}]{1,128}$/u, 'must be the name of a field');
 
 const json = v.pipe(
@@ -72,7 +71,7 @@ const tenant = schemas.textOrNumber(
   'must be letters, digits, dots, hyphens or underscores',
 );
 
-/** A path that browsers and proxies leave as it is. The provider compares it to the letter, a slash at its end too. */
+/** A path that browsers and proxies do not change. The provider compares it to the letter, including a final slash. */
 const callbackPath = v.pipe(
   schemas.text(
     /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+\/?$/,
@@ -81,7 +80,6 @@ const callbackPath = v.pipe(
   v.maxLength(256, 'must have at most 256 characters'),
 );
 
-/** Names of fields with spaces between them. */
 const fieldNames = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
@@ -228,7 +226,6 @@ export const providerRows = group('Provider', {
 
 const file = fileRows();
 
-/** The settings of a provider that only a file can give. */
 export const providerFileRows = {
   requestHeaders: file('request-headers', schemas.requestHeaders, {
     help: "headers that the provider wants in all calls but discovery, each with its value: { Notion-Version: '2022-06-28' }",

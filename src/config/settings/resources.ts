@@ -14,7 +14,6 @@ const identifier = v.pipe(
   ),
 );
 
-/** Names of claims with spaces between them. */
 const claimNames = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
@@ -23,7 +22,7 @@ const claimNames = v.pipe(
 
 const row = fileRows({ unquoted: true });
 
-/** The settings of an entry of `resources`: something behind the login that is not the provider's. */
+/** An entry of `resources`: an API or MCP server behind the login. */
 export const resourceRows = {
   url: row('url', identifier, {
     help: 'address that people and programs type, such as https://notes.example.com/mcp; tokens are for it alone',

@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import { limits } from '../../limits.ts';
 import { endpointNames } from '../../paths.ts';
 
-/** Where a setting applies: to the whole relay, or to a map of the file with the settings of something else. */
+/** Where a setting applies: to the whole relay, or to what a map of the file describes. */
 export type Level =
   | 'relay'
   | 'providers'
@@ -14,26 +14,28 @@ export type Level =
   | 'pages'
   | 'texts';
 
-/** What a key with the name of a level can hold, besides the settings of the level. Parser, schema and print of the file use it. */
+/**
+ * What the key of a level can contain besides the settings of the level. Parser, schema and print of the file use it.
+ */
 interface LevelInFile {
-  /** The levels that its maps can hold, under their names. */
+  /** The levels that its maps can contain. */
   readonly holds?: readonly Level[];
-  /** A list of maps of settings, or such maps by their names. By default, it is one map. */
+  /** A list of maps of settings, or named maps. By default, one map. */
   readonly shape?: 'list' | 'named';
-  /** How many entries it can have, if it has a shape. */
+  /** The most entries, if it has a shape. */
   readonly most?: number;
   readonly help: string;
-  /** The fault if it holds something else. */
+  /** The fault for any other content. */
   readonly otherShape: string;
-  /** The fault if it is empty. Undefined: it may be. */
+  /** The fault if it is empty. Undefined if it may be. */
   readonly empty?: string;
-  /** The fault of a setting of this level that is elsewhere. */
+  /** The fault for a setting of this level in the wrong place. */
   readonly misplaced: string;
-  /** Endpoints after `/auth/<provider>/`: no entry can have their names. */
+  /** Endpoints below `/auth/<provider>/`, which no entry can be named after. */
   readonly takenNames?: readonly string[];
 }
 
-/** Whether faults at a level are warnings only: each version of the relay has other texts of pages. */
+/** Whether faults at a level are only warnings. Each version of the relay has other texts of pages. */
 export const isLenient = (level: Level): boolean => level === 'texts';
 
 const named = {
@@ -104,35 +106,35 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
   },
 };
 
-/** A setting. File, help, manual, schema and documents all come from its row. */
+/** A setting. File, help, manual, schema and documents all use this row. */
 export interface Setting {
-  /** Its key in a file: its flag without dashes, in the plural if it can be repeated. */
+  /** The key in a file: the flag without dashes, in the plural if it can be repeated. */
   readonly key: string;
-  /** The argument, as help shows it. A setting without an argument is a switch. */
+  /** The argument in the help. A setting without an argument is a switch. */
   readonly argument?: string;
   readonly help: string;
   readonly default?: string;
-  /** What happens without a value, in words, if there is no fixed `default` and it is not just `none`. */
+  /** What happens without a value, in words, if there is no fixed `default`. By default, `none`. */
   readonly otherwise?: string;
-  /** The flag may be given several times; the variable has spaces between its values. `lines`: values may have spaces. */
+  /** The flag can be repeated; the variable has spaces between its values. With `lines`, values may contain spaces. */
   readonly repeatable?: true | 'lines';
-  /** The file holds a map. Each text is one of its keys and the value, with a colon and a space between them. */
+  /** The file has a map. Each text is `key: value`. */
   readonly map?: true;
-  /** What joins the list of a file to the one text that the flag takes. */
+  /** Joins the list of a file into the one text that the flag takes. */
   readonly separator?: ' ' | ',';
-  /** What people write in its place, if it is far from the key. */
+  /** What people write instead, if it is very different from the key. */
   readonly aliases?: readonly string[];
   /** The value is a secret, or may be one by mistake. Messages never show it. */
   readonly secret?: true;
-  /** It is a text for people or a document of another format: its form says nothing. */
+  /** A text for people, or a document of another format, whose form is not checked. */
   readonly isFreeText?: true;
-  /** Messages leave the value out: the place in the file is enough. */
+  /** Messages do not quote the value, because the place in the file is enough. */
   readonly unquoted?: true;
-  /** The relay reads it only when it starts; `presence`: whether it is there. */
+  /** The relay reads it only when it starts. `presence`: only whether it is set. */
   readonly restart?: true | 'presence';
-  /** It is an address, or has one: http:// only leads to this machine, unless that is allowed. */
+  /** It is an address, or contains one. http:// must lead to this machine unless `--insecure-http` is set. */
   readonly isAddress?: true;
-  /** What differs in a file, in words; null: a file cannot give it. */
+  /** The differences in a file, in words; null if a file cannot set it. */
   readonly inFile?: { readonly help?: string; readonly otherwise: string } | null;
   readonly schema: v.GenericSchema<string, unknown>;
 }
@@ -143,16 +145,16 @@ export interface Option extends Setting {
   readonly flag: `--${string}`;
   readonly variable: string;
   readonly group: string;
-  /** Its place in the help of a command that takes all options. Undefined: that help leaves it out. */
+  /** Its position in the help of commands with all options. Undefined if that help leaves it out. */
   readonly usual?: number;
-  /** The names of the options that cannot be given beside it. They name it, too. */
+  /** Options that cannot be given together with it. They list it, too. */
   readonly excludes?: readonly string[];
 }
 
 type FileRow = Omit<Setting, 'key' | 'argument' | 'schema'>;
 type Row = FileRow & Pick<Option, 'usual' | 'excludes'>;
 
-/** Gives a function that makes the rows of one level which flags can give. @param shared what each of them has */
+/** Creates a function that makes rows for flags at one level. @param shared what all these rows have */
 export function createRowMaker<const At extends Level>(level: At, shared: Partial<Row> = {}) {
   return <Schema extends Setting['schema'], const Given extends Row>(
     term: `--${string}`,
@@ -167,7 +169,7 @@ export function createRowMaker<const At extends Level>(level: At, shared: Partia
   };
 }
 
-/** Gives a function that makes rows which only a file can give. @param shared what each of them has */
+/** Creates a function that makes rows for a file only. @param shared what all these rows have */
 export function fileRows(shared: Partial<FileRow> = {}) {
   return <Schema extends Setting['schema'], const Given extends FileRow>(key: string, schema: Schema, row: Given) => ({
     key,
@@ -177,7 +179,7 @@ export function fileRows(shared: Partial<FileRow> = {}) {
   });
 }
 
-/** Gives rows the heading under which help lists them. */
+/** Adds the heading under which help lists the rows. */
 export function group<const Rows extends Readonly<Record<string, Omit<Option, 'group'>>>>(
   name: string,
   rows: Rows,
@@ -186,6 +188,6 @@ export function group<const Rows extends Readonly<Record<string, Omit<Option, 'g
   return Object.fromEntries(grouped);
 }
 
-/** Whether a setting takes a list in a file as well as a single value. */
+/** Whether a setting accepts a list in a file. */
 export const takesList = ({ separator, repeatable }: Setting): boolean =>
   repeatable !== undefined || separator !== undefined;

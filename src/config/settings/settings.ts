@@ -9,7 +9,7 @@ import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } fr
 import { resourceRows } from './resources.ts';
 import type { Level, Option, Setting } from './setting.ts';
 
-/** Every setting that flags can give, in the order of the help. */
+/** Every setting with a flag, in the order of the help. */
 export const options = {
   ...requiredFrontEndRows,
   ...requiredProviderRows,
@@ -22,7 +22,7 @@ export const options = {
   ...configFileRows,
 } as const satisfies Record<string, Option>;
 
-/** The name of an option. Commander uses the same name for the flag's value. */
+/** The name of an option, which is also Commander's name for the flag's value. */
 export type OptionName = keyof typeof options;
 
 export const optionNames = Object.keys(options) as OptionName[];
@@ -37,7 +37,7 @@ function optionsAt<const At extends Level>(level: At): OptionsAt<At> {
   return Object.fromEntries(ofLevel.map((name) => [name, options[name]])) as OptionsAt<At>;
 }
 
-/** Every setting, by its level. Flags describe one provider and one front end, so some are for files only. */
+/** Every setting by level. Flags describe one provider and one front end, so some settings are for files only. */
 const settings = {
   relay: optionsAt('relay'),
   providers: { ...optionsAt('providers'), ...providerFileRows, ...personRows },
@@ -58,24 +58,23 @@ type Output<Row> = Row extends { readonly schema: infer Schema extends Setting['
   ? v.InferOutput<Schema>
   : never;
 
-/** The parsed value of each setting of a level that has one. */
+/** The parsed values of a level's settings. */
 export type ValuesAt<At extends Level> = {
   readonly [Name in NameAt<At>]?: Output<Settings[At][Name]> | undefined;
 };
 
 type AlwaysThere = { readonly default: string } | { readonly otherwise: 'required' };
 
-/** `ValuesAt` once no fault was reported: a setting that is required or has a default has a value. */
+/** `ValuesAt` if there is no fault, so that required settings and those with a default have a value. */
 export type CompleteValues<At extends Level> = {
   readonly [Name in NameAt<At>]:
     | Output<Settings[At][Name]>
     | (Settings[At][Name] extends AlwaysThere ? never : undefined);
 };
 
-/** The names of the settings of a level. */
 export const namesAt = <At extends Level>(level: At) => Object.keys(settings[level]) as NameAt<At>[];
 
-/** Every name of a setting, those of options first, in the order of the help. */
+/** The names of all settings, those of options first, in the order of the help. */
 export const settingNames = new Set<string>([
   ...optionNames,
   ...Object.values(settings).flatMap((rows) => Object.keys(rows)),
@@ -83,7 +82,7 @@ export const settingNames = new Set<string>([
 
 const rows: Readonly<Record<Level, Readonly<Record<string, Setting | Option>>>> = settings;
 
-/** The row of a setting. @throws {Error} if the level has none of this name */
+/** The row of a setting. @throws {Error} if there is none */
 export function rowAt(level: Level, name: string): Setting | Option {
   const row = rows[level][name];
   if (row === undefined) throw new Error(`${level} has no setting ${name}`);
@@ -99,7 +98,7 @@ const levelsInFile = Object.entries(rows).map(([level, ofLevel]) => {
   return [level, given.map(([name, row]) => ({ ...row, ...row.inFile, name }))];
 });
 
-/** The settings that a file can give at each level, in the order of the help, with what differs in a file. */
+/** The settings of each level that a file can give, in the order of the help, with their differences in a file. */
 export const fileSettings: Readonly<Record<Level, readonly FileSetting[]>> = Object.fromEntries(levelsInFile);
 
 /** Names a setting for people: its flag and its variable, or its key if only a file can give it. */

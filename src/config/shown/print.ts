@@ -12,18 +12,18 @@ import { type FileSetting, fileSettings } from '../settings/settings.ts';
 
 const masked = '[secret]';
 
-/** Writes what is in effect of a setting into a map of its level, or leaves it out. */
+/** Writes the effective value of a setting into a map of its level, or leaves it out. */
 type Write = (map: YAMLMap, setting: FileSetting, found: ReturnType<typeof effective>) => void;
 
-/** Texts in effect, by the names of the settings that would give them. */
+/** Effective texts, by the names of the settings that would give them. */
 type Texts = Readonly<Record<string, string | undefined>>;
 
 /**
- * The configuration in effect as a configuration file. A comment after each setting says where its value is from. What
- * no setting gives is in comments, so that the file means the same if it is read. Secrets are masked.
+ * The effective configuration as a configuration file. A comment after each setting names its source. What no setting
+ * gives is in comments, so that the file has the same meaning if it is read. Secrets are masked.
  *
- * @param config adds what presets, issuers and other settings give
- * @param described the providers that issuers have described, by the name of the registration
+ * @param config supplies what presets, issuers and other settings give
+ * @param described the providers that issuers described, by registration
  */
 export function printFile(
   readings: Readings,
@@ -33,7 +33,6 @@ export function printFile(
   const baseUrl = config && { texts: [config.baseUrl], from: 'default' };
   const write: Write = (map, setting, found) =>
     writeCommented(map, setting, found ?? (setting.name === 'baseUrl' ? baseUrl : undefined));
-  // `index` is that of an entry among those of its level.
   const file = fileOf(readings, write, (map, index) => {
     const registration = config?.registrations[index];
     const frontEnd = config?.frontEnds[index];
@@ -54,7 +53,7 @@ export function printChanged(readings: Readings): string {
 
 const writeCommented: Write = (map, { key, schema, secret, map: isMap }, found) => {
   if (found === undefined) return;
-  // Not the path of a secret, nor the address of a shared memory: one with a password is a fault.
+  // Show paths of secret files, and the address of the shared memory (a password in it is refused).
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
   const shown = (text: string) => (isSecret ? masked : typedValue(schema, text));
   const value = isMap ? mapOf(found.texts, shown) : oneOrList(found.texts.map(shown));
@@ -63,7 +62,7 @@ const writeCommented: Write = (map, { key, schema, secret, map: isMap }, found) 
   map.set(key, node);
 };
 
-/** A map of the lines `key: value` that a setting has. */
+/** A map of a setting's lines `key: value`. */
 const mapOf = (lines: readonly string[], shown: (text: string) => unknown) =>
   Object.fromEntries(lines.map((line) => [line.replace(/: .*/s, ''), shown(line.replace(/^.*?: /s, ''))]));
 
@@ -71,8 +70,8 @@ const oneOrList = (values: readonly unknown[]) => (values.length === 1 ? values[
 const textOf = (file: YAMLMap) => stringify(file, { lineWidth: 0, flowCollectionPadding: false });
 
 /**
- * The file that does what the flags and variables in effect do. Defaults are left out, and paths are absolute. If the
- * client secret is among them, the file names one to put it into.
+ * The file that replaces the effective flags and variables. Defaults are left out, and paths are absolute. If the
+ * client secret is among them, the file names a file for it.
  */
 export function migratedFile(readings: Readings): string {
   const file = fileOf(readings, (map, { name, key, schema }, found) => {
@@ -96,7 +95,7 @@ function fileOf(
     const yaml = new YAMLMap();
     for (const one of fileSettings[map.level]) write(yaml, one, effective(map, one.name));
     for (const level of levels[map.level].holds ?? []) {
-      // Maps of named entries are set below: here, each level has one, or is a list.
+      // Maps of named entries are set below. Any other level has one map or a list.
       const inner = (map.inside[level] ?? []).map(yamlOf);
       if (inner.length > 0) yaml.set(level, levels[level].shape === 'list' ? inner : inner[0]);
     }
@@ -134,7 +133,7 @@ function ofRegistration(
   return [...commentOnUnset(map, from, values), ...commentOnUnset(map, 'by default', { stateCheck })];
 }
 
-/** The comment on a front end: what it gets by default, of these four settings, where it does not set them. */
+/** The comment on a front end: the defaults of these four settings, unless it sets them. */
 function ofFrontEnd(
   map: FileSettings,
   { kind, frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
@@ -150,7 +149,7 @@ function ofFrontEnd(
   });
 }
 
-/** Lines with those of the texts whose settings an entry does not set. */
+/** A comment with the texts whose settings an entry does not set. */
 function commentOnUnset(map: FileSettings, from: string, texts: Texts): string[] {
   const lines = fileSettings[map.level].flatMap(({ name, key }) =>
     texts[name] === undefined || effective(map, name) ? [] : [`   ${key}: ${texts[name]}`],

@@ -5,13 +5,13 @@ import { type FileSetting, fileSettings } from '../settings/settings.ts';
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON Schema of the configuration file, for editors and other programs. It says nothing of what depends on
- * several settings, on other files, or on more than the form of a URL.
+ * The JSON Schema of the configuration file, for editors and other programs. It cannot express dependencies between
+ * settings, other files, or the meaning of a URL.
  *
  * @see https://json-schema.org/draft-07
  */
 export function configFileSchema(): JsonSchema {
-  // Flags and variables can give what is required of the relay as a whole.
+  // Flags and variables can supply the relay's required settings.
   const { required: _, ...schema } = mapOf('relay');
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -20,7 +20,6 @@ export function configFileSchema(): JsonSchema {
   };
 }
 
-/** What a key with the name of a level holds. */
 function schemaOfLevel(level: Level): JsonSchema {
   const { shape, most, help: description, empty, takenNames } = levels[level];
   const map = mapOf(level);
@@ -41,7 +40,7 @@ function schemaOfLevel(level: Level): JsonSchema {
   };
 }
 
-/** A map of settings of a level, and of the maps that it can hold. */
+/** A map of a level's settings, and of the maps inside. */
 function mapOf(level: Level): JsonSchema {
   const settings = fileSettings[level];
   return {
@@ -70,7 +69,7 @@ function schemaOf(setting: FileSetting): JsonSchema {
   return { description, anyOf: [value, list], ...fallback };
 }
 
-/** What a setting means, and what happens without it: one paragraph for people. */
+/** The meaning of a setting and its default, in one paragraph for people. */
 function describe({ help, default: text, otherwise = 'none' }: FileSetting): string {
   if (text !== undefined && otherwise === 'none') return sentence(help);
   const isRequired = otherwise.startsWith('required');

@@ -16,12 +16,12 @@ interface LoginWay {
 }
 
 /**
- * Says who may log in, or use a resource, and which scopes are missing to find that out. It makes no calls.
+ * Checks who may log in or use a resource, and which scopes that needs. It makes no calls.
  *
- * @param described the providers that issuers have described, by the name of the registration
+ * @param described the providers that issuers described, by registration
  */
 export function checkAccess(config: Config, described: ReadonlyMap<string, Provider>): Finding[] {
-  // The entry of a machine is its permission: no rule is asked about it.
+  // The entry of a machine is its permission, so no rule applies.
   const ofPeople = config.frontEnds.filter(({ kind }) => kind !== 'machine');
   return ofPeople.flatMap((frontEnd) =>
     registrationsOf(config, frontEnd).flatMap((registration) => {
@@ -35,8 +35,8 @@ export function checkAccess(config: Config, described: ReadonlyMap<string, Provi
 }
 
 /**
- * Says which `allow` rules a login has. Without rules, only a proxy or a resource is worth a warning: a token of the
- * provider itself opens only what the person may use there anyway.
+ * Describes the `allow` rules of a login. Without rules, only a proxy or a resource deserves a warning, because the
+ * provider's own token opens only what the person may use anyway.
  */
 function checkRules(way: LoginWay): Finding[] {
   const { registration, frontEnd, resource } = way;
@@ -58,7 +58,7 @@ function checkRules(way: LoginWay): Finding[] {
   ];
 }
 
-/** Compares the scope of a login with what its rules, and the identity for its resource, need. */
+/** Compares the scope of a login with what its rules and its resource's identity need. */
 function checkScopes(
   { registration, frontEnd, provider, resource }: LoginWay,
   allows: readonly Allow[],
@@ -73,21 +73,22 @@ function checkScopes(
   const unsaid = resource ? 'who a person is' : 'whether a person may log in';
   const message = `the scope has no ${missing.join(', and no ')}, so the provider does not say ${unsaid}`;
   const fix = `add ${missing.join(' and ')} to scope`;
-  // A GitHub App has permissions in place of scopes. Only a call with a person's token shows them.
+  // A GitHub App has permissions instead of scopes. Only a call with a person's token shows them.
   if (provider.appIdPrefix && registration.clientId.startsWith(provider.appIdPrefix)) {
     const permissions = 'give the GitHub App the permissions to read members and e-mail addresses';
     return [notChecked('a GitHub App needs permissions for it', permissions)];
   }
-  // OpenID Connect alone does not say for sure which scope gives a claim, whatever settings say where the claim is.
+  // With OpenID Connect alone, it is not certain which scope grants a claim.
   const { access } = provider;
   const isByHand = access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
   return [isByHand ? warning(message, fix) : problem(message, fix)];
 }
 
 /**
- * The words to add to the scope of a login. One that the provider does not list would give nothing, so it is left out.
+ * The words to add to the scope of a login. Words that the provider does not list are left out, because they would
+ * grant nothing.
  *
- * @param needed for each need, the words of which one is enough: the first is the one to add
+ * @param needed for each need, the words of which one is enough. The first is the one to add
  */
 function missingScopes(
   needed: readonly (readonly string[])[],

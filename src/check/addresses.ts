@@ -16,7 +16,7 @@ const addresses = findingsOn('addresses');
 const base = findingsOn('base URL');
 const callbackPathFindings = findingsOn('callback path');
 
-/** Checks whether browsers on other machines can use the addresses, and whether anyone can listen in. */
+/** Checks whether browsers on other machines can use the addresses, and whether others can eavesdrop. */
 export function checkAddresses(
   { registration: { callbackUri }, frontEnd: { origin }, describe }: CheckContext,
   provider: Provider | undefined,
@@ -61,8 +61,8 @@ function isExposed(url: URL): boolean {
 const start = 'start the relay, then check again';
 
 /**
- * Starts a login at the base URL, as a browser does. The provider's address in the answer shows the
- * callback URL and the client identifier of the relay that answers.
+ * Starts a login at the base URL as a browser does. The provider's address in the answer reveals the callback URL and
+ * client identifier of the relay that answers.
  */
 export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
   const { origins, redirectUris } = context.frontEnd;
@@ -77,7 +77,7 @@ export async function checkBaseUrl(context: CheckContext): Promise<Finding> {
 }
 
 /**
- * Opens a callback that is not below `/auth`, as a browser does after a login: a proxy may pass only `/auth` to the relay.
+ * Opens a callback outside `/auth` as a browser does after a login, because a proxy may pass only `/auth` to the relay.
  *
  * @returns nothing if no such path is configured
  */
@@ -104,7 +104,7 @@ async function askCallback(context: CheckContext, callbackUri: string): Promise<
   return callbackPathFindings.problem(`what answers at ${pathname} is not a relay (status ${status})`, fix);
 }
 
-/** Where the relay should redirect to the provider, with what its front end must send. */
+/** An address that starts a login, with the parameters that its front end must send. */
 function startUrl({ config, registration, frontEnd }: CheckContext): string {
   const url = `${config.baseUrl}/auth/${registration.name}`;
   const { name: client_id, tokenDelivery, redirectUris } = frontEnd;
@@ -162,7 +162,7 @@ function judgeStart({ config, registration, frontEnd, describe }: CheckContext, 
   );
 }
 
-/** Whether a relay sent the failure of a start to the front end, in the query or the fragment. */
+/** Whether a relay redirected to the front end with an error, in the query or the fragment. */
 function isFailedStart(location: string | undefined, { origin }: FrontEndConfig): boolean {
   const target = URL.parse(location ?? '');
   if (target === null || !matches(origin, target.origin)) return false;

@@ -5,12 +5,12 @@ import type { CheckContext } from './context.ts';
 import type { Finding, Findings } from './finding.ts';
 import { explainCall, type Unreached } from './unreached.ts';
 
-/** Makes one call: its answer, or why there is none. */
+/** Makes one call, and returns the answer or why there is none. */
 export function ask(context: CheckContext, request: UpstreamRequest): Promise<UpstreamResponse | Unreached> {
   return callOrExplain(context, request.url, (observe) => context.client.call(request, observe));
 }
 
-/** What a call gives, or, from what its observer has seen, why it gives nothing. */
+/** The result of a call, or why there is none. */
 export async function callOrExplain<Answer>(
   context: CheckContext,
   url: string | URL,
@@ -27,7 +27,7 @@ export async function callOrExplain<Answer>(
   }
 }
 
-/** Requests a page or an API, as {@link ask} does; `endpoint` only fills a field of the call that no finding shows. */
+/** Requests a page or an API. `endpoint` only fills a field that no finding shows. */
 export function get(
   context: CheckContext,
   url: string,
@@ -40,12 +40,12 @@ export function isHtml({ headers }: UpstreamResponse): boolean {
   return /\b(text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Where the answer redirects to; null if it has no usable Location, undefined if it is no redirect. */
+/** The target of a redirect; null if its Location is unusable, undefined if it is no redirect. */
 export function redirectTarget({ status, headers }: UpstreamResponse, url: string): URL | null | undefined {
   return status >= 300 && status < 400 ? URL.parse(headers.location ?? '', url) : undefined;
 }
 
-/** Says that the provider has a problem, and that the configuration is not the cause. */
+/** Says that the provider has a problem, and not the configuration. */
 export function providerInTrouble({ warning }: Findings, { status }: UpstreamResponse): Finding | undefined {
   if (status < 500 && status !== 429) return undefined;
   const fix = 'try again later, and look at the provider’s status page';
@@ -71,7 +71,7 @@ export function wrongKind(findings: Findings, answer: UpstreamResponse, fix: str
   return isHtml(answer) ? problem(`answers with an HTML page (status ${status})`, fix) : undefined;
 }
 
-/** Whether an answer is the 404 of a relay. So a proxy leads to one, but at another path than the relay expects. */
+/** Whether an answer is a relay's own 404: a proxy then leads to a relay, but at another path than expected. */
 export function isNotFoundByRelay({ status, headers, body }: UpstreamResponse): boolean {
   const { detail } = new RelayError('not_found');
   return status === 404 && headers['x-request-id'] !== undefined && parseJsonObject(body)?.['detail'] === detail;

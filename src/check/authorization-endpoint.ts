@@ -14,13 +14,13 @@ const pkce = findingsOn('PKCE');
 /**
  * Sends the authorization request as a browser does, with PKCE and without.
  *
- * Most providers show only in a browser, often after the login, that the client identifier, the callback
- * URL or the scope is wrong. So the best result is "not checked", with an address to open.
+ * Most providers show only in a browser, often after the login, that the client identifier, the callback URL or the
+ * scope is wrong. So the best result is "not checked", with an address to open.
  */
 export async function checkAuthorizationEndpoint(context: ProviderContext): Promise<Finding[]> {
   const { provider, describe } = context;
   const { pkce: usesPkce } = provider;
-  // The configured request first: its answer is what people get.
+  // The configured request comes first, because people get its answer.
   const url = requestUrl(context, usesPkce);
   const answer = await open(context, url);
   if ('fix' in answer) return [judgeUnreached(answer, url)];
@@ -48,7 +48,7 @@ export async function checkAuthorizationEndpoint(context: ProviderContext): Prom
     : [shown, pkce.notChecked('sent; only a login shows whether the provider enforces it')];
 }
 
-/** A state as long as the longest of a login: some providers refuse long ones. */
+/** A state of the greatest length, because some providers refuse long ones. */
 const longState = madeUp.padEnd(longestState, '-');
 
 const stateIsTooLong = endpoint.warning(
@@ -56,7 +56,6 @@ const stateIsTooLong = endpoint.warning(
   'keep state, redirect URI or return_to of the front ends short, so that the state of a login is, too',
 );
 
-/** The authorization request of a login. */
 function requestUrl({ registration, provider }: ProviderContext, withPkce: boolean, state = longState): string {
   return withLoginParameters(authorizationRequest(registration, provider)(), {
     state,
@@ -65,9 +64,8 @@ function requestUrl({ registration, provider }: ProviderContext, withPkce: boole
   });
 }
 
-/** Opens an address of the provider as a browser does. */
 async function open(context: ProviderContext, url: string) {
-  // A browser sends none of the headers for the relay's calls, and one may be a secret. Some hosts need a User-Agent.
+  // A browser sends none of the headers for the relay's calls, which may be secrets. Some hosts require a User-Agent.
   const agent = context.provider.requestHeaders?.['user-agent'];
   return await get(context, url, { ...(agent && { 'user-agent': agent }), accept: 'text/html' });
 }
@@ -77,7 +75,7 @@ async function tryRequest(context: ProviderContext, url: string): Promise<Findin
   return 'fix' in answer ? judgeUnreached(answer, url) : judgeAnswer(answer, url, context);
 }
 
-/** Only browsers go to this endpoint, so it need not be reachable from here, unless it fails for all of them. */
+/** Only browsers use this endpoint, so it need not be reachable from here, unless it fails for everybody. */
 function judgeUnreached(unreached: Unreached, url: string): Finding {
   const { message, fix } = unreached;
   const unknown = onlyFor('browsers', unreached);
@@ -85,7 +83,7 @@ function judgeUnreached(unreached: Unreached, url: string): Finding {
   return endpoint.notChecked(unknown, `open it in a browser: ${url}; if that fails, ${fix}`);
 }
 
-/** The bytes of an answer that are read as an error code: a page is longer than any code. */
+/** The longest body in bytes that is read as an error code. A page is longer. */
 const longestCode = 100;
 
 /** Says what is wrong with an answer to the authorization request; undefined if nothing shows. */
@@ -98,7 +96,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   const open = `to see what the provider says, open ${url}`;
   const refused = (reason: string, advice: string) =>
     endpoint.problem(`the provider refuses the authorization request (${reason})`, advice);
-  /** The advice if the error code names one thing. */
+  /** The advice for error codes with one cause. */
   const causes: Partial<Record<ProviderErrorCode, string>> = {
     invalid_client: `correct ${describe('clientId')}`,
     invalid_scope: `correct ${describe('scope')}`,
@@ -108,7 +106,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   if (target === null) return endpoint.problem('redirects without a usable Location', fix);
   if (target !== undefined) {
     const code = providerErrorCode(target.searchParams.get('error'));
-    // Without an error, it leads to the login page.
+    // Without an error, the redirect leads to the login page.
     if (code === undefined) return undefined;
     // A provider sends errors to the callback only if it knows client and callback URL. @see RFC 6749 §4.1.2.1
     const isCallback = target.href.startsWith(`${callbackUri}?`);
@@ -126,7 +124,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
     );
   }
   const code = providerErrorCode(Buffer.from(body).toString('utf8', 0, longestCode).trim());
-  // `other`: the body is text of any kind, and no known code.
+  // `other` means that the body is some text without a known code.
   if (code !== undefined && code !== 'other') {
     return refused(code, causes[code] ?? `${compare}; ${open}`);
   }
@@ -135,7 +133,7 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   return endpoint.problem(`the answer is not an HTML page (status ${status})`, fix);
 }
 
-/** Compares the scope with the ones that the metadata lists. Reports nothing if there is no list. */
+/** Compares the scope with the metadata's list, if there is one. */
 export function checkScope({ provider, describe }: ProviderContext): Finding[] {
   const { scope = '', scopesSupported } = provider;
   if (scopesSupported === undefined) return [];

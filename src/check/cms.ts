@@ -2,7 +2,7 @@ import type { Config, RegistrationConfig } from '../config/config.ts';
 import { registrationsOf } from '../config/registration-config.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-/** What the `config.yml` of each front end that is a CMS needs, at each registration that it may use. */
+/** The lines that each CMS needs in its `config.yml`, at each registration that it may use. */
 export function cmsConfigs(config: Config) {
   return config.frontEnds
     .filter(({ tokenDelivery }) => tokenDelivery === 'cms')
@@ -15,7 +15,7 @@ export function cmsConfigs(config: Config) {
     );
 }
 
-/** Warns of a path in the base URL, which CMSes cannot have in their `base_url`. */
+/** Warns about a path in the base URL, which a CMS cannot have in its `base_url`. */
 export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
   const hasCms = frontEnds.some(({ tokenDelivery }) => tokenDelivery === 'cms');
   if (!hasCms || new URL(baseUrl).pathname === '/') return [];
@@ -29,18 +29,18 @@ export function checkCmsBaseUrl({ baseUrl, frontEnds }: Config): Finding[] {
 
 function backendLines(baseUrl: string, { paths, provider }: RegistrationConfig, frontEnd: string) {
   const backend = 'known' in provider ? provider.known.cms : undefined;
-  // The CMS compares base_url with the origin of the popup's messages, so it must have no path.
+  // The CMS compares base_url with the origin of the popup's messages, so it must not have a path.
   const { origin, pathname } = new URL(baseUrl);
   const path = pathname.replace(/^\/|\/$/g, '');
-  // The user lookup is below the root of the provider's API.
+  // The user lookup is directly below the root of the provider's API.
   const apiRoot = 'known' in provider ? (provider.known.userUrl ?? '').replace(/\/user$/, '') : '';
   const lines = [
     `name: ${backend?.name}`,
     'repo: owner/repository',
     'branch: main',
     `base_url: ${origin}`,
-    // Sveltia CMS needs an auth_endpoint at GitLab. With both names, it stays right if the relay gets a second CMS. A
-    // preset's word comes last: the documents register its callback URL.
+    // At GitLab, Sveltia CMS needs an auth_endpoint. With both names, it stays right if the relay gets a second CMS. A
+    // preset's word comes last, because the documents register its callback URL.
     `auth_endpoint: ${path && `${path}/`}auth/${paths.at(-1)?.word}/${frontEnd}`,
     ...(apiRoot === backend?.apiRoot ? [] : [`api_root: ${apiRoot}`]),
   ];

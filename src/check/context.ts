@@ -11,7 +11,6 @@ export type ResourceConfig = Config['resources'][number];
 
 type Naming = ReturnType<typeof createNaming>;
 
-/** The settings of an entry of `providers`. */
 export type ProviderSetting = keyof ValuesAt<'providers'> & string;
 
 /** What all checks of one login share. Advice names settings with `describe`. */
@@ -26,7 +25,7 @@ export interface ProviderContext extends CheckContext {
   readonly provider: Provider;
 }
 
-/** Names the settings of one login for people. With flags alone there is only one of each, which has no name in a file. */
+/** Names the settings of one login for people. With flags, there is only one of each, without a name. */
 export function createNaming({ relay, registrations, frontEnds }: Readings, registration: string, frontEnd: string) {
   const owners = {
     relay,
@@ -35,7 +34,7 @@ export function createNaming({ relay, registrations, frontEnds }: Readings, regi
   };
   const mapWith = (name: OptionName): FileSettings => owners[options[name].level].map;
   return {
-    /** What sets the setting; undefined: its default applies. */
+    /** What sets the setting. Undefined if its default applies. */
     sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
     describe: (name: OptionName) => describeGiven(mapWith(name), name),
     /** Names a setting of the provider, which may have no flag. */
@@ -47,19 +46,19 @@ export function createNaming({ relay, registrations, frontEnds }: Readings, regi
   };
 }
 
-/** Creates the client that makes the calls of all checks. It has to be closed. */
+/** Creates the client for the calls of all checks. It has to be closed. */
 export function createCheckClient({ providerTimeout: timeout, proxy }: Config): UpstreamClient {
-  // More than all checks make at once: each redirect URI is one.
+  // More than all checks make at once. Each redirect URI needs one.
   return createUpstreamClient({ timeout, concurrentCalls: 10_000, proxy });
 }
 
 /** A code, token or secret that no provider has issued. */
 export const madeUp = 'login-relay-check';
 
-/** A PKCE verifier. RFC 7636 §4.1: at least 43 characters. */
+/** A PKCE verifier needs 43 characters. @see RFC 7636 §4.1 */
 export const madeUpVerifier = madeUp.padEnd(43, '-');
 
-/** What to change if the address of an endpoint is wrong: its own setting, else the settings that it is derived from. */
+/** What to change if the address of an endpoint is wrong: its own setting, or the settings that it derives from. */
 export function fixUrl({ sourceOf, describe }: Naming, name: RequiredEndpoint): string {
   if (sourceOf(name) !== undefined) return `correct ${describe(name)}`;
   const given = (['issuer', 'providerHost', 'providerTenant'] as const).filter(

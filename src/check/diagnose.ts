@@ -24,25 +24,25 @@ import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
 export interface CheckReport {
-  /** The configuration in effect, as a configuration file; null if it has faults. */
+  /** The effective configuration, as a configuration file; null if it has faults. */
   readonly configuration: string | null;
-  /** What to register at the provider; null if the configuration has faults, or there are several. */
+  /** To be registered at the provider; null if the configuration has faults, or there are several. */
   readonly callbackUrl: string | null;
-  /** What to register for each registration of a configuration file, or each path of the only one. */
+  /** To be registered for each registration of a configuration file, or each path of the only one. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
-  /** What the CMSes need in their `config.yml`; left out if no front end is one. */
+  /** Left out if no front end is a CMS. */
   readonly cms?: ReturnType<typeof cmsConfigs>;
-  /** What the provider has answered to a login; only with `--login`. */
+  /** Only with `--login`. */
   readonly answers?: readonly ShownAnswer[];
   readonly findings: readonly Finding[];
 }
 
 /**
- * Examines the configuration in effect, its addresses and its providers. Without any option, it is the file of the
+ * Examines the effective configuration, its addresses and its providers. Without any option, it reads the file of the
  * packaged service.
  *
- * @returns the report, and the exit code: 0 no problem found, though there may be warnings, and things that could not be
- *   checked; 1 a problem; 2 the configuration has faults
+ * @returns the report, and the exit code: 0 without a problem, though there may be warnings and things that could not
+ *   be checked; 1 with a problem; 2 if the configuration has faults
  */
 export async function diagnose(
   given: OptionSources,
@@ -75,7 +75,7 @@ export async function diagnose(
 }
 
 /**
- * Reads the configuration to be examined. Without any option, it is the file of the packaged service.
+ * Reads the configuration to examine. Without any option, it is the file of the packaged service.
  *
  * @returns no reading if the configuration has faults, which are the findings then
  */
@@ -103,8 +103,8 @@ export function readGiven(given: OptionSources, readFile: ReadFile) {
  * Checks the relay's own addresses and the pages of its front ends, and calls each provider with a made-up code and
  * token.
  *
- * @param isFromFile whether a file has registrations and front ends. Then each finding names the one that it is about
- * @returns the providers, too, by the name of the registration, except those that their issuers do not describe
+ * @param isFromFile whether a file describes registrations and front ends, so that findings have to name theirs
+ * @returns also the providers, by registration, as far as they are known
  */
 async function examine({ config, readings }: ConfigReading, isFromFile: boolean) {
   const client = createCheckClient(config);
@@ -115,7 +115,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
     return { ...naming, config, registration, frontEnd, client };
   };
 
-  /** @param ofPages findings that another call makes at the same time; they come between these */
+  /** @param ofPages findings of a call that runs at the same time, to be placed between these */
   async function examineLogin(context: CheckContext, ofPages?: Promise<Finding[]>) {
     const ofBaseUrl = Promise.all([checkBaseUrl(context), ...checkCallbackPath(context)]);
     const { findings: ofDiscovery, provider } = await checkDiscovery(context);
@@ -139,7 +139,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
       const registration = registrations.find(({ name }) => name === resource.registration);
       return about(resource, await checkResource(contextOf(registration), resource));
     });
-    // At once, because each may wait until the time for a call is over.
+    // At once, because each may take as long as a call may.
     return (await Promise.all([ofRegistrations, ofFrontEnds, ofResources])).flat(2);
   }
 
@@ -148,7 +148,9 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
   return { findings: await examined.finally(client.close), described };
 }
 
-/** Checks the endpoints of a provider. The token request uses the callback URL that works at the authorization endpoint. */
+/**
+ * Checks the endpoints of a provider. The token request uses the callback URL that works at the authorization endpoint.
+ */
 async function checkProvider(context: ProviderContext): Promise<Finding[]> {
   const { findings, registration } = await checkCallbacks(context);
   const ofEndpoints = await Promise.all([
@@ -160,13 +162,13 @@ async function checkProvider(context: ProviderContext): Promise<Finding[]> {
 }
 
 /**
- * Checks the authorization endpoint with the callback URL of each path of a registration. One that works is enough:
- * front ends use one, and some providers take only one. The others are then reported as ok.
+ * Checks the authorization endpoint with the callback URL of each path. One that works is enough, because front ends
+ * use one, and some providers accept only one; the others are then reported as ok.
  *
  * @returns the findings, and the registration with that callback URL
  */
 async function checkCallbacks(context: ProviderContext) {
-  // Paths that share a callback URL are asked about once.
+  // Paths that share a callback URL are checked once.
   const byUri = Map.groupBy(context.registration.paths, ({ callbackUri }) => callbackUri);
   const each = [...byUri.values()].flatMap(([first]) => first ?? []);
   const tried = mapped(each, async ({ word, callbackUri }) => {
@@ -187,7 +189,10 @@ async function checkCallbacks(context: ProviderContext) {
   return { findings, registration: used.registration };
 }
 
-/** Runs a task for each item, some at once: one after another, a thousand addresses that do not answer take hours. */
+/**
+ * Runs a task for each item, several at once. One after another, a thousand addresses that do not answer would take
+ * hours.
+ */
 async function mapInGroups<Item, Result>(
   items: readonly Item[],
   task: (item: Item) => Promise<Result>,
@@ -201,7 +206,6 @@ async function mapInGroups<Item, Result>(
   return results;
 }
 
-/** Adds a name to the subject of each finding. */
 function about({ name }: { readonly name: string }, findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => ({ ...finding, subject: `${finding.subject} (${name})` }));
 }

@@ -13,7 +13,7 @@ import { explainCall } from './unreached.ts';
 
 const discovery = findingsOn('discovery');
 
-/** Reads the provider's metadata from its issuer, if it has one, as a relay does when it starts. */
+/** Reads the provider's metadata from its issuer, as a relay does when it starts. */
 export async function checkDiscovery(context: CheckContext) {
   const { registration, client } = context;
   const { provider: settings } = registration;
@@ -24,7 +24,7 @@ export async function checkDiscovery(context: CheckContext) {
     : { findings: [discovery.ok('the issuer describes its endpoints')], provider: found };
 }
 
-/** The providers, by the name of the registration. Those that their issuers do not describe now are left out. */
+/** The providers by registration, except those that cannot be discovered now. */
 export async function describedProviders(config: Config): Promise<ReadonlyMap<string, Provider>> {
   const client = createCheckClient(config);
   const described = config.registrations.map(async (registration) => {
@@ -34,12 +34,13 @@ export async function describedProviders(config: Config): Promise<ReadonlyMap<st
   return new Map((await Promise.all(described).finally(client.close)).flat());
 }
 
-/** The provider of a registration: the known one, or what its issuer describes; an error if that fails. */
+/** The provider of a registration, either known or discovered; an error if discovery fails. */
 async function discover(client: UpstreamClient, { provider, ...credentials }: RegistrationConfig) {
   if ('known' in provider) return provider.known;
   try {
     const { clientId, clientSecret: given } = credentials;
-    // Form-encoding changes hardly any secret, so an empty one answers the same question.
+    // Discovery only needs to know whether form-encoding changes the secret, which it hardly ever does. So an empty one
+    // will do.
     const clientSecret = given instanceof UnseenSecret ? new Secret('') : given;
     const changes = encodingChanges({ clientId, clientSecret });
     const context = { ...provider.discovered, clientId, encodingChanges: changes };
@@ -63,11 +64,11 @@ async function explain(
     return discovery.problem(message, fix);
   }
   const correct = context.describe('issuer');
-  // What a provider names as its issuer is untrusted text: only a URL of usual length is shown.
+  // The issuer in metadata is untrusted text, so it is shown only if it is a URL of usual length.
   if (v.is(options.issuer.schema, metadataIssuer) && metadataIssuer.length <= 200) {
     return await explainOtherIssuer(context, metadataIssuer, asked);
   }
-  // An explanation is a message, and a remedy after its first colon if there is one.
+  // An explanation is a message and, after its first colon, a remedy.
   const [message = '', remedy = 'try again later: a relay that runs keeps trying'] = explanation.split(/: (.*)/);
   const fix = remedy.replace(
     'the issuer',
@@ -76,7 +77,7 @@ async function explain(
   return discovery.problem(message, fix);
 }
 
-/** Asks the issuer that the metadata name, before it is proposed: some providers name one that has no metadata. */
+/** Asks the issuer that the metadata name before proposing it, because some have no metadata. */
 async function explainOtherIssuer(
   { registration, client, describe, describeOfProvider }: CheckContext,
   named: string,
@@ -86,7 +87,7 @@ async function explainOtherIssuer(
   const message = 'the metadata names another issuer';
   if ('known' in registration.provider) throw new Error('only what is discovered has an issuer to compare');
   const { discovered } = registration.provider;
-  // Metadata must not make this machine call what only plain http reaches.
+  // Metadata must not make this machine call an address on plain http.
   const mayBeAsked = named.startsWith('https:') || issuer.startsWith('http:');
   const changed = { ...registration, provider: { discovered: { ...discovered, issuer: named } } };
   const found = mayBeAsked ? await discover(client, changed) : new DiscoveryError('unreachable');

@@ -5,8 +5,8 @@ import { type Finding, type Findings, findingsOn } from './finding.ts';
 import { onlyFor } from './unreached.ts';
 
 /**
- * Requests every page that a login can end at, and the APIs that they use through the relay. The first page is the
- * front end's main page.
+ * Requests every page at which a login can end, and the APIs that they use through the relay. The front end's main page
+ * comes first.
  */
 export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
   const { tokenDelivery, frontendUrl, redirectUris, kind, origins, apis } = context.frontEnd;
@@ -25,7 +25,7 @@ export async function checkFrontEnd(context: CheckContext): Promise<Finding[]> {
   return [...others, ...foundOfApis];
 }
 
-/** Requests a page. All its faults are warnings: pages may be away now, or answer only browsers. */
+/** Requests a page. Its faults are only warnings, because pages may be down now, or answer only browsers. */
 async function checkPage(context: CheckContext, url: string, { ok, notChecked, warning }: Findings) {
   const { frontEnd, describe } = context;
   const answer = await get(context, url, { accept: 'text/html' });
@@ -57,7 +57,7 @@ async function checkPage(context: CheckContext, url: string, { ok, notChecked, w
   );
 }
 
-/** Asks, without a token, for a URL that the pages of a front end use through the relay. */
+/** Requests, without a token, a URL that pages use through the relay. */
 async function checkApi(
   context: CheckContext,
   { path, url, registration }: FrontEndConfig['apis'][number],
@@ -70,11 +70,11 @@ async function checkApi(
   const trouble = providerInTrouble(findings, answer);
   if (trouble !== undefined) return trouble;
   const target = redirectTarget(answer, url);
-  // To a longer path below, such as one with a slash at its end, is no redirect elsewhere.
+  // A redirect to a longer path below, such as one with a final slash, stays in place.
   if (target !== undefined && !target?.href.startsWith(url)) {
     return warning(`${url} redirects elsewhere, which the relay does not follow`, fix);
   }
-  // APIs answer in other ways if a token is missing, or if nothing is at the URL itself.
+  // APIs differ in their answers to a missing token, and to their root URL.
   if (answer.status === 200 && isHtml(answer)) {
     return warning(`${url} answers with an HTML page, as APIs do not`, fix);
   }

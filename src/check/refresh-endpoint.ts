@@ -7,7 +7,7 @@ import { type Finding, findingsOn } from './finding.ts';
 
 const endpoint = findingsOn('refresh endpoint');
 
-/** Sends a made-up refresh token to a URL of its own for refreshes. Reports nothing if there is none. */
+/** Sends a made-up refresh token to `refresh-url`, if there is one. */
 export async function checkRefreshEndpoint(context: ProviderContext): Promise<Finding[]> {
   const { registration, provider, describe } = context;
   if (provider.refreshUrl === undefined) return [];

@@ -9,8 +9,8 @@ import { onlyFor } from './unreached.ts';
 import { checkUpstream } from './upstream.ts';
 
 /**
- * Asks for a resource without a token, and for its metadata, at its public address: proxies may let neither the
- * challenge nor the metadata arrive.
+ * Requests a resource without a token, and its metadata, at its public address. A proxy may withhold the challenge or
+ * the metadata.
  */
 export async function checkResource(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
   const { url, upstream } = resource;
@@ -32,9 +32,9 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
 }
 
 /**
- * Judges the answer to a request without a token. Only a 401 whose challenge names the metadata leads clients to a login.
- * Any other status below 500, a 403 or 404 too, comes from something that has not asked for a token. That is only a
- * warning: the server may ask for one itself, at other methods or paths, such as the POST of MCP.
+ * Judges the answer to a request without a token. Only a 401 whose challenge names the metadata leads clients to a
+ * login. Any other status below 500, such as 403 or 404, comes from something that has not asked for a token. That is
+ * only a warning, because the server may require one at other methods or paths, such as the POST of MCP.
  */
 function judgeChallenge(
   { config }: CheckContext,
@@ -61,7 +61,7 @@ function judgeChallenge(
   return warning(`answers without a token (status ${status})`, fix);
 }
 
-/** Judges the resource metadata that arrive: they must be this resource's, and name the logins of this relay first. */
+/** Judges the resource metadata. They must be this resource's, and name the logins of this relay first. */
 function judgeMetadata({ config }: CheckContext, resource: ResourceConfig, answer: UpstreamResponse): Finding {
   const { status, body } = answer;
   const { ok, problem } = findingsOn('resource metadata');

@@ -20,10 +20,10 @@ const meanings: Readonly<Record<string, string>> = {
   timeout: 'does not answer',
 };
 
-/** Codes of a server that may not run. `lost` is all that the client says of a Sentinel. */
+/** Codes of a server that may not be running. `lost` is all that the client says about a Sentinel. */
 const mayNotRun = /^(ECONNREFUSED|ENOENT|timeout|lost)$/;
 
-/** Connects to the memory that relays share, and tries each command. */
+/** Connects to the shared memory, and tries each command. */
 export async function checkSharedMemory({ config, readings }: ConfigReading): Promise<Finding[]> {
   if (config.memory === undefined) return [];
   const { notChecked, ok, warning, problem } = findingsOn('shared memory');
@@ -43,7 +43,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
     const milliseconds = Math.ceil((performance.now() - begun) / probes.length);
     const hello = `${JSON.stringify(await client.run(['HELLO']))}`;
     const [version, role] = ['version', 'role'].map((key) => fieldOf(hello, key));
-    // This user may have no right to INFO, which only this check needs.
+    // This user may not be allowed to run INFO, which only this check needs.
     const policy = await client.run(['INFO', 'memory']).catch(() => '');
     const evicts = /maxmemory_policy:(allkeys-\w+)/.exec(`${policy}`)?.[1];
     const answers = ok(`version ${version}, ${role}, answers in ${milliseconds} ms`);
@@ -56,7 +56,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
   try {
     return await Promise.race([tryCommands(), late]);
   } catch (error) {
-    // The loss of the connection says more than the command that it ended.
+    // The reason for a lost connection says more than the command that it interrupted.
     const code = failureCodeOf(failure ?? error);
     const correct = `correct ${describe('sharedMemory')} or its user, password or certificates`;
     if (/^(CLUSTER|MOVED)$/.test(code)) {
@@ -69,7 +69,7 @@ export async function checkSharedMemory({ config, readings }: ConfigReading): Pr
   }
 }
 
-/** The value of a field of HELLO. Servers give fields and values as a map (`:`) or as a flat list (`,`). */
+/** The value of a field of HELLO. Servers send a map (`:`) or a flat list (`,`). */
 function fieldOf(json: string, key: string): string {
   return new RegExp(`"${key}"[:,]"([\\w.]+)"`).exec(json)?.[1] ?? 'unknown';
 }

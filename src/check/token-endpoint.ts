@@ -14,15 +14,15 @@ import { type Finding, findingsOn } from './finding.ts';
 
 const endpoint = findingsOn('token endpoint');
 
-/** What a provider refuses of a token request, as far as it tells. `code`: it accepts the client. */
+/** The part of a token request that a provider refuses, as far as it tells. With `code`, it has accepted the client. */
 type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof causesOf>;
 
-/** What the answer to each form of the request says; a finding if no token endpoint answers like that. */
+/** What the answer to each form of the request means; a finding if no token endpoint answers like that. */
 type Readings = ReadonlyMap<TokenRequestForm, Refusal | Finding>;
 
 /**
- * Sends a token request with a made-up code, in the configured form and then in the others until the provider accepts
- * the client. The credentials never travel in a query unless that is configured: queries end up in logs.
+ * Sends a token request with a made-up code, in the configured form and then in the others, until the provider accepts
+ * the client. Credentials are only in a query if that is configured, because queries end up in logs.
  */
 export async function checkTokenEndpoint(context: ProviderContext): Promise<Finding> {
   const { registration, provider } = context;
@@ -37,10 +37,10 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
     return ask(context, { endpoint: 'token', ...tokenRequest(client, grant) });
   };
   const configured = provider.tokenRequest;
-  // The raw form of Basic only if it differs, and is possible: RFC 7617 §2 allows no colon in a user name.
+  // Try Basic without encoding only if that differs and is possible: RFC 7617 §2 allows no colon in a user name.
   const rawDiffers = encodingChanges(registration) && !registration.clientId.includes(':');
   const others = ['body', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : []), 'json'] as const;
-  // GitHub documents the query. Elsewhere it is only the contract's default, and a form without it is better.
+  // GitHub documents the query. For other providers it is only the contract's default, and another form is better.
   const seeksOther = configured === 'query' && provider.tokenUrl !== github.provider.tokenUrl;
   const readings = new Map<TokenRequestForm, Refusal | Finding>();
   for (const form of new Set([configured, ...others])) {
@@ -52,14 +52,14 @@ export async function checkTokenEndpoint(context: ProviderContext): Promise<Find
   }
   const finding = judgeForms(context, readings);
   if (finding.verdict !== 'ok') return finding;
-  // A provider that refuses only the code, even with a made-up secret, has not checked the secret.
+  // A provider that only refuses the code, even with a made-up secret, has not checked the secret.
   const answer = await request(configured, new Secret(madeUp));
   return 'status' in answer && readRefusal(answer, fix) === 'code'
     ? unseen(context, 'the provider refuses the code first, so it does not show')
     : finding;
 }
 
-/** Reads what one answer refuses: a code is refused only after the client is accepted. */
+/** Reads what an answer refuses. A provider refuses the code only after it has accepted the client. */
 function readRefusal(answer: UpstreamResponse, fix: string): Refusal | Finding {
   const misplaced = wrongKind(endpoint, answer, fix);
   if (misplaced !== undefined) return misplaced;
@@ -72,7 +72,7 @@ function readRefusal(answer: UpstreamResponse, fix: string): Refusal | Finding {
   if (code === 'redirect_uri_refused') return 'redirect_uri';
   const isBare401 = answer.status === 401 && providerError === undefined;
   if (code !== 'client_refused' && !isBare401) return 'unknown';
-  // A text that is known names one credential; a code may mean either.
+  // A known text names one credential; a code may mean either.
   const [byText, byCode] = [error_description ?? message, error].map((said) => refusedCredentials[`${said}`]);
   return byText ?? byCode ?? 'credentials';
 }
@@ -98,14 +98,14 @@ function judgeForms(context: ProviderContext, readings: Readings): Finding {
   const found: readonly unknown[] = [...readings.values()];
   const causes = Object.entries(causesOf(context, forms));
   const [, refusal] = causes.find(([cause]) => found.includes(cause)) ?? [];
-  // A refusal of another form may be about the form itself.
+  // A refusal of another form may only concern the form.
   if (refusal !== undefined && own !== 'unknown') {
     return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
   }
   return typeof own === 'object' ? own : unseen(context, 'the answers do not say');
 }
 
-/** What can be wrong, the most specific first: messages and fixes. */
+/** Possible causes with their fixes, the most specific first. */
 function causesOf(context: ProviderContext, forms: readonly TokenRequestForm[]) {
   const { registration, describe } = context;
   const identifier = describe('clientId');
@@ -117,12 +117,10 @@ function causesOf(context: ProviderContext, forms: readonly TokenRequestForm[]) 
     redirect_uri: ['does not accept the redirect URI', `${register}, or correct ${describe('baseUrl')}`],
     secret: ['does not accept the client secret', secret],
     identifier: ['does not know the client identifier', `correct ${identifier}`],
-    /** Client identifier or secret. */
     credentials: [
       `does not accept the client identifier with this client secret ${tried}`,
       `${secret}, or ${identifier}`,
     ],
-    /** Client identifier, secret, callback URL, or what the client may do. */
     client: [
       `refuses the client without saying why ${tried}`,
       `compare the secret in ${source}, ${identifier}, and the callback URL: ${register}; allow the client the authorization code grant`,
@@ -130,7 +128,7 @@ function causesOf(context: ProviderContext, forms: readonly TokenRequestForm[]) 
   } as const;
 }
 
-/** Where the client secret comes from, for people. */
+/** Names the source of the client secret. */
 function describeClientSecret({ config, registration, sourceOf, describe }: ProviderContext) {
   if (sourceOf('clientSecretFile')) return `the file of ${describe('clientSecretFile')}`;
   if (sourceOf('clientSecret')) return describe('clientSecret');

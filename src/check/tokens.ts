@@ -2,10 +2,12 @@ import { refreshPolicyOf } from '../config/registration-config.ts';
 import type { ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-/** A context without its client: these checks make no calls. */
+/** These checks make no calls. */
 type OfflineContext = Omit<ProviderContext, 'client'>;
 
-/** Says whether pages or sessions can renew their tokens, where tokens are revoked, and what the delivery leaves open. */
+/**
+ * Says whether pages or sessions can renew their tokens, where tokens are revoked, and what the delivery leaves open.
+ */
 export function checkTokens(context: OfflineContext): Finding[] {
   // Without a state check, there are no OAuth logins and no refresh tokens to revoke.
   if (context.registration.stateCheck === 'off') return [];
@@ -19,7 +21,7 @@ const refreshTokens = {
   unknown: 'only a login shows whether the provider gives refresh tokens',
 };
 
-/** Says whether the provider gives refresh tokens, and what becomes of logins without one. Nothing here is a fault. */
+/** Says whether the provider gives refresh tokens, and what happens to logins without one. Neither is a fault. */
 function checkRefresh({ config, frontEnd, provider, describe }: OfflineContext): Finding {
   const { ok, notChecked } = findingsOn('refresh');
   const isSession = frontEnd.tokenDelivery === 'session';
@@ -60,7 +62,7 @@ function checkRevocation({ provider: { revocation }, describe }: OfflineContext)
   return ok(`${which} are revoked, at ${revocation.url}`);
 }
 
-/** Says whether a provider's code that leaks can be spent here: neither a state nor PKCE binds it to its login then. */
+/** Warns if a leaked code of the provider can be used here, because neither a state nor PKCE binds it to its login. */
 function checkDelivery({ registration, frontEnd, provider, describe }: OfflineContext): Finding[] {
   const isBound = registration.stateCheck === 'always' || provider.pkce;
   if (frontEnd.tokenDelivery === 'code' || isBound) return [];

@@ -5,7 +5,7 @@ import type { CheckContext } from './context.ts';
 export type Unreached = ReturnType<typeof explainCall>;
 
 /**
- * What to say, by outcomes of calls, reasons of failed discoveries, and error codes: several in a key mean the same.
+ * Explanations by outcome of a call, reason of a failed discovery, or error code. Several in one key mean the same.
  *
  * @see https://nodejs.org/api/errors.html and https://nodejs.org/api/tls.html
  */
@@ -62,7 +62,7 @@ const reasons: Readonly<Record<string, readonly [message: string, fix: string]>>
 /**
  * Explains a call that got no answer.
  *
- * @param outcome of the call, or why the discovery failed
+ * @param outcome of the call, or why discovery failed
  * @param error the error code, if there is one
  */
 export function explainCall(
@@ -72,7 +72,7 @@ export function explainCall(
   { config, describe }: Pick<CheckContext, 'config' | 'describe'>,
 ) {
   const { host, hostname, port, protocol } = url;
-  // Most outcomes say only that the connection failed: then the error code says why.
+  // Most outcomes only say that the connection failed, and the error code says why.
   const [message, fix] = reasonOf(outcome) ??
     reasonOf(error) ?? [
       `the connection failed (${error ?? 'for an unknown reason'})`,
@@ -86,7 +86,7 @@ export function explainCall(
     fix: fix.replace('--provider-timeout', describe('providerTimeout')),
     /** Whether browsers on other machines fail for the same reason, such as an expired certificate. */
     byEveryone: /^(CERT|ERR_TLS_CERT)_/.test(error ?? ''),
-    /** Whether only browsers on this machine can mean the address, so that they fail as this call has. */
+    /** Whether the address can only mean this machine, so that browsers fail as this call did. */
     isHere: isLoopback(url),
   };
 }
@@ -94,9 +94,9 @@ export function explainCall(
 const reasonOf = (code = '') => Object.entries(reasons).find(([codes]) => codes.split(' ').includes(code))?.[1];
 
 /**
- * What to say of an address that only others open. It need not be reachable from here.
+ * Judges an address that only others open, so that it need not be reachable from here.
  *
- * @returns undefined if they do not reach it either
+ * @returns undefined if they cannot reach it either
  */
 export function onlyFor(
   others: 'browsers' | 'clients',

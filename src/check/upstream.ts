@@ -10,32 +10,32 @@ import type { CheckContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import type { Unreached } from './unreached.ts';
 
-/** Milliseconds for which a stream is listened to. */
+/** Milliseconds for which a stream is observed. */
 const listeningTime = 2_000;
-/** Milliseconds between an event and the end of its stream after which nothing can have held the event back. */
+/** Milliseconds between an event and the end of its stream that prove that nothing held the event back. */
 const visibleGap = 100;
 const mostRead = 64 * 1024;
 
-/** What came of a request. */
+/** The observed response to a request. */
 interface Heard extends Pick<StreamedResponse, 'status' | 'headers'> {
-  /** The body, or its beginning: a character for each byte. */
+  /** The body, or its beginning, with a character for each byte. */
   readonly text: string;
   readonly isStream: boolean;
-  /** Whether an event came that nothing held back until the end. */
+  /** Whether an event arrived before the end of the stream. */
   readonly isLive: boolean;
 }
 
 const protocolVersion = '2025-11-25';
-// The first message of MCP has no effect but that of a session, which is ended afterwards.
+// The first message of MCP only opens a session, which is ended afterwards.
 const clientInfo = { name: 'login-relay-check', version };
 const params = { protocolVersion, capabilities: {}, clientInfo };
 const initialize = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }));
 
 /**
- * Asks a server behind the gateway itself, past the relay: whether it answers, and whether its events come before the
- * end of their stream. Only what answers in the words of MCP is sent a POST, which would act elsewhere.
+ * Calls a server behind the gateway directly: does it answer, and do its events arrive before the end of their stream?
+ * Only a server that answers as MCP does gets a POST, because a POST may change something elsewhere.
  *
- * @param address that of the resource
+ * @param address the public address of the resource
  */
 export async function checkUpstream(
   context: CheckContext,
@@ -61,9 +61,9 @@ export async function checkUpstream(
 }
 
 /**
- * Says whether others than the relay may reach an upstream, which asks for no token.
+ * Warns if others than the relay can reach an upstream, which requires no token.
  *
- * @param addresses those of this machine that other machines may reach
+ * @param addresses of this machine, from which others may reach it
  */
 export async function checkReach(
   url: URL,
@@ -89,7 +89,6 @@ export async function checkReach(
   ];
 }
 
-/** Whether a TCP connection succeeds in time. */
 async function isOpen(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port });
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -101,8 +100,8 @@ async function isOpen(host: string, port: number): Promise<boolean> {
 const accepted = { accept: 'application/json, text/event-stream' };
 
 /**
- * Listens to what may be event streams of an upstream: its first answer and, if that speaks MCP, the answer to
- * `initialize` and the stream of that session. Undefined: it is not known to have any.
+ * Observes possible event streams of an upstream: its first answer and, if it is an MCP server, the answer to
+ * `initialize` and the stream of that session. Undefined if it is not known to have any.
  */
 async function hearStreams(context: CheckContext, url: string, first: Heard): Promise<readonly Heard[] | undefined> {
   if (first.isLive) return [first];
@@ -119,7 +118,10 @@ async function hearStreams(context: CheckContext, url: string, first: Heard): Pr
   return 'fix' in listened ? [first, started] : [first, started, listened];
 }
 
-/** Says whether events arrive at once: from the upstream, as heard, and through a proxy, which a token would show. */
+/**
+ * Says whether events arrive at once, from the upstream and through a proxy, which only a request with a token would
+ * show.
+ */
 function judgeStreams({ config }: CheckContext, streams: readonly Heard[]): Finding[] {
   const { ok, notChecked } = findingsOn('event stream');
   // With TLS of its own, or on this machine only, the relay has no proxy in front.
@@ -143,8 +145,8 @@ function judgeStreams({ config }: CheckContext, streams: readonly Heard[]): Find
 }
 
 /**
- * Warns if an MCP server of the older transport (SSE) tells its clients to post to a path that is not the resource's: they
- * take it for one at the resource's host.
+ * Warns if an MCP server of the older transport (SSE) tells clients to post to a path outside the resource: they would
+ * send it to the resource's host.
  */
 function judgeOlderTransport(streams: readonly Heard[], url: string, address: string): Finding[] {
   const [, told] = streams.flatMap(({ text }) => /^event: ?endpoint\r?\ndata: ?(\S{1,500})/m.exec(text) ?? []);
@@ -159,7 +161,7 @@ function judgeOlderTransport(streams: readonly Heard[], url: string, address: st
   ];
 }
 
-/** Makes one request, and listens to the answer for a moment. */
+/** Makes one request, and observes the answer for a moment. */
 async function hear(
   context: CheckContext,
   request: Omit<StreamedRequest, 'holder' | 'client'>,
@@ -171,18 +173,18 @@ async function hear(
     const { response } = context.client.stream({ ...request, headers, holder, client }, observe);
     return await listenTo(await response, client);
   });
-  // Otherwise a stream would stay open.
+  // Otherwise, a stream would stay open.
   return await heard.finally(() => client.destroy());
 }
 
 /**
- * Reads an answer until it ends, is long, or the time is over. An event stream is live if it is still open a moment after
- * its first whole event: a proxy that holds events back sends them with the end.
+ * Reads an answer until it ends, is long, or the time is over. An event stream is live if it is still open a moment
+ * after its first whole event, because a proxy that holds events back sends them with the end.
  */
 async function listenTo({ status, headers, send }: StreamedResponse, body: Readable): Promise<Heard> {
   const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  // The first call of `resolve` counts.
+  // Only the first call of `resolve` counts.
   const decideLater = (time: number, isLive: boolean) => {
     setTimeout(resolve, time, isLive).unref();
   };

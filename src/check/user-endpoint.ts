@@ -16,7 +16,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   const { status, headers, body } = answer;
   const fix = fixUrl(context, 'userUrl');
   const refused = lookup.ok('refuses a made-up token, as it must');
-  // A challenge refuses for certain, whatever the answer looks like else.
+  // A challenge is certainly a refusal, whatever else the answer contains.
   const asksForToken = /^bearer\b/i.test(headers['www-authenticate'] ?? '');
   if (asksForToken && status < 500) return refused;
   if (status === 405) return refusesMethod(context, fix);
@@ -30,7 +30,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
       'let the provider send this client plain JSON',
     );
   }
-  // Some providers refuse with status 200, in a field of the answer.
+  // Some providers refuse with status 200, and say so in a field.
   const { userRejectedWhen: rejected } = provider;
   const record = parseJsonObject(body);
   if (record === undefined) return lookup.problem('answers without a JSON object', fix);
@@ -38,7 +38,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   return lookup.problem('accepts a made-up token: it does not tell who is logged in', fix);
 }
 
-/** An endpoint that is there, but takes another method. */
+/** The endpoint exists, but requires another method. */
 function refusesMethod({ provider, describe }: ProviderContext, fix: string): Finding {
   const other = provider.userRequest === 'post' ? 'get' : 'post';
   const message = 'nothing at that address accepts the request (status 405)';
@@ -46,8 +46,8 @@ function refusesMethod({ provider, describe }: ProviderContext, fix: string): Fi
 }
 
 /**
- * Only 401 refuses a token. Another status may refuse the request, whatever the token, and the status of a token that has
- * ended may be the same. A made-up token cannot tell.
+ * Only 401 certainly refuses a token. Another status may refuse the request itself, or mean an expired token. A made-up
+ * token cannot tell.
  */
 function unclear({ describeOfProvider }: ProviderContext, status: number): Finding {
   const message = `answers a made-up token with status ${status}, which may refuse the token or the request itself`;

@@ -9,7 +9,7 @@ import { type Finding, findingsOn } from '../finding.ts';
 import { describeFaults, describePerson, judge } from './person.ts';
 import type { Trial } from './trial.ts';
 
-/** Front ends with their resources that are asked about. */
+/** The most front ends and resources that are judged. */
 const most = 50;
 
 interface Way {
@@ -25,7 +25,7 @@ function waysIn({ config, registration }: Pick<Trial, 'config' | 'registration'>
   });
 }
 
-/** Whether anything here needs to know who somebody is, and by what. */
+/** Whether anything needs to know who the person is, and by which field. */
 export function needsOf(trial: Pick<Trial, 'config' | 'registration'>) {
   const ways = waysIn(trial);
   const rules = [
@@ -77,7 +77,7 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   return [ok(identity === undefined ? 'this person may' : `this person may: ${describePerson(identity)}`)];
 }
 
-/** The settings that name the fields of which the provider says nothing. */
+/** The settings that name the fields without a value. */
 function adviceOn(
   { provider, describe, describeOfProvider }: Trial,
   fields: readonly FieldFault[] = [],

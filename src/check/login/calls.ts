@@ -2,33 +2,32 @@ import type { UpstreamClient } from '../../upstream/client.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../../upstream/messages.ts';
 import { describeFields, type HidesText } from './fields.ts';
 
-/** A call to the provider, and what came of it. */
+/** A call to the provider, with its outcome. */
 export interface MadeCall {
-  /** What it was for: `token endpoint`. */
+  /** Such as `token endpoint`. */
   readonly purpose: string;
   readonly url: string;
-  /** Undefined: there was none. */
   readonly answer: UpstreamResponse | undefined;
   /** Why there was no answer: an outcome, and the error code of the system. */
   readonly outcome: string;
   readonly error: string | undefined;
 }
 
-/** An answer of the provider, as it may be shown. */
+/** An answer of the provider, as far as it may be shown. */
 export interface ShownAnswer {
   readonly from: string;
-  /** Left out of what is no response of its own: a callback, an ID token. */
+  /** Left out for a callback and an ID token, which are no responses. */
   readonly status?: number;
   /** Without its parameters. */
   readonly contentType?: string | undefined;
   readonly fields: readonly { readonly name: string; readonly type: string }[];
-  /** How many further fields it has. */
+  /** The number of further fields. */
   readonly more: number;
 }
 
 export type CallRecorder = ReturnType<typeof recordCalls>;
 
-/** Makes calls as a client does, and keeps what came of them. A question that was answered is not asked again. */
+/** Makes calls as a client does, and records them. A question that was answered is not asked again. */
 export function recordCalls(client: UpstreamClient) {
   const made: MadeCall[] = [];
   const answered = new Map<string, UpstreamResponse>();
@@ -60,24 +59,21 @@ export function recordCalls(client: UpstreamClient) {
 
   return {
     client: { ...client, call },
-    /** All of them, in order. */
     made: made as readonly MadeCall[],
-    /** Names the calls that follow. */
+    /** Sets the purpose of the calls that follow. */
     name(next: string): void {
       purpose = next;
     },
-    /** The last call of a task. */
     last: (): MadeCall | undefined => made.at(-1),
   };
 }
 
-/** Questions about memberships go elsewhere than the user lookup. */
+/** Questions about memberships go to other endpoints than the user lookup. */
 const purposeOf = ({ endpoint }: UpstreamRequest, named: string): string => {
   if (endpoint === 'access' && named !== 'user endpoint') return 'who may log in';
   return endpoint === 'revocation' ? 'revocation' : named;
 };
 
-/** The answers that came, as they may be shown. */
 export function shownAnswers(made: readonly MadeCall[], isSecret: HidesText): ShownAnswer[] {
   return made.flatMap(({ purpose, answer }) => {
     if (answer === undefined) return [];
@@ -87,7 +83,7 @@ export function shownAnswers(made: readonly MadeCall[], isSecret: HidesText): Sh
   });
 }
 
-/** A media type without parameters. The provider may put anything there. */
+/** A media type without parameters, which may contain anything. */
 function shownType(given: string | undefined, isSecret: HidesText): string | undefined {
   if (given === undefined) return undefined;
   const [type = ''] = given.split(';');

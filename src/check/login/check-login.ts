@@ -26,18 +26,18 @@ import { type Operator, waitForLogin } from './wait.ts';
 
 const subject = findingsOn('login');
 
-/** Where the login is to be. */
+/** The registration, path and front end of the login. */
 interface Choice {
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
 }
 
 /**
- * Waits for one real login in a browser, and says what the provider has answered, what the relay makes of it, and which
+ * Waits for one real login in a browser, and says what the provider answered, what the relay makes of it, and which
  * settings are missing. It revokes the tokens at the end.
  *
- * @param chosen `<provider>`, or `<provider>/<front end>`. Undefined: there is only one provider
- * @returns the report, and the exit code, as {@link diagnose} gives them
+ * @param chosen `<provider>`, or `<provider>/<front end>`. Undefined if there is only one provider
+ * @returns the report, and the exit code, as {@link diagnose} does
  */
 export async function diagnoseLogin(
   given: OptionSources,
@@ -68,14 +68,14 @@ export async function diagnoseLogin(
   return { report: { configuration, callbackUrl: registration.callbackUri, findings, answers }, code };
 }
 
-/** Finds the registration, at one of its paths, and the front end. @returns a finding that lists what there is */
+/** Finds the registration with one of its paths, and the front end. @returns a finding that lists the choices */
 function choose(config: Config, chosen: string | undefined): Choice | Finding {
   const all = config.registrations.flatMap((registration) =>
     registration.paths.map((path) => ({ word: path.word, registration: at(registration, path) })),
   );
   const words = all.map(({ word }) => word);
   const [first] = config.registrations;
-  // The documents register the callback URL of the word of a preset, which comes last.
+  // The documents register the callback URL of a preset's word, which comes last.
   const usual = config.registrations.length === 1 ? first.paths.at(-1)?.word : undefined;
   const [word = usual, name] = chosen?.split('/', 2) ?? [];
   if (word === undefined) {
@@ -127,15 +127,18 @@ async function tryLogin(context: CheckContext, operator: Operator) {
   }
 }
 
-/** A callback that may be a stranger's. Some providers lose the state when they refuse a login, so the cause is named. */
+/**
+ * Describes a callback that may be a stranger's. It names the cause, because some providers drop the state when they
+ * refuse a login.
+ */
 function describeStrayed({ code, providerError }: RelayError): string {
   const why = providerError === undefined ? code : `${code}, ${providerError}`;
   return `A callback came that does not belong to this login (${why}). The check goes on.\n`;
 }
 
 /**
- * All that follows after the callback: the calls of a login, of a refresh, and the revocation. If the operator stops the
- * check, only the tokens that it has are revoked.
+ * Everything after the callback: the calls of a login and of a refresh, and the revocation. If the operator stops the
+ * check, only the tokens that it already has are revoked.
  */
 async function followUp(trial: Trial, operator: Operator): Promise<{ findings: Finding[]; answers: ShownAnswer[] }> {
   let isStopped = false;
@@ -164,7 +167,7 @@ async function followUp(trial: Trial, operator: Operator): Promise<{ findings: F
   return { findings, answers: answersOf(trial, [token, refreshed], idToken) };
 }
 
-/** Who the person is, and what opens to them. */
+/** Who the person is, and what the person may use. */
 async function checkWho(trial: Trial, token: TokenResponse, idToken: string | undefined): Promise<Finding[]> {
   const { accessToken } = token;
   const readsIdToken = trial.provider.userFrom === 'id-token';
@@ -182,7 +185,7 @@ async function checkWho(trial: Trial, token: TokenResponse, idToken: string | un
   return [...found, ...(await checkAdmission(now, evidence))];
 }
 
-/** The answers as they may be shown, with the parameters of the callback and the claims of the ID token. */
+/** The answers as far as they may be shown, including the callback and the ID token. */
 function answersOf(
   { calls, grant, registration }: Trial,
   tokens: readonly (TokenResponse | undefined)[],

@@ -93,7 +93,7 @@ const streaming: Readonly<Record<string, readonly Replacement[]>> = {
     [/(timeout (?:client|server) )30s/g, '$12s'],
   ],
   nginx: [
-    [/^ {2}# {1,3}(?=location|client_max|proxy_|})/gm, '  '],
+    [/^ {2}# {1,3}(?=location|client_max|limit_|proxy_|})/gm, '  '],
     ['/api/github/', '/mcp'],
     [/(proxy_read_timeout|send_timeout) 30s/g, '$1 2s'],
   ],

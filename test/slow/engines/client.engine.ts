@@ -54,6 +54,18 @@ for (const engine of engines) {
       await loggedOut(tab);
     });
 
+    it('says that the person came back from the provider, who can then log in', async () => {
+      const tab = await openPage();
+      await loggedOut(tab);
+      await tab.click('#log-in');
+      await tab.shows('button[value=login]', 'Log in');
+      await tab.back();
+      await tab.shows('[role=alert]', 'login_left');
+      await tab.click('#log-in');
+      await authorize(tab);
+      await loggedIn(tab);
+    });
+
     it('logs in in a popup', async () => {
       const tab = await openPage();
       await loggedOut(tab);

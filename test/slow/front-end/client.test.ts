@@ -127,6 +127,17 @@ describe('the browser client in Chromium, with pages that are kept for the back 
     await page.evaluate('void setTimeout(() => history.back())');
     await loggedOut(page);
   });
+
+  it('says that the person came back from the provider, who can then log in', async () => {
+    const page = await openBrowser();
+    await page.goto(site().frontEnd);
+    await loggedOut(page);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByPlaceholder('Enter any login').waitFor();
+    await page.evaluate('void setTimeout(() => history.back())');
+    await shows(page, 'login_left');
+    await logIn(page);
+  });
 });
 
 describe('the hook of client/README.md in React, under StrictMode', () => {

@@ -66,7 +66,7 @@ $(script): $(installed) $(wildcard package.json bin/* src/* src/*/* src/*/*/* cl
 	@$(node) scripts/binary/make-script.ts bin/login-relay.ts $@
 
 subjects := {client,config,contract,grants,http,login,oauth,origins,providers,upstream}
-test-fast: $(script) ## run the tests that start no process, and a few others (less than 15 seconds)
+test-fast: $(script) ## run the tests that start no process, and a few others (20 seconds on two free cores)
 	@$(with_script) $(mocha) --parallel --jobs 2 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
 	  $(addprefix test/contract/,$(addsuffix .blackbox.test.ts,start-login login-callback current-user))
 

@@ -13,17 +13,17 @@ import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
 
 const endpoint = findingsOn('token endpoint');
 
-/** A token answer, with the provider as it has to be configured for it. */
+/** A token answer, with the provider settings that work for it. */
 interface Exchanged {
   readonly token: TokenResponse;
   readonly provider: Provider;
-  /** The ID token, also if the relay does not read it. */
+  /** The ID token, even if the relay does not read it. */
   readonly idToken: string | undefined;
 }
 
 /**
- * Exchanges the code of the login: as the relay would, then in the other forms of the request until one gives a token. What
- * was wrong is reported, and the rest of the check goes on with what works.
+ * Exchanges the code of the login as the relay would, then in the other forms until one returns a token. It reports
+ * what was wrong, and the rest of the check continues with the form that works.
  */
 export async function exchangeCode(trial: Trial): Promise<Step<Exchanged>> {
   const { provider, calls, describe } = trial;
@@ -42,7 +42,6 @@ export async function exchangeCode(trial: Trial): Promise<Step<Exchanged>> {
   return { findings: [explainRefusal(trial, own)] };
 }
 
-/** The answer to a token request. @returns the failure of a request without an answer */
 async function request({ login, calls, grant }: Trial, provider: Provider): Promise<UpstreamResponse | RelayError> {
   const registration = await login.registrationAt(provider);
   try {
@@ -56,20 +55,20 @@ async function request({ login, calls, grant }: Trial, provider: Provider): Prom
   return answer;
 }
 
-/** The forms in which a code may be sent. Never a query that is not configured: those end up in logs. */
+/** The forms in which a code may be sent. An unconfigured query is never one, because queries end up in logs. */
 function otherForms({ provider, registration }: Trial): TokenRequestForm[] {
   const rawDiffers = encodingChanges(registration) && !registration.clientId.includes(':');
   const forms = ['body', 'json', 'basic', ...(rawDiffers ? (['basic-raw'] as const) : [])] as const;
   return forms.filter((form) => form !== provider.tokenRequest);
 }
 
-/** Whether an answer may be about the form of the request, so that the code may still be good. */
+/** Whether an answer may concern the form of the request, so that the code may still be unspent. */
 function isOtherFormPossible(answer: UpstreamResponse | RelayError): boolean {
   if (answer instanceof RelayError || isSuccess(answer.status)) return false;
   return wrongKind(endpoint, answer, '') === undefined;
 }
 
-/** Reads a token, wherever it is in the answer. */
+/** Reads a token from wherever it is in the answer. */
 function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provider: Provider): Step<Exchanged> {
   if (answer instanceof RelayError || !isSuccess(answer.status)) return { findings: [] };
   const token = parseToken(answer, provider);
@@ -89,7 +88,7 @@ function readAnswer(trial: Trial, answer: UpstreamResponse | RelayError, provide
   return { findings: [...faultOfFlags, fault, ...judgeToken(trial, found)], result: found };
 }
 
-/** Says which answer counts only if a configuration file describes the provider. */
+/** Says which answers only count if a configuration file describes the provider. */
 function judgeByContract({ login }: Trial, { status, body }: UpstreamResponse): Finding[] {
   const { answerRule } = login.frontEnd;
   const fix = 'describe the provider in a configuration file: login-relay config migrate makes one of the flags';
@@ -112,7 +111,7 @@ function parseToken(answer: UpstreamResponse, provider: Provider): TokenResponse
   }
 }
 
-/** The field that holds the token, if the answer itself has none. */
+/** The field that contains the token, if the answer itself does not. */
 function holderOfToken({ body }: UpstreamResponse): string | undefined {
   const fields = Object.entries(parseTokenAnswer(body) ?? {});
   return fields.find(([, one]) => isObject(one) && typeof one['access_token'] === 'string')?.[0];
@@ -143,7 +142,7 @@ function judgeToken(trial: Trial, { token, provider }: Exchanged): Finding[] {
   ];
 }
 
-/** Compares the scope that was granted with the one that was asked for, and shows only words of the latter. */
+/** Compares the granted scope with the requested one, and shows only requested words. */
 function judgeScope({ login, provider, describe, describeOfProvider }: Trial, token: TokenResponse): Finding[] {
   const { ok, warning } = findingsOn('scope');
   const { scope = provider.scope } = login.frontEnd;

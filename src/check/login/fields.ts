@@ -1,7 +1,7 @@
 import { parseJson } from '../../oauth/json.ts';
 import { parseTokenAnswer } from '../../oauth/token-answer.ts';
 
-/** A field of an answer, by its path as settings have it: `emails.0.value`. Its value is never shown. */
+/** A field of an answer, by its path in settings: `emails.0.value`. Its value is never shown. */
 interface DescribedField {
   readonly name: string;
   readonly type: string;
@@ -9,27 +9,27 @@ interface DescribedField {
 
 export interface DescribedFields {
   readonly fields: readonly DescribedField[];
-  /** How many further fields there are. */
+  /** The number of further fields. */
   readonly more: number;
 }
 
-/** Fields that are shown of one answer, of one object, and how deep they may be. */
+/** The most fields that are shown of one answer. */
 const most = 100;
 const mostOfObject = 40;
 const deepest = 6;
-/** Characters of a name, and of a text that may be a secret: a shorter one is in too many names. */
+/** The longest name, and the shortest text that may be a secret. Shorter texts occur in too many names. */
 const longestName = 60;
 const shortestSecret = 8;
 
-/** Whether a text holds what must not be shown. */
+/** Whether a text contains a secret, so that it must not be shown. */
 export type HidesText = (text: string) => boolean;
 
 /**
  * Describes an answer by the names and the types of its fields.
  *
  * @param body JSON, or a form
- * @param isSecret tells the secrets that are known
- * @returns undefined if it has no fields, because it is neither an object nor a list
+ * @param isSecret recognizes known secrets
+ * @returns undefined if it is neither an object nor a list
  */
 export function describeFields(body: Uint8Array, isSecret: HidesText): DescribedFields | undefined {
   const value = parseJson(body) ?? parseTokenAnswer(body);
@@ -43,7 +43,7 @@ export function describeValue(value: object, isSecret: HidesText): DescribedFiel
   const fields: DescribedField[] = [];
   let more = 0;
   const walk = (object: object, prefix: string, depth: number) => {
-    // Of a list, the first item stands for all.
+    // In a list, the first item stands for all.
     const all = Array.isArray(object) ? object.slice(0, 1).entries() : Object.entries(object);
     let count = 0;
     for (const [key, one] of all) {
@@ -61,7 +61,7 @@ export function describeValue(value: object, isSecret: HidesText): DescribedFiel
   return { fields, more };
 }
 
-/** The texts of an answer that could be secrets or say something of a person, to a depth that no answer needs. */
+/** The texts of an answer that may be secret or personal, to a depth that no answer needs. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return value.length >= shortestSecret ? [value] : [];
   if (typeof value !== 'object' || value === null || depth > 2 * deepest) return [];
@@ -74,12 +74,12 @@ function textsIn(value: unknown, depth = 0): string[] {
   return found;
 }
 
-/** A name as it may be shown on a terminal: names come from the provider, which may put anything into them. */
+/** A name in a form that is safe on a terminal: the provider may put anything into names. */
 export function shownName(name: string, isHidden: HidesText = () => false): string {
   if (name === '') return '(empty name)';
   if (isHidden(name)) return '(a name that is a value)';
   if (name.length > longestName) return '(a long name)';
-  // Names of OpenID Connect may be URLs or URNs. An address or a random text is somebody's.
+  // Names of OpenID Connect may be URLs or URNs. An address or a random text may be personal.
   const isUsual = /^[\w.:/ -]+$/.test(name) && !/[A-Za-z0-9_-]{32,}/.test(name);
   return isUsual ? name : '(an unusual name)';
 }
@@ -93,15 +93,15 @@ function typeOf(value: unknown): string {
   return value === undefined ? 'nothing' : (names[typeof value as keyof typeof names] ?? 'unknown');
 }
 
-/** Tells texts that hold one of these secrets. */
+/** Recognizes texts that contain one of these secrets. */
 export function hiding(secrets: readonly (string | undefined)[]): HidesText {
   const known = secrets.filter((one) => one !== undefined && one.length >= shortestSecret) as string[];
   return (text) => known.some((secret) => text.includes(secret));
 }
 
 /**
- * Paths at which a record has a text or a number, and whose last name is one of these: what a setting may be. The names
- * that are listed first come first.
+ * Paths of texts and numbers in a record whose last name is one of these, as proposals for a setting. They follow the
+ * order of the names.
  */
 export function pathsNamed(record: object, names: readonly string[], isWanted = isTextOrNumber): string[] {
   const found: { path: string; rank: number }[] = [];
@@ -112,7 +112,7 @@ export function pathsNamed(record: object, names: readonly string[], isWanted = 
       looked += 1;
       if (looked > 10 * most) return;
       const shown = shownName(`${key}`);
-      // A name that cannot be shown cannot be proposed.
+      // A name that cannot be shown cannot be proposed either.
       if (shown !== `${key}`) continue;
       const rank = names.indexOf(`${key}`.toLowerCase().replaceAll(/[_-]/g, ''));
       if (rank !== -1 && isWanted(one)) found.push({ path: prefix + shown, rank: 100 * depth + rank });

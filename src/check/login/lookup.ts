@@ -10,27 +10,30 @@ import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
 
 const lookup = findingsOn('user lookup');
 
-/** The record of the person, with the provider as it has to be configured for the lookup. */
+/** The record of the person, with the provider settings that work for the lookup. */
 interface LookedUp {
   readonly record: Item;
   readonly provider: Provider;
 }
 
-/** Ways to ask a user endpoint that the configured one does not have, and what says them in the configuration. */
+/** Other ways to ask a user endpoint, with their settings. */
 const otherWays = {
   get: [['post', { userRequest: 'post' }]],
   post: [['get', { userRequest: 'get', userBody: undefined }]],
 } as const satisfies Record<'get' | 'post', readonly (readonly [string, Partial<Provider>])[]>;
 
-/** Statuses that may mean the method or the form of a request, and not its token. Many servers answer 404 to a method. */
+/**
+ * Statuses that may concern the method or the form of a request instead of its token. Many servers answer 404 to a
+ * method.
+ */
 const ofMethod: ReadonlySet<number> = new Set([400, 404, 405, 411, 415, 501]);
 
-/** With a body, which some servers of remote procedures need. */
+/** With a body, which some RPC servers need. */
 const withBody = { userRequest: 'post', userBody: 'null' } as const satisfies Partial<Provider>;
 
 /**
- * Looks the person up: as the relay would, then with the other method, if the status may mean that. Undefined: there is no
- * user endpoint.
+ * Looks the person up as the relay would, then with the other method if the status may concern that. Undefined without
+ * a user endpoint.
  */
 export async function lookUpPerson(trial: Trial, accessToken: string): Promise<Step<LookedUp>> {
   const { provider, calls, describe, describeOfProvider } = trial;
@@ -72,7 +75,6 @@ async function ask({ login, calls }: Trial, provider: Provider, accessToken: str
   }
 }
 
-/** Says why there is no record. */
 function explainLookup(trial: Trial, { failure, answer }: Asked): Finding {
   const { describe, describeOfProvider, calls } = trial;
   const fix = fixUrl(trial, 'userUrl');

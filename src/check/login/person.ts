@@ -14,7 +14,7 @@ import { pathsNamed } from './fields.ts';
 import type { Trial } from './trial.ts';
 import { unobserved } from './trial.ts';
 
-/** Names under which providers have an id, a login name, an address and its verification; in lower case, without `_`. */
+/** Names that providers use for an id, a login name, an address and its verification; in lower case, without `_`. */
 const idNames = [
   'sub',
   'id',
@@ -34,7 +34,7 @@ const verifiedNames = ['emailverified', 'verified', 'verifiedemail', 'isverified
 
 const longest = 100;
 
-/** A text of the person, for the operator's terminal: of an address the domain only. */
+/** A text about the person for the operator's terminal: only the domain of an address. */
 function shownText(text: string): string {
   const domain = readDomain(text);
   if (domain !== undefined) return `…@${shownText(domain)}`;
@@ -42,7 +42,6 @@ function shownText(text: string): string {
   return text.includes('@') ? '(an address of another form)' : shown;
 }
 
-/** Who a person is, for the operator's terminal. */
 export function describePerson({ sub, preferred_username: name, email, groups }: Identity): string {
   const parts = [
     `id ${shownText(sub)}`,
@@ -69,7 +68,7 @@ export async function judge(
   }
 }
 
-/** Says who the person is, for `users` and for resources, and which settings say it, if nothing does. */
+/** Says who the person is for `users` and resources, or which settings are missing for that. */
 export async function checkPerson(
   trial: Trial,
   evidence: Evidence,
@@ -96,7 +95,7 @@ export async function checkPerson(
   return identity.preferred_username === undefined ? [who, ...proposeName(trial, record)] : [who];
 }
 
-/** Says where a login name may be, if none is read. Not every provider has login names. */
+/** Proposes a field for the login name, if none is read. Not every provider has login names. */
 function proposeName({ provider, describeOfProvider }: Trial, record: Item | undefined): Finding[] {
   const users = provider.access?.users ?? openidAccess.users;
   const isRead = record && 'name' in users && users.name !== undefined && textIn(record, users.name) !== undefined;
@@ -106,7 +105,7 @@ function proposeName({ provider, describeOfProvider }: Trial, record: Item | und
   return [findingsOn('login name').ok(hint)];
 }
 
-/** Fields that `readIdToken` compares. */
+/** Claims that `readIdToken` compares. */
 const ofIdToken: ReadonlySet<string> = new Set(['id_token', 'iss', 'aud', 'azp', 'exp', 'nonce']);
 
 function adviceOnIdToken({ describe, describeOfProvider }: Trial, fields: readonly FieldFault[]): string {
@@ -117,7 +116,7 @@ function adviceOnIdToken({ describe, describeOfProvider }: Trial, fields: readon
   return `remove ${describeOfProvider('userFrom')}: this ID token is not one for this login`;
 }
 
-/** Where the person’s address is, if something needs it. */
+/** Checks the person's address, if something needs it. */
 export function checkAddress(trial: Trial, record: Item | undefined): Finding[] {
   const { describeOfProvider } = trial;
   const { ok, warning } = findingsOn('e-mail address');
@@ -149,13 +148,13 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
 const isTrueOrFalse = (value: unknown) => typeof value === 'boolean' || value === 'true';
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
 
-/** Paths of the record that a setting may have: `, such as data.id`. */
+/** Possible paths for a setting: `, such as data.id`. */
 function proposals(record: Item | undefined, names: readonly string[], isWanted?: (value: unknown) => boolean): string {
   const paths = record ? pathsNamed(record, names, isWanted) : [];
   return paths.length === 0 ? '' : `, which may be ${paths.join(' or ')}`;
 }
 
-/** Names the fields of which a record says nothing, never a value. */
+/** Names the fields without a usable value, never their values. */
 export function describeFaults(fields: readonly FieldFault[] = []): string | undefined {
   const texts = fields.map(({ field, reason }) => `${field} ${reasons[reason]}`);
   return texts.length === 0 ? undefined : texts.join(', and ');
@@ -169,11 +168,7 @@ const reasons: Readonly<Record<FieldFault['reason'], string>> = {
   expired: 'is over',
 };
 
-/**
- * Says whether the ID token could tell who somebody is, if the relay does not read it.
- *
- * @param isNeeded whether no lookup says it
- */
+/** Says whether an unread ID token could tell who the person is. @param isNeeded whether no lookup tells it */
 export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded: boolean): Finding[] {
   const { provider, registration, grant, describeOfProvider } = trial;
   if (idToken === undefined) return [];
@@ -197,7 +192,7 @@ export function checkIdToken(trial: Trial, idToken: string | undefined, isNeeded
   }
 }
 
-/** The claims of an ID token, for their names alone. @returns undefined if it is none that can be read */
+/** The claims of an ID token, of which only names are shown. @returns undefined if it cannot be read */
 export function claimsOf(idToken: string | undefined): Item | undefined {
   const [, payload] = idToken?.split('.') ?? [];
   return payload === undefined ? undefined : parseJsonObject(Buffer.from(payload, 'base64url'));

@@ -47,7 +47,7 @@ function explainRefresh(trial: Trial, { code, detail }: RelayError): Finding {
   return refresh.problem(message, `${elsewhere}; or ${describe('tokenParams')}, if a refresh needs more`);
 }
 
-/** Says whether a refresh still tells who somebody is, where the ID token says it. */
+/** Checks whether a refresh still brings an ID token that tells who the person is. */
 export async function checkPersonAfterRefresh(
   trial: Trial,
   { accessToken, idToken }: TokenResponse,
@@ -65,7 +65,7 @@ export async function checkPersonAfterRefresh(
   ];
 }
 
-/** Revokes what the check was given. */
+/** Revokes all tokens that the check got. */
 export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens | undefined)[]): Promise<Finding[]> {
   const { ok, warning } = findingsOn('revocation');
   const { login, provider, calls, describe } = trial;

@@ -10,9 +10,8 @@ import { type Finding, findingsOn } from '../finding.ts';
 /** Milliseconds that a login may take. */
 const usualPatience = times.login * 1000;
 
-/** What the operator sees while the check waits, and what ends the waiting. */
+/** Tells the operator what to do while the check waits. */
 export interface Operator {
-  /** Shows a text at once. */
   say(text: string): void;
   /** Resolves if the operator stops the check. */
   readonly stopped: Promise<unknown>;
@@ -21,14 +20,10 @@ export interface Operator {
 }
 
 const subject = findingsOn('login');
-/** Enough for one browser, its probes, and a few curious others. */
+/** Enough for one browser, its probes, and a few other visitors. */
 const connections = 100;
 
-/**
- * Listens where the relay would, and waits for the login.
- *
- * @returns what the provider has granted, or why nothing came
- */
+/** Listens where the relay would, and waits for the login. @returns what the provider granted, or why nothing came */
 export async function waitForLogin(
   context: CheckContext,
   login: OneLogin,
@@ -67,7 +62,7 @@ export async function waitForLogin(
   }
 }
 
-/** What a proxy has to send to the check. */
+/** The paths that a proxy has to send to the check. */
 function pathsOf({
   registration: {
     paths: [{ word, callbackPath }],
@@ -91,7 +86,7 @@ What the provider answers stays on this terminal. Ctrl-C stops the check.
 `;
 }
 
-/** Nothing came back. A provider that shows an error itself sends nobody back. */
+/** Explains that nothing came back. A provider that shows an error itself does not send the browser back. */
 function explainSilence({ registration, describe }: CheckContext, why: 'late' | 'stopped'): Finding {
   const message = why === 'late' ? 'no login came back in time' : 'stopped before a login came back';
   const compare = `if the provider has shown an error, register exactly ${registration.callbackUri}, and compare ${describe('clientId')}, ${describe('scope')} and the scope separator`;
@@ -99,7 +94,7 @@ function explainSilence({ registration, describe }: CheckContext, why: 'late' | 
   return subject.problem(message, `${compare}; ${reach}`);
 }
 
-/** The provider has sent the browser back without a code that counts. */
+/** Explains a callback without a usable code. */
 function explainFailure(
   { registration, describe, describeOfProvider }: CheckContext,
   { code, detail, providerError }: RelayError,

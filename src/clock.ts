@@ -1,7 +1,6 @@
-/** Gives the time in milliseconds since 1970, as `Date.now` does. */
+/** The time in milliseconds since 1970, as from `Date.now`. */
 export type Clock = () => number;
 
-/** The time in whole seconds since 1970. */
 export function secondsOf(now: Clock): number {
   return Math.floor(now() / 1000);
 }

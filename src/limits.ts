@@ -1,57 +1,56 @@
 /**
- * The limits of connections, messages, calls and the configuration file, by subject. Times are in
- * milliseconds, sizes in bytes, lengths in characters. docs/operations.md says what happens at each.
+ * The limits of connections, messages, calls and the configuration file. Times are in milliseconds, sizes in bytes,
+ * lengths in characters. docs/operations.md says what happens at each.
  */
 export const limits = {
   // Connections
 
-  /** A TLS handshake, from the connection on. */
+  /** For a TLS handshake, from the connection on. */
   handshakeTime: 10_000,
-  /** The headers of a request, from the connection or from the first byte on a keep-alive connection. */
+  /** For the headers of a request, from the connection or from the first byte on a kept connection. */
   headersTime: 10_000,
-  /** A whole request, from the moment that the time for its headers begins. An upload to a provider's API takes longest. */
+  /** For a whole request, from the start of its headers. An upload to a provider's API takes longest. */
   requestTime: 600_000,
-  /** A client that reads its response, without progress. */
+  /** For a client that reads its response, without progress. */
   answerTime: 30_000,
-  /** A connection without a request. Common balancers close idle connections after 120 s, so be slower. */
+  /** For a connection without a request. It is longer than the 120 s of common balancers, so that they close first. */
   keepAliveTime: 125_000,
-  /** A client that still sends after its response is written: the time to read it. */
+  /** For a client that still sends after its response is written, to read it. */
   lingerTime: 1_000,
-  /** Requests in flight while the relay stops. */
+  /** For requests in flight while the relay stops. */
   stopTime: 30_000,
-  /** Keep-alive connections without a request while the relay stops. */
+  /** For kept connections without a request while the relay stops. */
   stopIdleTime: 500,
 
   // Requests
 
-  /** The request line and the headers together. */
   headerSize: 16 * 1024,
-  /** The request line and the headers if a front end has sessions: a browser sends the cookies of all its sessions with every request. */
+  /** A browser sends the cookies of all its sessions with every request. */
   headerSizeWithSessions: 64 * 1024,
   headers: 200,
-  /** Requests of one connection that are in the process: one is handled, the others wait for it. */
+  /** Requests of one connection in the process. One is handled, the others wait. */
   requestsOfConnection: 16,
-  /** The number of smaller chunks of a body that come together with others. */
+  /** Chunks of a body below `smallChunkSize` that arrive together. */
   smallChunks: 512,
   smallChunkSize: 64,
   parameters: 100,
-  /** The body of a request to the token or the revocation endpoint. */
+  /** Of a request to the token or the revocation endpoint. */
   requestBodySize: 16 * 1024,
-  /** Reading such a body, or one as small for the provider's API. */
+  /** For reading such a body, or one as small for the provider's API. */
   requestBodyTime: 10_000,
   codeLength: 4096,
   /** The front end's own `state`, as UTF-8. */
   frontEndStateSize: 2048,
-  /** A sealed request that does not fit into the `state` at the provider: what eight cookies hold. */
+  /** A sealed request that does not fit into the `state` at the provider. Eight cookies hold it. */
   keptRequestLength: 5600,
-  /** The URL of the page that a session begins at. */
+  /** The URL of the page where a session begins. */
   returnToLength: 2048,
   loginHintLength: 256,
   /** A code or refresh token of the relay. A token request has room for more. */
   sealedLength: 12 * 1024,
-  /** An access token for a resource. Every request to it has one. */
+  /** An access token for a resource, which every request to it contains. */
   resourceTokenLength: 6 * 1024,
-  /** What a resource is told of a person, as JSON in UTF-8: it fits into such a token. */
+  /** What a resource learns about a person, as JSON in UTF-8. It has to fit into such a token. */
   identitySize: 4000,
   proofLength: 4096,
   /** The signed assertion by which a machine proves its key. */
@@ -62,81 +61,75 @@ export const limits = {
   /** The metadata document of a client, and the fetch of it. */
   documentSize: 5 * 1024,
   documentTime: 3_000,
-  /** The identifier that a registration gives. */
+  /** The identifier that a registration returns. */
   clientIdLength: 4096,
-  /** Registrations and fetches of documents of one client address in ten minutes. */
+  /** Registrations and fetches of documents for each client address in ten minutes. */
   newClients: 60,
 
   // Calls to the provider
 
-  /** Calls in flight. */
   providerCalls: 256,
   /** The body of a response, decompressed. */
   providerAnswerSize: 1024 * 1024,
-  /** An access token, as UTF-8. A longer one would not fit into the headers of a user lookup. */
+  /** As UTF-8. A longer token would not fit into the headers of a user lookup. */
   accessTokenSize: 15 * 1024,
   idTokenSize: 15 * 1024,
-  /** A refresh token, as UTF-8. A longer one would not fit, sealed, into the body of a refresh. */
+  /** As UTF-8. A longer token would not fit, sealed, into the body of a refresh. */
   refreshTokenSize: 8 * 1024,
-  /** A field of a token answer or of a callback that front ends get besides tokens, as UTF-8 in JSON. */
+  /** A field that front ends get besides tokens, as UTF-8 in JSON. */
   extraFieldSize: 512,
-  /** The revocation during a logout. */
+  /** For the revocation during a logout. */
   logoutTime: 3_000,
 
   // Requests to the provider's API through the relay
 
-  /** A call, with both bodies. */
+  /** With both bodies. */
   apiCallTime: 600_000,
-  /** Calls in flight of one session. */
   apiCallsOfSession: 32,
-  /** Calls in flight of one client address. */
   apiCallsOfAddress: 64,
-  /** The least that a client lets pass of both bodies in a minute. */
+  /** The fewest bytes of both bodies that a client must pass in a minute. */
   apiPace: 64 * 1024,
-  /** The pace below which a call gives way to others. */
+  /** The pace below which a call is ended to make room for others. */
   apiOrdinaryPace: 256 * 1024,
-  /** The body of a request. */
   apiRequestSize: 64 * 1024 * 1024,
-  /** The body of a response. */
   apiResponseSize: 256 * 1024 * 1024,
 
   // Requests to servers behind the gateway
 
-  /** Requests in flight, event streams included. */
+  /** Event streams included. */
   streams: 1024,
-  /** Requests in flight of one login. */
   streamsOfLogin: 32,
-  /** Requests in flight of one client address. */
   streamsOfAddress: 256,
-  /** Requests in flight of one person or machine; from half full on, a quarter of the places that are free. */
+  /** At most so many for one person or machine. Once half of all places are taken, a quarter of the free ones. */
   streamsOfPerson: 128,
-  /** Requests in flight of one person for which another one gives way if there is no place. Browsers send six at once. */
+  /**
+   * So many for every person, if need be at the expense of the person with most. Browsers send six requests at once.
+   */
   streamsOfNewcomer: 8,
-  /** The time until the head of a response. */
+  /** Until the head of a response. */
   streamHeadTime: 600_000,
   /** The head of a response. */
   streamHeadSize: 64 * 1024,
-  /** What an answer to a request may take after its token has ended. */
+  /** For the rest of an answer after its token has ended. */
   answerAfterTokenTime: 600_000,
-  /** The time over which listening streams end while the relay stops. */
+  /** Over which listening streams end while the relay stops. */
   stopListeningTime: 5_000,
 
   // The configuration file
 
   configFileSize: 256 * 1024,
   configFileAliases: 100,
-  /** The number of providers. */
   registrations: 100,
   resources: 100,
   frontEnds: 1000,
-  /** The number of paths in the `proxy` of one front end. */
+  /** Paths in the `proxy` of one front end. */
   apisOfFrontEnd: 20,
 } as const;
 
 /** The limits above, or a test's own. */
 export type Limits = Readonly<Record<keyof typeof limits, number>>;
 
-/** The limits whose hits are counted in metrics. */
+/** The limits whose hits metrics count. */
 export const countedLimits = [
   'connections',
   'handshake_time',
@@ -150,5 +143,4 @@ export const countedLimits = [
   'refused_exchanges',
 ] as const;
 
-/** The name of a limit in metrics and in the log. */
 export type CountedLimit = (typeof countedLimits)[number];

@@ -16,16 +16,16 @@ export const paths = {
   clientRelease: `/login-relay-client-${version}.tgz`,
 } as const;
 
-/** The paths that the relay keeps for itself: no page, API or resource may contain one, or be below one. */
+/** The relay's own paths. No page, API or resource may contain one, or be below one. */
 export const ownPaths: readonly string[] = [
   '/auth',
   ...Object.values(paths).filter((path) => !path.startsWith('/auth')),
   '/.well-known',
 ];
 
-/** Whether two paths are the same, or one is below the other. A slash at the end does not count. */
+/** Whether two paths are the same, or one is below the other. A final slash does not count. */
 export function overlap(one: string, other: string): boolean {
-  // The shorter path comes first, and with its slash it begins only paths below it.
+  // The shorter path comes first, and its slash keeps `/auth` from matching `/authors`.
   const [above, below] = [one, other].map((path) => path.replace(/\/?$/, '/')).sort();
   return below?.startsWith(above ?? '') === true;
 }
@@ -45,7 +45,7 @@ export function checkPath(resource: string): string {
   return `/auth/check/${resource}`;
 }
 
-/** The names of a path that begins with that of a registration, and the name below it if there is only one. */
+/** The name of the registration in a path, and the name below it if there is only one. */
 export function namesInPath(path: string): Partial<Record<'registration' | 'below', string>> {
   return /^\/auth\/(?<registration>[^/]+)(?:\/(?<below>[^/]+)$)?/.exec(path)?.groups ?? {};
 }

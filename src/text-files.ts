@@ -5,16 +5,16 @@ import { dirname } from 'node:path';
 /** A small text file, and who besides its owner may read it. */
 export interface TextFile {
   readonly text: string;
-  /** The bytes as read; none if a test or the demo makes the text up. */
+  /** The bytes of the file. Undefined if a test or the demo makes the text up. */
   readonly bytes?: Buffer;
   readonly readableByGroup?: boolean;
   readonly readableByOthers: boolean;
 }
 
-/** Reads a file, or throws an error with Node's `code`. */
+/** Reads a file, or throws an error with the `code` of Node.js. */
 export type ReadFile = (path: string) => TextFile;
 
-/** Reads a whole text file. @throws an error with Node's `code` */
+/** Reads a whole text file. @throws an error with the `code` of Node.js */
 export function readTextFile(path: string): TextFile {
   const bytes = fs.readFileSync(path);
   const { mode } = fs.statSync(path);
@@ -26,10 +26,10 @@ export function readTextFile(path: string): TextFile {
   };
 }
 
-/** Creates files. `create` is missing in commands that create nothing. */
+/** Creates files. Commands that create nothing have no `create`. */
 export type NewFiles = Pick<typeof newFiles, 'expect'> & Partial<typeof newFiles>;
 
-/** Creates files. Both functions throw an error with Node's `code`. */
+/** Creates files. Both functions throw an error with the `code` of Node.js. */
 export const newFiles = {
   /** Checks that this user can create a file there, without creating it. */
   expect(path: string): void {

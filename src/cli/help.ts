@@ -9,24 +9,24 @@ const widest = 100;
 /** Below this width, a description starts on a line of its own. */
 const narrowest = 70;
 
-/** The title of options that are no settings of the relay. */
+/** The heading of options that are not settings of the relay. */
 const ownOptions = 'Options:';
 
-/** The settings that the guides use. The help of a command that takes all settings shows only these. */
+/** The settings that the guides use. The help of a command with all settings shows only these. */
 const usual = Object.values<Option>(options)
   .filter((option) => option.usual !== undefined)
   .sort((one, other) => (one.usual ?? 0) - (other.usual ?? 0));
 
 type Item = readonly [term: string, description: string];
 
-/** How `--help` looks: commands first, then each group of options; no line breaks inside a word. */
+/** The layout of `--help`: commands first, then each group of options, and no line breaks inside words. */
 export const helpLayout: Partial<Help> = {
   minWidthToWrap: 1,
   prepareContext({ helpWidth = 80 }) {
     this.helpWidth = Math.min(helpWidth, widest);
   },
   styleTitle: (title) => styleText('bold', title),
-  /** The command and what it takes: `<shell>` if that is required, `[command]` if not. */
+  /** The command with its arguments: `<shell>` if required, `[command]` if not. */
   subcommandTerm: (command) => `${command.name()}${command.usage().replace('[options]', '')}`,
   formatItem(term, termWidth, description, help) {
     const width = help.helpWidth ?? widest;
@@ -41,7 +41,7 @@ export const helpLayout: Partial<Help> = {
       .visibleCommands(command)
       .map((one): Item => [help.subcommandTerm(one), help.subcommandDescription(one)]);
     const flags = help.visibleOptions(command);
-    // Such a command has more options than a person reads: help shows the usual ones.
+    // Such a command has more options than a person reads, so help shows the usual ones.
     const takesAll = flags.filter(isSetting).length === Object.keys(options).length;
     return [
       `${help.styleTitle('Usage:')} ${wrap(help.commandUsage(command), width - 7).join('\n       ')}`,
@@ -54,14 +54,14 @@ export const helpLayout: Partial<Help> = {
   },
 };
 
-/** What `login-relay help options` prints: every option of the relay, with its variable and default. */
+/** The output of `login-relay help options`: every option of the relay, with its variable and default. */
 export function optionsHelp(program: Command, width = program.configureOutput().getOutHelpWidth?.() ?? 80): string {
   const help = program.createHelp();
   help.prepareContext({ helpWidth: width });
   return optionSections(help.visibleOptions(program).filter(isSetting), help).join('\n');
 }
 
-/** What `login-relay help environment` adds: the variable and the flag of each setting. */
+/** The addition of `login-relay help environment`: the variable and the flag of each setting. */
 export function variablesHelp(): string {
   const all = Object.values<Option>(options);
   const width = Math.max(...all.map(({ variable }) => variable.length));
@@ -84,7 +84,7 @@ function usualSection(flags: readonly Flag[], help: Help): readonly string[] {
   ];
 }
 
-/** Whether a flag is a setting of the relay: only those have a group. */
+/** Whether a flag is a setting of the relay. Only those have a group. */
 const isSetting = ({ helpGroupHeading }: Flag) => helpGroupHeading !== undefined;
 
 const itemWith =
@@ -101,7 +101,7 @@ function optionSections(flags: readonly Flag[], help: Help): readonly string[] {
   });
 }
 
-/** One titled list. @param aligned the items of all lists whose descriptions begin in the same column */
+/** A list with a heading. @param aligned the items of all lists whose descriptions share a column */
 function section(title: string, items: readonly Item[], help: Help, aligned = items) {
   const termWidth = Math.max(...aligned.map(([term]) => term.length));
   const lines = items.map(([term, text]) => help.formatItem(term, termWidth, text, help));

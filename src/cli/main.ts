@@ -13,21 +13,21 @@ const exitUsage = 2;
  * Runs the command line.
  *
  * @param argv arguments after the program's name
- * @returns the exit code: 0 after a clean end, 1 if a port could not be opened or a check failed, 2 if the
- *   command line or the configuration has faults
+ * @returns the exit code: 0 after a normal end, 1 if a port could not be opened or a check failed, 2 if the command
+ *   line or the configuration has faults
  */
 export async function main(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
-  // Overwrites the arguments in the process list. They may hold the client secret.
+  // Overwrites the arguments in the process list, because they may contain the client secret.
   process.title = 'login-relay';
-  // With DEBUG set, libraries write requests to standard error.
+  // With DEBUG set, libraries write requests, with their tokens, to standard error.
   delete process.env['DEBUG'];
-  // Otherwise the signal opens a debugger, which can read every secret.
+  // Otherwise, this signal opens a debugger, which can read every secret.
   process.on('SIGUSR1', () => {});
   let exitCode = 0;
-  // A reload reads the variables again, but nothing that this process starts needs them.
+  // Keep a copy of the variables for reloads, because secrets are wiped from the environment.
   const given = { ...environment };
   wipeSecrets(process.env);
   const program = createProgram(given, (code) => {
@@ -41,10 +41,10 @@ export async function main(
   }
 }
 
-/** Says on standard error why the command failed, and gives the exit code. Rethrows unexpected errors. */
+/** Says on standard error why the command failed, and returns the exit code. Rethrows unexpected errors. */
 async function explain(error: unknown, program: Command, argv: readonly string[]): Promise<number> {
   if (error instanceof CommanderError) {
-    // Commander throws after --help and --version, too.
+    // Commander throws after --help and --version as well.
     if (error.exitCode === 0) return 0;
     const what = describeUsageError(error, program, argv);
     await complain(`login-relay: ${what}`, 'See login-relay --help.');
@@ -65,13 +65,13 @@ async function explain(error: unknown, program: Command, argv: readonly string[]
   throw error;
 }
 
-/** Breaks a line for a terminal, and indents what follows. */
+/** Wraps a line for a terminal, and indents what follows. */
 function wrapFault(line: string, columns: number): string[] {
   const [first = '', ...rest] = wrap(line, columns - 4);
   return [first, ...rest.map((more) => `    ${more}`)];
 }
 
-/** Writes lines to standard error: broken for a terminal, with a priority for the journal. */
+/** Writes lines to standard error: wrapped for a terminal, or with a priority for the journal. */
 function complain(...lines: string[]): Promise<void> {
   const { isTTY, columns } = process.stderr;
   const text = `${(isTTY ? lines.flatMap((line) => wrapFault(line, columns)) : lines).join('\n')}\n`;

@@ -1,4 +1,4 @@
-/** Thrown if standard output cannot be written, for example on a full disk. */
+/** Thrown if standard output cannot be written, for example because a disk is full. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
 }
@@ -8,7 +8,6 @@ export class OutputError extends Error {
  *
  * If the reader has closed the pipe, as in `login-relay --help | head -1`, the text is dropped without an error.
  *
- * @returns resolves once the text is written
  * @throws {OutputError}
  */
 export async function print(text: string): Promise<void> {
@@ -17,7 +16,7 @@ export async function print(text: string): Promise<void> {
   throw new OutputError(`cannot write the output: ${error.message}`);
 }
 
-/** Writes to standard error; a text that cannot be written is dropped. */
+/** Writes to standard error. A text that cannot be written is dropped. */
 export async function printError(text: string): Promise<void> {
   await write(text, process.stderr);
 }
@@ -28,7 +27,7 @@ function write(text: string, stream: NodeJS.WriteStream): Promise<Error | null |
   return new Promise((resolve) => stream.write(text, resolve));
 }
 
-/** Breaks a text into lines of at most `width` characters; a longer word keeps a line to itself. */
+/** Wraps a text at `width` characters. A longer word gets a line to itself. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -35,7 +35,7 @@ export function createProgram(environment: OptionSources['environment'], setExit
     .configureHelp(helpLayout)
     .helpOption('-h, --help', 'explain this command')
     .exitOverride()
-    // main writes usage errors itself: commander would quote values, which may be secret.
+    // main reports usage errors, because Commander would quote values, which may be secret.
     .configureOutput({ outputError: () => {}, writeOut: (text) => print(text).catch(() => {}) })
     .showSuggestionAfterError(false)
     .addHelpText('after', examples)
@@ -61,7 +61,6 @@ function add(program: Command, command: string, description: string): Command {
   return program.command(command).description(description);
 }
 
-/** Commands about a configured relay. They take its settings as flags. */
 function addConfiguredCommands(
   program: Command,
   sourcesOf: (flags: Flags) => OptionSources,
@@ -101,7 +100,6 @@ function addConfiguredCommands(
   });
 }
 
-/** Commands that need no configuration: to try the relay, and to choose a provider. */
 function addTrials(program: Command): void {
   add(program, 'demo', 'Try it on this machine, with a provider and a front end.')
     .option(
@@ -124,7 +122,6 @@ function addTrials(program: Command): void {
   });
 }
 
-/** Commands that print what other programs read. */
 function addOutputs(program: Command): void {
   add(program, 'client-id', 'Make a client_id for a page, such as a preview.')
     .requiredOption('--client-key-file <path>', 'client-key-file of the front end')
@@ -160,7 +157,7 @@ function addOutputs(program: Command): void {
       const { completionScripts } = await import('./commands/completion.ts');
       await print(completionScripts[shell]);
     });
-  // The completion scripts call it.
+  // Only the completion scripts call this command.
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
@@ -170,7 +167,7 @@ function addOutputs(program: Command): void {
     });
 }
 
-/** Commands that explain. Called last: help names the commands that exist then. */
+/** Commands that explain. This must be called last, because help lists the commands that exist by then. */
 function addHelp(program: Command): void {
   add(program, 'man', 'Print the manual page: login-relay man | man -l -').action(async () => {
     const { man } = await import('./commands/man.ts');
@@ -225,7 +222,7 @@ Load it in your shell's start file, for zsh after compinit:
   zsh    source <(login-relay completion zsh)
   fish   login-relay completion fish | source`;
 
-/** Adds settings of the relay as flags: all, or those that the command takes. */
+/** Adds settings of the relay as flags. */
 function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
   for (const option of taken) {
     const flag = new Flag([option.flag, option.argument].join(' ').trim(), helpOf(option));

@@ -11,17 +11,17 @@ import { newFiles, readTextFile } from '../text-files.ts';
 import type { ServiceManager } from './systemd.ts';
 
 /**
- * Makes a function that reads the configuration as it is at the moment. Only its first reading creates files: a key
- * file that is missing later was removed by mistake, or is being replaced. A new key would log everybody out.
+ * Creates a function that reads the present configuration. Only its first call creates files: a key file that is
+ * missing later was removed by mistake, or is being replaced, and a new key would log everybody out.
  *
- * @returns the function. It also returns how the files differ from the previous reading; it throws {@link ConfigError},
- *   and then forgets what it has read
+ * @returns the function. It also returns how the files differ from the last reading. It throws {@link ConfigError}, and
+ *   then forgets what it has read
  */
 export function configReader(sources: OptionSources) {
   let before: ReadonlyMap<string, string> | undefined;
   const credentials = sources.environment['CREDENTIALS_DIRECTORY'];
   return () => {
-    // Keep only the digests: old secrets must not stay in memory.
+    // Keep only digests, because old secrets must not stay in memory.
     const digests = new Map<string, string>();
     const reading = readConfig({
       ...sources,
@@ -51,7 +51,6 @@ export function reloadSignal() {
   const request = () => requested.resolve();
   process.on('SIGHUP', request);
   return {
-    /** Requests a reload, as the signal does. */
     request,
     async next(): Promise<void> {
       await requested.promise;
@@ -65,7 +64,7 @@ const unchangedCredentials =
   'To use a changed one, restart the service';
 
 /**
- * Reloads the configuration, as SIGHUP requests. If the new one has faults, the relay keeps the old one.
+ * Reloads the configuration. If the new one has faults, the relay keeps the old one.
  *
  * @param read reads the configuration again
  */
@@ -79,7 +78,7 @@ export async function reload(
   try {
     const { config, warnings, changed, hasCredentials } = read();
     const reloaded = await relay.reload(config);
-    // The relay was told to stop in the meantime.
+    // The relay was told to stop meanwhile.
     if (!reloaded) return;
     for (const warning of warnings) logger.warn(warning);
     if (changed.length > 0) logger.info({ changed }, 'reloaded: files have changed');
@@ -93,9 +92,9 @@ export async function reload(
 }
 
 /**
- * Warns of settings that have changed since the start, and that a reload cannot change.
+ * Warns about changed settings that need a restart.
  *
- * @param hasSocket whether systemd passes the socket: port and host then have no effect at all
+ * @param hasSocket whether systemd passes the socket, so that port and host have no effect at all
  */
 export function restartWarnings(started: Config, reloaded: Config, hasSocket: boolean): readonly string[] {
   const settings = namesAt('relay');
@@ -104,13 +103,13 @@ export function restartWarnings(started: Config, reloaded: Config, hasSocket: bo
     const { restart }: Option = options[name];
     const before = started[name];
     const after = reloaded[name];
-    // A reload changes the value of such a setting, but can neither begin nor end its use.
+    // A reload changes the value of such a setting, but cannot start or end its use.
     if (restart === 'presence') return (before === undefined) !== (after === undefined);
     return restart === true && !isDeepStrictEqual(before, after);
   };
   const withoutEffect: Name[] = [
     ...(hasSocket ? (['port', 'host'] as const) : []),
-    // Without a port, host and names mean nothing.
+    // Without a port, host and names have no meaning.
     ...(started.metrics && reloaded.metrics ? [] : (['metricsHost', 'metricsNames'] as const)),
   ];
   const warnings = settings

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { stackFrames } from '../http/error-responder.ts';
 
-/** Resolves with the first SIGINT or SIGTERM; the second one ends the process at once. */
+/** Resolves with the first SIGINT or SIGTERM. The second one ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const stop = (signal: NodeJS.Signals) => {
@@ -14,7 +14,7 @@ export function stopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Logs an uncaught error and ends the process: its state is unknown then. */
+/** Logs an uncaught error and ends the process, whose state is then unknown. */
 export function endOnUncaughtErrors(logger: Logger): void {
   process.on('uncaughtException', (error) => {
     logger.fatal({ stack: stackFrames(error) }, 'uncaught error');

@@ -9,18 +9,18 @@ const run = promisify(execFile);
 // The first passed file descriptor.
 const firstPassed = 3;
 
-// systemd-notify takes milliseconds. One that hangs must not delay the end of this process.
+// In milliseconds, as systemd-notify expects. If it hangs, it must not delay the end of this process.
 const patience = 5_000;
 
 /**
- * Connects to systemd, or to a program with the same protocols, if it has started this process. Removes its variables
- * from the environment, so that child processes do not take them for their own.
+ * Connects to systemd, or to a program with the same protocols, that started this process. It removes systemd's
+ * variables from the environment, so that child processes do not use them.
  *
- * Notifies it through systemd-notify(1), because Node has no Unix datagram sockets. Messages arrive in order. If a
- * watchdog is set, it is notified regularly.
+ * It sends notifications through systemd-notify(1), because Node.js has no Unix datagram sockets. They arrive in order,
+ * and regularly if a watchdog is set.
  *
  * @param pid of this process
- * @param onFailure called with the error's code, the first time that a message cannot be sent
+ * @param onFailure called with the error's code, the first time that a notification fails
  * @throws {ConfigError} if more than one socket is passed
  * @see sd_listen_fds(3), sd_notify(3), sd_watchdog_enabled(3)
  */
@@ -29,13 +29,12 @@ export function connectServiceManager(
   pid: number,
   onFailure: (error: string) => void,
 ) {
-  /** Reads a variable, and removes it. */
   const take = (name: string) => {
     const value = environment[name];
     delete environment[name];
     return value;
   };
-  /** Whether a variable is meant for this process, and not for one that has started it. */
+  /** Whether a variable is meant for this process, and not for a parent of it. */
   const isOwn = (owner: string | undefined) => owner === `${pid}`;
   const hasSocket = isOwn(take('LISTEN_PID'));
   const sockets = take('LISTEN_FDS');
@@ -49,7 +48,7 @@ export function connectServiceManager(
     ]);
   }
 
-  // Don't pass the whole environment: it may hold secrets.
+  // Do not pass the whole environment, because it may contain secrets.
   const options = {
     env: { NOTIFY_SOCKET: address, PATH: environment['PATH'] },
     timeout: patience,
@@ -57,7 +56,7 @@ export function connectServiceManager(
   let sent: Promise<unknown> = Promise.resolve();
   let failed = false;
 
-  /** Sends a message after all earlier ones. Resolves once it is sent, or has failed. */
+  /** Sends a notification after all earlier ones. Resolves once it is sent, or has failed. */
   function tell(...assignments: string[]): Promise<unknown> {
     if (!address) return sent;
     sent = sent
@@ -72,28 +71,28 @@ export function connectServiceManager(
   if (isWatched && watchdogTime > 0) {
     let telling = false;
     const signOfLife = async () => {
-      // Don't queue: more important messages would wait behind signs of life.
+      // Do not queue signs of life, because more important notifications would have to wait behind them.
       if (telling) return;
       telling = true;
       await tell('WATCHDOG=1');
       telling = false;
     };
-    // A timer: if the event loop hangs, the notifications stop.
+    // A timer, so that the notifications stop if the event loop hangs.
     setInterval(signOfLife, watchdogTime / 2).unref();
   }
   return {
-    /** The socket that systemd passes to listen on; undefined if it passes none. */
+    /** The socket that systemd passes to listen on, if any. */
     socket: hasSocket ? { fd: firstPassed } : undefined,
-    /** The relay answers requests. */
+    /** Tells systemd that the relay answers requests. */
     ready(): void {
       tell('READY=1');
     },
-    /** The relay reads its configuration again. Call `ready` afterwards. */
+    /** Tells systemd that the relay reads its configuration again. Call `ready` afterwards. */
     reloading(): void {
       // hrtime is CLOCK_MONOTONIC, which systemd expects.
       tell('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
     },
-    /** No more requests are taken. Resolves once this and all earlier messages are sent. */
+    /** Tells systemd that the relay stops. Resolves once this and all earlier notifications are sent. */
     stopping: () => tell('STOPPING=1'),
   };
 }

@@ -4,8 +4,8 @@ import { didYouMean, suggestion } from '../config/fault.ts';
 /**
  * Describes what is wrong with the command line.
  *
- * The message names flags, but never quotes a value or an unexpected argument: either may be part of a secret.
- * The name of an unknown flag may be one, too.
+ * The message names flags, but never quotes a value or an unexpected argument, because either may be part of a secret.
+ * So may be the name of an unknown flag.
  *
  * @param argv arguments after the program's name
  */
@@ -48,7 +48,7 @@ function describeUnknownOption(message: string, command: Command): string {
   return `unknown option ${name}${didYouMean(known)}`;
 }
 
-/** Whether a name may hold a value: one that follows a flag without a space, or is in its place. */
+/** Whether a name may contain a value: without a space after the flag, or instead of the flag. */
 function maybeValue(name: string, flags: readonly string[]): boolean {
   const isName = /^--?[a-z]+(-[a-z]+)*$/.test(name);
   return (!isName && name.length > 2) || flags.some((flag) => flag !== '' && name.startsWith(flag));

@@ -3,11 +3,10 @@ import { statSync } from 'node:fs';
 const pollInterval = 1_000;
 
 /**
- * Calls back after files have changed: written, replaced, or links with a new target. The files are
- * checked every second, which works on every file system. Files that change together, such as a
- * certificate and its key, cause one call.
+ * Calls back after files were written or replaced, or are links with a new target. It checks every second, because that
+ * works on every file system. Files that change together, such as a certificate and its key, cause one call.
  *
- * @param interval milliseconds between two checks; after a change, also the pause before the call
+ * @param interval milliseconds between two checks, and between a change and the call
  * @returns stops watching
  */
 export function watchFiles(paths: readonly string[], onChange: () => void, interval = pollInterval): () => void {
@@ -16,7 +15,7 @@ export function watchFiles(paths: readonly string[], onChange: () => void, inter
   let previous = reported;
   const timer = setInterval(() => {
     const now = look(paths);
-    // Two equal looks in a row: nothing is being written any more.
+    // If two checks agree, nothing is being written any more.
     if (now === previous && now !== reported) {
       reported = now;
       onChange();
@@ -26,7 +25,7 @@ export function watchFiles(paths: readonly string[], onChange: () => void, inter
   return () => clearInterval(timer);
 }
 
-/** What tells one version of all files from another. */
+/** Identifies the present versions of all files. */
 function look(paths: readonly string[]): string {
   return paths.map(readVersion).join();
 }

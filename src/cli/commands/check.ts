@@ -8,9 +8,8 @@ import { stopSignal } from '../stop.ts';
 
 export interface HowToPrint {
   readonly json: boolean;
-  /** Whether people see the configuration, too. */
   readonly verbose: boolean;
-  /** Whether to wait for a login; a text chooses the provider, and a front end after a slash. */
+  /** Whether to wait for a login. A text chooses the provider, and the front end after a slash. */
   readonly login?: boolean | string;
 }
 
@@ -22,9 +21,9 @@ export async function check(sources: OptionSources, how: HowToPrint): Promise<0 
   return code;
 }
 
-/** Says on standard error what to do, so that standard output has the report alone. */
+/** Tells the operator on standard error what to do, so that standard output only has the report. */
 async function waitForLogin(sources: OptionSources, login: true | string) {
-  // The relay, which this loads, is not needed by the other checks.
+  // This loads the relay, which the other checks do not need.
   const { diagnoseLogin } = await import('../../check/login/check-login.ts');
   const say = (text: string) => void printError(text);
   return await diagnoseLogin(sources, login === true ? undefined : login, { say, stopped: stopSignal() });
@@ -55,7 +54,7 @@ function reportAsText(report: CheckReport, verbose: boolean): string {
   return lines.join('\n');
 }
 
-/** An answer of the provider, which may have come several times: where it is from, then each field with its type. */
+/** An answer of the provider, which may have come several times: its source, then each field with its type. */
 function answerLines(equal: readonly ShownAnswer[]): string[] {
   return equal.slice(0, 1).flatMap((answer) => linesOf(answer, equal.length));
 }
@@ -80,7 +79,7 @@ const labels = {
 } as const;
 const labelWidth = labels.not_checked.text.length;
 
-/** One finding: its label, then its text and `→` its remedy in a column of their own. */
+/** A finding: its label, then in a column its text and, after `→`, its remedy. */
 function findingLines({ subject, verdict, message, fix }: Finding): string[] {
   const indent = ' '.repeat(labelWidth + 4);
   const [first = '', ...rest] = wrap(`${subject}: ${message}`, 80 - indent.length);
@@ -90,7 +89,7 @@ function findingLines({ subject, verdict, message, fix }: Finding): string[] {
   return [`  ${label}  ${first}`, ...[...rest, ...remedy].map((line) => indent + line)];
 }
 
-/** Makes one finding of those that say the same of several subjects. */
+/** Merges findings that say the same about several subjects. */
 function mergeEqual(findings: readonly Finding[]): Finding[] {
   const equal = Map.groupBy(findings, ({ verdict, message, fix }) => JSON.stringify([verdict, message, fix]));
   return [...equal.values()].flatMap((group) => {

@@ -18,9 +18,9 @@ export interface ClientIdFlags {
 }
 
 /**
- * Makes a client identifier for pages of a front end that has this key file. It needs no relay and no configuration.
+ * Makes a client identifier for pages of a front end with this key file. It needs no relay and no configuration.
  *
- * @throws {ConfigError} with every fault
+ * @throws {ConfigError} with all faults
  */
 export function clientId(flags: ClientIdFlags): string {
   const { clientKeyFile, frontEnd, redirectUri } = flags;
@@ -37,7 +37,7 @@ export function clientId(flags: ClientIdFlags): string {
   if (keys === undefined) {
     faults.push('--client-key-file must name a file of one or two lines, each of 32 or more characters');
   }
-  // The first three conditions are for the compiler: each has reported a fault.
+  // The first three conditions are for the compiler. Each of them has reported a fault.
   if (!days.success || !redirectUris || !keys || faults.length > 0) throw new ConfigError(faults);
   const ids = createClientIds(deriveKeysFromFile(keys).client, frontEnd, offlineAudience, Date.now);
   const id = ids.issue({ redirectUris }, days.output);
@@ -45,7 +45,7 @@ export function clientId(flags: ClientIdFlags): string {
   throw new ConfigError(['--redirect-uri is too long: the client_id would have more than 4 KiB']);
 }
 
-/** The secrets of a key file; undefined if it cannot be read or is none. */
+/** The secrets of a key file; undefined if it cannot be read or is not a key file. */
 function readKeys(path: string) {
   try {
     return readSecretLines(readTextFile(path).text.replace(/\r?\n$/, ''));

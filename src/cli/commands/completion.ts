@@ -4,9 +4,9 @@ import type { Option } from '../../config/settings/setting.ts';
 import { options } from '../../config/settings/settings.ts';
 
 /**
- * `login-relay completion <shell>`: the script by which the shell completes this program. The script calls the program
- * as it was typed, with `complete` and the words up to the cursor. It offers each line of the output: a word, with its
- * help after a tab. A line with a colon stands for the names of files.
+ * `login-relay completion <shell>`: the completion script for a shell. It calls the program as it was typed, with
+ * `complete` and the words up to the cursor, and offers each line of the output: a word with its help after a tab. A
+ * line with a colon stands for file names.
  */
 export const completionScripts = {
   bash: `# bash completion for login-relay
@@ -60,14 +60,13 @@ complete -c login-relay -f -a '(__fish_login_relay)'
 `,
 };
 
-/** A shell that the command line can be completed in. */
 export type Shell = keyof typeof completionScripts;
 
 /**
- * `login-relay complete`: what the scripts ask.
+ * `login-relay complete`: answers the scripts.
  *
- * @param words the words after the program, up to the cursor: the last one is to be completed. Bash makes three words
- *   of `--flag=value`; other shells make one
+ * @param words after the program's name, up to the cursor. The last one is to be completed. Bash splits `--flag=value`
+ *   into three words, other shells do not
  * @returns a line for each word to offer
  */
 export function complete(words: readonly string[], program: Command): string {
@@ -81,7 +80,7 @@ export function complete(words: readonly string[], program: Command): string {
     .join('');
 }
 
-/** The lines of all words that may come after `before`. Of the typed part, only a dash counts: flags are meant. */
+/** The lines of all words that may follow `before`. A typed dash asks for flags. */
 function offer(program: Command, before: readonly string[], current: string): readonly string[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
@@ -94,7 +93,7 @@ function offer(program: Command, before: readonly string[], current: string): re
   return before.length === 1 ? (command?.registeredArguments[0]?.argChoices ?? []) : [];
 }
 
-/** The values that a flag takes, or the line for files; none if it takes free text. */
+/** The values of a flag, or the line for files; none for free text. */
 function valuesOf({ long }: Flag): readonly string[] {
   const option = Object.values<Option>(options).find(({ flag }) => flag === long);
   if (option === undefined) return [];

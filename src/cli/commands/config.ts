@@ -9,9 +9,9 @@ import { newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
 export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
 
 /**
- * What `login-relay config` prints. `check` only reads the configuration. `print` shows it as a file, with secrets
- * masked, and asks issuers for what they give. `migrate` prints the file that replaces flags and variables. Without any
- * option, these three read the file of the packaged service, and say so. `schema` prints the JSON Schema of such files.
+ * `login-relay config`: `check` reads the configuration; `print` shows it as a file, with secrets masked, and asks
+ * issuers; `migrate` prints the file that replaces flags and variables. Without any option, these three read the file
+ * of the packaged service, and say so. `schema` prints the JSON Schema of such files.
  *
  * @throws {ConfigError}
  */

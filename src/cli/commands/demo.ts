@@ -7,7 +7,7 @@ import { stopSignal } from '../stop.ts';
 export type DemoFlags = Readonly<Partial<Record<'port' | 'origin' | 'tokenDelivery', string>>>;
 
 /**
- * `login-relay demo`: runs a provider, the relay and a front end until it is told to stop.
+ * `login-relay demo`: runs a provider, the relay and a front end until it is stopped.
  *
  * @throws {ConfigError} @throws {ListenError}
  */
@@ -23,7 +23,7 @@ export async function demo(flags: DemoFlags): Promise<void> {
   await running.close();
 }
 
-/** The text for the terminal once the demo has started. It ends with a newline. */
+/** The text for the terminal once the demo has started. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
   const { frontEndUrl, notesUrl, relayUrl, providerUrl, own, movedOn } = demo;
   return `

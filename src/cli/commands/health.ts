@@ -16,10 +16,7 @@ import { print } from '../print.ts';
 const patience = 3_000;
 const largestAnswer = 16 * 1024;
 
-/**
- * The answer of a relay: why it is not ready, or where logins cannot start although it is. Another program may answer
- * at this port, so only text of this form is printed.
- */
+/** The answer of a relay. Another program may answer at this port, so nothing of any other form is printed. */
 const answerSchema = v.pipe(
   v.string(),
   v.parseJson(),
@@ -31,10 +28,10 @@ const answerSchema = v.pipe(
 );
 
 /**
- * `login-relay health`: asks the relay of this machine whether it is ready, for the probes of containers and timers. It
- * prints what makes the relay unready, where logins cannot start, and whether the shared memory is away.
+ * `login-relay health`: asks the relay of this machine whether it is ready, for probes of containers and timers. It
+ * prints why not, where logins cannot start, and whether the shared memory is away.
  *
- * @returns the exit code: 0 it is ready, 1 it is not, or does not answer
+ * @returns the exit code: 0 if it is ready, 1 if it is not, or does not answer
  * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
@@ -42,7 +39,7 @@ export async function health(sources: OptionSources): Promise<0 | 1> {
   const warnings = createPlacedTexts();
   const file = readConfigFile(sources, readTextFile, faults, warnings);
   const shared = { ...sources, readFile: readTextFile, faults, warnings };
-  // Only the settings that this command uses are checked, so that faults of others do not make it fail.
+  // Check only the settings that this command uses, so that faults of others do not fail the probe.
   const { values, reportForm } = createReading(shared, withSources(sources, 'relay', file));
   for (const name of ['port', 'host', 'tlsCert']) reportForm(name);
   const { port, host = '', tlsCert } = values;
@@ -58,13 +55,12 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host === '::' ? '::1' : host}]` : host;
 }
 
-/** Says in one line what answers at an address. */
 async function ask(address: string): Promise<string> {
   const get = address.startsWith('https') ? getSecurely : getPlainly;
   const signal = AbortSignal.timeout(patience);
   // The certificate names the public host, not this address. The exchange contains no secret.
   const request = get(address + paths.ready, { rejectUnauthorized: false, signal });
-  // The time can also be over while the body arrives: an error without a listener would end the process.
+  // The timeout may also come while the body arrives. An error without a listener would end the process.
   request.on('error', () => {});
   const [response]: IncomingMessage[] = await once(request, 'response').catch(() => []);
   return response ? await describe(response, address) : `no answer from ${address}`;

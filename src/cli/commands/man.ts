@@ -4,14 +4,14 @@ import { version } from '../../version.ts';
 import { optionsHelp } from '../help.ts';
 import { wrap } from '../print.ts';
 
-/** The page in Markdown. A line that begins with a dot is roff. */
+/** The page in Markdown. Lines that begin with a dot are roff. */
 const page = readFileSync(new URL('./manual.md', import.meta.url), 'utf8');
 
-/** The width at which help writes each description below its term, indented by six spaces. */
+/** The width at which help places each description below its term, indented by six spaces. */
 const narrow = 60;
 
 /**
- * `login-relay man`: the manual page as man(1) reads it, with the date of the release or, from source, today's.
+ * `login-relay man`: the manual page for man(1), with the date of the release or, from source, of today.
  *
  * @see man-pages(7), groff_man(7)
  */
@@ -30,7 +30,7 @@ export function man(program: Command): string {
   return roff(page.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? ''));
 }
 
-/** The text of help as Markdown of the page: titles of groups as headings, flags as terms of a definition list. */
+/** Turns help into Markdown of the page: headings of groups, and flags as terms of a definition list. */
 function markdownOf(help: string): string {
   return help
     .trim()
@@ -39,7 +39,7 @@ function markdownOf(help: string): string {
     .replaceAll(/^ {6}/gm, '');
 }
 
-/** A section of the manual page, for a terminal: from its heading to the next one, without marks. */
+/** A section of the manual page without markup, for a terminal. */
 export function manualSection(name: 'ENVIRONMENT' | 'EXIT STATUS'): string {
   const [, after = ''] = page.split(`# ${name}\n`);
   const [section = ''] = after.split(/^# /m);
@@ -51,7 +51,7 @@ export function manualSection(name: 'ENVIRONMENT' | 'EXIT STATUS'): string {
 }
 
 function commandItem(command: Command, help: Help): string {
-  // Options with a heading are settings of the relay, which the page lists below.
+  // The page lists the relay's settings below, so leave them out here.
   const own = help
     .visibleOptions(command)
     .filter(({ helpGroupHeading, long }) => helpGroupHeading === undefined && long !== '--help');
@@ -64,29 +64,30 @@ const flagItem = ({ flags, description }: Flag) => item(flags, `${description}.`
 
 const item = (term: string, text: string) => `\`${term}\`\n: ${text}`;
 
-/** Turns the Markdown of the page into roff, with lines of at most 80 characters. The order of the steps counts. */
+/** Turns the Markdown of the page into roff, with lines of at most 80 characters. The order of the steps matters. */
 function roff(markdown: string): string {
-  // First, because it escapes text, and what later steps add must stay. A line with a dot is roff already.
+  // This must come first, because it escapes text, and must not escape what later steps add. A line with a dot is roff
+  // already.
   const escaped = markdown.replaceAll(/^[^.\n].*/gm, inline);
   const withHeadings = escaped.replaceAll(/^# /gm, '.SH ').replaceAll(/^## /gm, '.SS ');
   // A definition list: a term, then a line that begins with a colon.
   const withLists = withHeadings.replaceAll(/^(.+)\n: /gm, '.TP\n$1\n');
-  // Indented code, with the empty line before it: before empty lines become paragraphs.
+  // Indented code, with the empty line before it. This must come before empty lines become paragraphs.
   const withCode = withLists.replaceAll(/\n((?:^ {4}.*\n)+)/gm, (_, lines: string) => {
     const commands = lines.replaceAll(/^ {4}(.*)$/gm, '\\fB$1\\fR');
     return `.PP\n.RS 4\n.nf\n${commands}.fi\n.RE\n`;
   });
   const withParagraphs = withCode.replaceAll(/^\n/gm, '.PP\n');
-  // Break long lines of text, but never before a dot or an apostrophe: at the start of a line, it begins a macro.
+  // Wrap long lines of text, but never before a dot or an apostrophe, which would begin a macro at the start of a line.
   return withParagraphs.replaceAll(/^(?!\.).{81,}$/gm, (line) =>
     line.replaceAll(/(.{1,80})(?: (?![.'])|$)/g, '$1\n').trimEnd(),
   );
 }
 
-/** Escapes a line of text, also so that hyphens can be copied, and marks code as bold and *names* as italic. */
+/** Escapes a line of text, including its hyphens, so that they can be copied. Code becomes bold, and *names* italic. */
 function inline(line: string): string {
   const text = line.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...');
-  // Indented code has no marks.
+  // Indented code has no markup.
   if (text.startsWith('    ')) return text;
   return text.replaceAll(/`(.*?)`/g, '\\fB$1\\fR').replaceAll(/\*([^\s*]+)\*/g, '\\fI$1\\fR');
 }

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { pageTexts } from '../../delivery/page-texts.ts';
 
-/** `login-relay pages`: every text of the relay's pages, as `pages.texts` takes them in a configuration file. */
+/** `login-relay pages`: every text of the relay's pages, in the form of `pages.texts` in a configuration file. */
 export function textsOfPages(): string {
   return stringify(pageTexts, { lineWidth: 0 });
 }

@@ -1,9 +1,6 @@
 import type { Placeholder, Preset } from '../../providers/provider.ts';
 
-/**
- * Lists presets as `login-relay providers` prints them: lines of aligned columns, and how to name
- * any other provider. Every line ends with a line break.
- */
+/** `login-relay providers`: the presets in aligned columns, and how to use any other provider. */
 export function providersTable(presets: readonly Preset[]): string {
   const rows = [['name', 'provider', 'needs', 'scope'], ...presets.map(row)];
   const lines = rows.map((cells) => {

@@ -12,8 +12,8 @@ import { connectServiceManager } from '../systemd.ts';
 import { watchFiles } from '../watch-files.ts';
 
 /**
- * `login-relay serve`: creates the relay, listens, reloads when told to, and closes. A socket that systemd passes
- * replaces the configured port.
+ * `login-relay serve`: creates the relay, listens, reloads, and closes. A socket that systemd passes replaces the
+ * configured port.
  *
  * @throws {ConfigError} @throws {ListenError}
  */
@@ -28,19 +28,18 @@ export async function serve(sources: OptionSources): Promise<void> {
   const manager = connectServiceManager(process.env, process.pid, (error) => logger.warn({ error }, silenceFor(error)));
   const { socket } = manager;
   if (socket) warnOfUnusedAddress(sources, logger);
-  // Handle signals from here on: by default, a signal during the start would end the process.
+  // Handle signals from here on, because a signal during the start would end the process by default.
   const stopped = stopSignal();
   const reloads = reloadSignal();
   if (config.certificate) watchFiles(config.certificate.files, reloads.request);
 
   const relay = await startRelay(config, logger, socket);
   const { address, metricsAddress } = relay;
-  // Left out of the log otherwise.
+  // Undefined, so that the log leaves it out, unless true.
   const socketActivated = socket && true;
   logger.info({ address, socketActivated, metricsAddress, ...callbacksOf(config) }, 'listening');
   manager.ready();
 
-  /** Reads the configuration as before, and warns of changes that a reload cannot make. */
   const readAgain = () => {
     const reading = read();
     const further = restartWarnings(config, reading.config, socket !== undefined);
@@ -55,20 +54,23 @@ export async function serve(sources: OptionSources): Promise<void> {
   const requestsInFlight = relay.requestsInFlight();
   logger.info({ signal, requestsInFlight }, 'stopping');
   if (signal === 'SIGINT' && requestsInFlight > 0) {
-    // Don't await it: the relay must stop even if nobody reads this output.
+    // Do not await it, because the relay must stop even if nobody reads this output.
     printError(waitingFor(requestsInFlight));
   }
   await Promise.all([manager.stopping(), relay.close()]);
   await flushLog(logger);
 }
 
-/** The callbacks to be registered at the providers, as the log names them. */
+/** The callbacks to register at the providers, as the log names them. */
 function callbacksOf({ registrations }: Config) {
   const urls = [...new Set(registrations.flatMap(({ paths }) => paths.map(({ callbackUri }) => callbackUri)))];
   return urls.length === 1 ? { callbackUrl: urls[0] } : { callbackUrls: urls };
 }
 
-/** Warns of a port or host in flags or variables: systemd's socket decides. Those of a file stay silent. */
+/**
+ * Warns about a port or host in flags or variables, because systemd's socket replaces them. Those of a file are ignored
+ * silently.
+ */
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   for (const name of ['port', 'host'] as const) {
     if (givenBySources(name, sources) === undefined) continue;
@@ -83,7 +85,7 @@ function waitingFor(requests: number): string {
   return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
 }
 
-/** What to say if the program that has started this process is not told its state. */
+/** The log message if notifications to systemd fail. */
 function silenceFor(error: string): string {
   if (error !== 'ENOENT') return 'systemd-notify has failed: systemd does not know the state of this process';
   return (

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { isSea } from 'node:sea';
 import { print, printError } from '../print.ts';
 
-/** The files that systemd needs to run `/usr/bin/login-relay`. */
+/** The files with which systemd runs `/usr/bin/login-relay`. */
 const unitFiles = {
   service: readFileSync(new URL('../../../deploy/systemd/login-relay.service', import.meta.url)),
-  /** One of several relays on a machine: the part of its name after the `@` is its port. */
+  /** For several relays on one machine. The part of a unit's name after `@` is its port. */
   template: readFileSync(new URL('../../../deploy/systemd/login-relay@.service', import.meta.url)),
   socket: readFileSync(new URL('../../../deploy/systemd/login-relay.socket', import.meta.url)),
-  /** The configuration file that the service reads: a template. */
+  /** A template of the configuration file that the service reads. */
   settings: readFileSync(new URL('../../../deploy/config.yaml', import.meta.url)),
 };
 
 // Directories that the unit hides from the service: homes, and temporary files of other programs.
 const hidden = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
 
-/** `login-relay systemd`: prints a file for systemd, with the path of this relay in it. */
+/** `login-relay systemd`: prints a file for systemd, with the path of this relay. */
 export async function systemd(file: keyof typeof unitFiles): Promise<void> {
   const command = isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
   const unreachable = command.find((path) => hidden.test(path));
@@ -26,7 +26,7 @@ export async function systemd(file: keyof typeof unitFiles): Promise<void> {
     );
   }
   const start = command.map(quoted).join(' ');
-  // A function: in a replacement text, $ has a meaning.
+  // A function, because $ has a meaning in a replacement text.
   await print(unitFiles[file].toString().replace(/(?<=^ExecStart=)\S+/m, () => start));
 }
 

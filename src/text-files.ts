@@ -31,21 +31,21 @@ export type NewFiles = Pick<typeof newFiles, 'expect'> & Partial<typeof newFiles
 
 /** Creates files. Both functions throw an error with the `code` of Node.js. */
 export const newFiles = {
-  /** Checks that this user can create a file there, without creating it. */
+  /** Checks that this user could create a file there, without creating it. */
   expect(path: string): void {
     fs.accessSync(dirname(path), fs.constants.W_OK | fs.constants.X_OK);
   },
 
   /**
-   * Creates a file that only its owner can read: complete, or not at all.
+   * Creates a file that only its owner can read, completely or not at all.
    *
-   * @returns false if the file exists: it stays as it is
+   * @returns false if the file exists already; it is left unchanged
    */
   create(path: string, text: string): boolean {
     const draft = `${path}.${randomUUID()}`;
     try {
       fs.writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
-      // Unlike a renamed file, a link never replaces the file of another process.
+      // Unlike a rename, a link never replaces the file of another process.
       fs.linkSync(draft, path);
       return true;
     } catch (error) {
@@ -68,17 +68,17 @@ export function whyUnreadable(error: unknown): string {
   return unreadable[codeOf(error)] ?? 'names a file that cannot be read';
 }
 
-/** Whether there is no file of this name. @param orBlank whether a blank file counts as none */
+/** Whether a file does not exist. @param orBlank whether a blank file counts as missing */
 export function isMissingFile(path: string, readFile: ReadFile, orBlank = false): boolean {
   try {
     return readFile(path).text.trim() === '' && orBlank;
   } catch (error) {
-    // Any other error is one of a file that exists.
+    // Any other error concerns an existing file.
     return codeOf(error) === 'ENOENT';
   }
 }
 
-/** The `code` of an error of Node; empty if it has none. */
+/** The `code` of an error of Node.js; empty if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -1,19 +1,19 @@
-/** Times that are rules of the product and that several parts keep to, in seconds. Others are where they apply. */
+/** Times in seconds that are rules of the product and that several parts share. Other times are where they apply. */
 export const times = {
-  /** From the start of a login until its callback: its state and its cookies expire then. */
+  /** From the start of a login to its callback, when its state and its cookies expire. */
   login: 600,
   /**
-   * From the callback of a login until its code is redeemed, by the kind of the front end. A program's code may have
-   * to be copied by hand from a browser on another computer.
+   * From the callback of a login until its code expires, by kind of the front end. A program's code may have to be
+   * copied by hand from a browser on another computer.
    */
   code: { page: 60, native: 300, machine: 0 },
   /** How old a DPoP proof may be, or how far ahead of this machine's clock. */
   proof: 60,
   /** After a refresh, while the replaced refresh token still works, because its client may not have received the next one. */
   refreshGrace: 60,
-  /** Until the count of what one client address makes the relay do starts again. */
+  /** Until the counts of a client address restart. */
   count: 600,
 } as const;
 
-/** Days for which something that is sealed can be good at most, whatever the configuration says. */
+/** Days for which a sealed text can be valid at most, whatever the configuration says. */
 export const longestDays = { session: 400, refreshToken: 3650, clientId: 400 } as const;

@@ -7,11 +7,11 @@ export function isLoopback({ hostname }: URL): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** Whether a URL may reach this machine, in any spelling. Use it to refuse URLs, and `isLoopback` to allow them. */
+/** Whether a URL might reach this machine, in any spelling. Use it to refuse URLs, and `isLoopback` to allow them. */
 export function mayBeThisMachine({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   if (!ipaddr.isValid(host)) return /^(.+\.)?localhost$/.test(host);
-  // Connecting to the unspecified address reaches this machine too.
+  // The unspecified address (0.0.0.0) reaches this machine, too.
   return ['loopback', 'unspecified'].includes(ipaddr.process(host).range());
 }
 
@@ -20,10 +20,10 @@ export function mayBeThisMachine({ hostname }: URL): boolean {
 /** An http or https URL without user name, password or fragment. */
 export const httpUrl = v.pipe(
   v.string(),
-  // URL parsers repair malformed input, and then mean something else than its author.
+  // URL parsers repair malformed input, which may then mean something that its author did not intend.
   v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be a URL of ASCII characters, without spaces'),
   v.regex(/^https?:\/\/[^/]/i, 'must be a URL that starts with https:// (or http://)'),
-  // Checked before parsing: the parser drops an empty user name.
+  // Check this before parsing, because the parser drops an empty user name.
   v.regex(/^[^/]*\/\/[^/?@]*([/?]|$)/, 'must not hold a user name or password'),
   v.check((text) => URL.canParse(text), 'must be a valid URL'),
   v.check(namesItsHost, 'must name its host plainly: no percent-encoding, four numbers in an IPv4'),
@@ -31,7 +31,7 @@ export const httpUrl = v.pipe(
   v.check((url) => !url.href.includes('#'), 'must not have a fragment (#…)'),
 );
 
-/** The URL of one host: that of an origin may have a `*`. */
+/** The URL of one host, except that an origin may have a `*`. */
 export const plainUrl = v.pipe(
   httpUrl,
   v.check((url) => !/[,*]/.test(url.hostname), 'must name one host, with no comma and no * in it'),
@@ -44,7 +44,7 @@ function namesItsHost(text: string): boolean {
   return hostname?.startsWith('[') || written?.toLowerCase() === hostname;
 }
 
-/** Why a URL cannot be used: its query has a parameter that the relay adds itself; undefined if it has none. */
+/** Why a URL cannot be used: its query has a parameter that the relay adds itself. Undefined if it has none. */
 export function whyTaken(url: URL | undefined, parameters: readonly string[]): string | undefined {
   const taken = parameters.find((parameter) => url?.searchParams.has(parameter));
   return taken && `must not have ${taken} in its query: the relay adds it`;
@@ -62,26 +62,26 @@ linkLocal.addAddress('fd20:ce::254', 'ipv6');
 linkLocal.addAddress('100.100.100.200');
 const metadataHost = /^metadata\.google\.internal\.?$/;
 
-/** Whether a host is a link-local address, or one at which a cloud serves metadata and credentials of the machine. */
+/** Whether a host is link-local, or a cloud's metadata service, which would give away the machine's credentials. */
 function isLinkLocal({ hostname }: URL): boolean {
   if (metadataHost.test(hostname)) return true;
   return hostname.startsWith('[') ? linkLocal.check(hostname.slice(1, -1), 'ipv6') : linkLocal.check(hostname);
 }
 
-/** The URL of a provider's endpoint. Link-local addresses are refused: cloud metadata services use them. */
+/** The URL of a provider's endpoint. Link-local addresses are refused because of cloud metadata services. */
 export const providerUrl = v.pipe(
   plainUrl,
   v.check((url) => !isLinkLocal(url), 'must not point to a link-local or metadata address'),
 );
 
 /**
- * The URL of a client's metadata document, if an identifier may be one.
+ * The URL of a client's metadata document, if the identifier can be one.
  *
  * @see draft-ietf-oauth-client-id-metadata-document-02 §3
  */
 export function documentUrl(id: string): URL | undefined {
   const url = URL.parse(id);
-  // Other spellings would be other identifiers: dot segments, upper case, an empty user name.
+  // Another spelling would be another identifier: dot segments, upper case, an empty user name.
   const isExact = url?.href === id && url.protocol === 'https:' && !id.includes('#');
   const hasUser = `${url?.username}${url?.password}` !== '';
   return isExact && !hasUser && url.pathname !== '/' ? url : undefined;

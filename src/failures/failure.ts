@@ -1,4 +1,4 @@
-/** What a front end gets as `error`. @see RFC 6749 §4.1.2.1 and §5.2, RFC 9449 §5 and §8 */
+/** The value of `error` at a front end. @see RFC 6749 §4.1.2.1 and §5.2, RFC 9449 §5 and §8 */
 export type OAuthError =
   | 'access_denied'
   | 'invalid_client'
@@ -22,7 +22,7 @@ export interface Failure {
   readonly status?: number;
   /** What happened and what to do, for the caller. It never quotes input. */
   readonly detail: string;
-  /** The detail if the code may be spent: a retry of the callback would fail. */
+  /** The detail once the code may be spent, so that a retry of the callback would fail. */
   readonly detailOnceSpent?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: `invalid_request` for the caller's faults, `temporarily_unavailable` for all others. */
@@ -32,7 +32,7 @@ export interface Failure {
 /** Failures by their stable names. A text alone is the detail. */
 export type Failures = Readonly<Record<string, Failure | string>>;
 
-/** Failures with the same answer. @param answer all but their details, or their OAuth error alone */
+/** Failures that only differ in their details. @param answer the rest, or only their OAuth error */
 export function each<Name extends string>(
   answer: OAuthError | Omit<Failure, 'detail'>,
   details: Readonly<Record<Name, string>>,

@@ -14,7 +14,7 @@ export const httpFailures = {
     memory_away:
       'The memory that the relays share does not answer, and going on without it could end the login. Nothing is lost: try again in a moment.',
     not_ready: 'Not ready.',
-    // No client receives this one.
+    // No client receives this failure.
     client_gone: 'The client closed the connection before the response.',
   }),
   pipelined_too_many: {

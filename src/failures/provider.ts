@@ -1,6 +1,5 @@
 import { each, type Failures, passing } from './failure.ts';
 
-/** Failures of a call to the provider. */
 export const providerFailures = {
   ...each('invalid_grant', {
     code_refused: 'Token retrieval failed: the provider refused the authorization code. Start the login again.',

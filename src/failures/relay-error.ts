@@ -16,12 +16,12 @@ const failures = {
   ...httpFailures,
 } as const;
 
-/** The stable name of a failure, as it appears in logs and as `error` at the front end. */
+/** The stable name of a failure, in logs and as `error` at the front end. */
 export type FailureCode = keyof typeof failures;
 
 export const failureCodes = Object.keys(failures) as readonly FailureCode[];
 
-/** The failures of a person for whom somebody first has to do something at the provider. */
+/** The failures after which somebody first has to do something at the provider. */
 export const refusalsAtProvider = [
   'sso_required',
   'application_unapproved',
@@ -29,9 +29,9 @@ export const refusalsAtProvider = [
   'account_restricted',
 ] as const satisfies readonly FailureCode[];
 
-/** Why a field of what a provider says of a person counts for nothing. It never has a value of the field. */
+/** Why a field of a person's record does not count. It never contains a value of the field. */
 export interface FieldFault {
-  /** The path of the field, as the configuration or the preset has it. */
+  /** The path of the field, as in the configuration or the preset. */
   readonly field: string;
   readonly reason: 'missing' | 'shape' | 'unverified' | 'mismatch' | 'expired';
 }
@@ -43,14 +43,14 @@ export class RelayError extends Error {
   readonly status: number;
   readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What an OAuth client of the relay gets as `error`. */
+  /** The `error` for OAuth clients. */
   readonly oauthError: OAuthError;
   readonly providerError: ProviderErrorCode | undefined;
-  /** The account that may not log in. Only the page that the person sees shows it. */
+  /** The account that was refused. Only the person's own page shows it. */
   readonly person: string | undefined;
-  /** The beginning of what was asked for and is not known here. Only the log shows it. */
+  /** The beginning of an unknown value in the request. Only the log shows it. */
   readonly asked: string | undefined;
-  /** The fields that say nothing, or not enough, of a person. */
+  /** The fields of the person's record that do not count. */
   readonly fields: readonly FieldFault[] | undefined;
 
   /**
@@ -81,13 +81,13 @@ export class RelayError extends Error {
   /** The same failure with the detail for a code that may be spent. */
   onceSpent(): RelayError {
     const { detail: usual, detailOnceSpent = usual } = failureOf(this.code);
-    // A detail of this one failure says more than that of its code.
+    // A detail of this one failure says more than the usual one of its code.
     const detail = this.detail === usual ? detailOnceSpent : this.detail;
     return new RelayError(this.code, { ...this, detail });
   }
 }
 
-/** What differs in one failure from others with its code. */
+/** The differences of one failure from others with its code. */
 type More = {
   /** Milliseconds after which the caller may try again. */
   readonly retryIn?: number | undefined;
@@ -97,23 +97,25 @@ type More = {
     | undefined;
 };
 
-/** At most 40 characters of what was asked for. Long words and what follows a path may be secret. */
+/**
+ * At most 40 characters of an unknown value. Long words, and whatever follows a path, are removed because they may be
+ * secret.
+ */
 export function beginningOf(asked: unknown): string | undefined {
   if (typeof asked !== 'string') return undefined;
   const visible = asked.replace(/[?#].*/s, '…').replace(/\/\/[^/]*@/, '//…@');
-  // A client may send a code or a token of the relay in place of its identifier.
+  // A client may have sent a code or token of the relay instead of its identifier.
   return visible
     .replaceAll(/lr1_[\w-]*/g, '(sealed)')
     .replaceAll(/([\w-]{20})[\w-]+/g, '$1…')
     .slice(0, 40);
 }
 
-/** Whether an error is a failure with one of these codes. */
 export function isFailure(error: unknown, ...codes: readonly FailureCode[]): error is RelayError {
   return error instanceof RelayError && codes.includes(error.code);
 }
 
-/** What a function gives; undefined if it fails with a {@link RelayError}. */
+/** The result of a function; undefined if it fails with a {@link RelayError}. */
 export function unlessFailed<Value>(ask: () => Value): Value | undefined {
   try {
     return ask();

@@ -1,8 +1,8 @@
 import { each, type Failures } from './failure.ts';
 
 /**
- * The challenge of the resource takes the place of the header. The texts begin with the word of the status: MCP's Inspector
- * logs in only if it reads this word in the body.
+ * The challenge of the resource replaces the header. The texts begin with the word of the status, because MCP's
+ * Inspector only logs in if it reads that word in the body.
  */
 const unauthorized = {
   status: 401,
@@ -12,7 +12,7 @@ const unauthorized = {
 
 const badGateway = { status: 502 };
 
-/** Failures of tokens for resources, and of those who show or check them. */
+/** Failures of tokens for resources, and of servers that check them. */
 export const resourceFailures = {
   ...each(unauthorized, {
     resource_token_missing: 'Unauthorized. Send an access token for this resource in the Authorization header.',

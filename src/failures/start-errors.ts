@@ -1,4 +1,4 @@
-/** The faults of the configuration. Each is one line that names the setting. */
+/** Faults of the configuration. Each is one line that names the setting. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];

@@ -9,9 +9,8 @@ const tokenInvalid = {
 };
 
 /**
- * Failures of what a person does who is logged in: of sessions, of requests that a session's cookie authorizes, such as
- * those to an API, and of user lookups. The status of a `lookup_…` failure is that of a lookup by session: the contract
- * has 401 for it.
+ * Failures of logged-in people: of sessions, of requests that a session's cookie authorizes, and of user lookups. The
+ * status of a `lookup_…` failure is for lookups by session, because the contract prescribes 401 for the others.
  */
 export const userFailures = {
   ...each(unauthorized, {

@@ -2,14 +2,14 @@ import { hkdfSync, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Secret } from './secret.ts';
 
-/** The keys of one purpose, 32 bytes each: the first one seals, all of them open. */
+/** The keys of one purpose, 32 bytes each. The first one seals, all of them open. */
 export type KeyRing = readonly [Buffer, ...Buffer[]];
 
 /** The keys of a relay, one ring per purpose. Replicas with the same secret have the same keys. */
 export type Keys = Readonly<ReturnType<typeof deriveRings>>;
 
 const keyLength = 32;
-/** Makes guesses expensive: people may choose a client secret, and it may be short. */
+/** Makes guessing expensive, because a client secret may be short and chosen by a person. */
 const stretch = promisify<string, string, number, Buffer>(scrypt);
 
 /**
@@ -22,7 +22,7 @@ export function deriveKeysFromFile([current, ...previous]: readonly [Secret, ...
   return deriveRings([current.reveal(), ...previous.map((one) => one.reveal())]);
 }
 
-/** Derives the keys of a relay: from the lines of its key file, or else from the client secret. */
+/** Derives the keys of a relay from the lines of its key file, or else from the client secret. */
 export async function deriveKeys(
   keySecrets: readonly [Secret, ...Secret[]] | undefined,
   clientSecret: Secret,

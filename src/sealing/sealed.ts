@@ -5,31 +5,31 @@ import { type Clock, clockSkew, secondsOf } from '../clock.ts';
 import { limits } from '../limits.ts';
 import type { KeyRing } from './keys.ts';
 
-// Every sealed text begins with these three bytes, `lr1_` in base64url. The digit is the version.
+// Every sealed text begins with these bytes, `lr1_` in base64url. The digit is the version.
 const mark = Buffer.from('lr1_', 'base64url');
 const saltLength = 12;
 const nonceLength = 12;
 const tagLength = 16;
 const headLength = mark.length + saltLength + nonceLength;
 const algorithm = 'aes-256-gcm';
-/** Bytes of a compressed content. Only the relay makes one, so nothing longer can come. */
+/** Bytes of compressed content. Nothing longer can come, because only the relay compresses. */
 const longestUnpacked = 128 * 1024;
 
-/** Whether a text was sealed by some relay, with any key, even if it was altered since. */
+/** Whether a relay sealed a text with any key, even if it was altered since. */
 export function looksSealed(text: string): boolean {
   return /^\W*lr1_/.test(text);
 }
 
 /**
  * Seals content into texts that only a holder of the keys can read or make, with AES-256-GCM. Each text has its own
- * key, which HMAC-SHA-256 derives from the first key and 96 random bits, and its own nonce of 96 random bits: with one
+ * key, which HMAC-SHA-256 derives from the first key and 96 random bits, and its own nonce of 96 random bits. With one
  * key for all texts, random nonces would repeat too soon.
  *
- * @param purpose what the texts are for: no other seal opens them, even with the same keys
- * @param schema the form of the content. It must not change the content.
- * @param options.longest characters of a text that is opened
- * @param options.isPacked whether the content is compressed. A text then tells by its length how well its content
- *   compresses, so no content may have a secret beside what somebody else chose
+ * @param purpose of the texts: no other seal opens them, even with the same keys
+ * @param schema the form of the content, which it must not change
+ * @param options.longest the longest text that is opened
+ * @param options.isPacked whether to compress the content. The length of a text then reveals how well its content
+ *   compresses, so a secret must never be beside text that an attacker chose
  * @see NIST SP 800-38D, NIST SP 800-108 §4
  */
 export function createSeal<Content>(
@@ -42,7 +42,7 @@ export function createSeal<Content>(
   const unpack = (plaintext: Buffer) =>
     isPacked ? inflateRawSync(plaintext, { maxOutputLength: longestUnpacked }) : plaintext;
   return {
-    /** @param boundTo words that the text does not contain, and that `open` must be given again */
+    /** @param boundTo words outside the text, which `open` must be given again */
     seal(content: Content, ...boundTo: readonly string[]): string {
       const random = randomBytes(saltLength + nonceLength);
       const { key, nonce } = deriveKeyAndNonce(keys[0], random);
@@ -54,10 +54,12 @@ export function createSeal<Content>(
       return Buffer.concat([mark, random, ciphertext, cipher.getAuthTag()]).toString('base64url');
     },
 
-    /** @returns undefined if the text was not sealed with one of the keys, for this purpose and bound to these words */
+    /** @returns undefined unless one of the keys sealed the text for this purpose, bound to these words */
     open: (text: string, ...boundTo: readonly string[]) => reader(text)(...boundTo),
 
-    /** Opens a text that may be bound to one of many lists of words. Only the last step is made for each list. */
+    /**
+     * Opens a text that may be bound to one of several lists of words. Only the last step is repeated for each list.
+     */
     reader,
   };
 
@@ -96,7 +98,7 @@ function decrypt({ key, nonce }: Derived, bytes: Buffer, data: Buffer): Buffer |
 
 type Derived = ReturnType<typeof deriveKeyAndNonce>;
 
-/** The key and the nonce of one text. @param random the salt and the nonce, as they are at its head */
+/** The key and the nonce of one text. @param random the salt and the nonce from its head */
 function deriveKeyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
   return {
     key: createHmac('sha256', keyOfPurpose).update(random.subarray(0, saltLength)).digest(),
@@ -104,28 +106,30 @@ function deriveKeyAndNonce(keyOfPurpose: Buffer, random: Buffer) {
   };
 }
 
-/** What GCM authenticates and does not encrypt. As JSON, so that no two lists of words give the same bytes. */
+/**
+ * The data that GCM authenticates without encrypting. JSON, so that different lists of words never give the same bytes.
+ */
 function encodeBinding(purpose: string, boundTo: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify([purpose, ...boundTo]));
 }
 
-/** @returns undefined if the text does not have the form of a sealed one, in the only spelling that `seal` writes */
+/** @returns undefined if the text does not have the form of a sealed one, in the spelling of `seal` */
 function decodeBytes(text: string, longest: number): Buffer | undefined {
   if (text.length > longest) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const isMarked = bytes.subarray(0, mark.length).equals(mark);
   if (!isMarked || bytes.length < headLength + tagLength) return undefined;
-  // The decoder skips what is not base64url, and ignores unused bits: many spellings would open.
+  // The decoder skips characters outside base64url, and ignores unused bits, so many spellings would open.
   return bytes.toString('base64url') === text ? bytes : undefined;
 }
 
 /**
- * Whether a relay can have issued something that is good for a time. What is sealed with a stolen key can hold any time: it
- * must not be good for longer than what the relay seals.
+ * Whether a relay can have issued something with these times. A thief with a stolen key can seal any time, and must not
+ * gain more than what the relay seals itself.
  *
  * @param from when it was issued, in seconds since 1970
  * @param until when it ends
- * @param longest seconds for which it can be good
+ * @param longest seconds for which it can be valid
  */
 export function isPossible(from: number, until: number, longest: number, now: Clock): boolean {
   return from <= secondsOf(now) + clockSkew && until <= from + longest;

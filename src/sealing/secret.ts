@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const mask = '[secret]';
 
-/** A secret value. Logging, serialising or concatenating it gives a mask. */
+/** A secret value. Logging, serialising or concatenating it results in a mask. */
 export class Secret {
   readonly #value: string;
 
@@ -28,7 +28,7 @@ export class Secret {
   }
 }
 
-/** A secret that the relay may read, but this process may not. */
+/** A secret that this process cannot read, but the relay may. */
 export class UnseenSecret extends Secret {
   constructor() {
     super('');

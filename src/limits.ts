@@ -25,8 +25,8 @@ export const limits = {
   // Requests
 
   headerSize: 16 * 1024,
-  /** A browser sends the cookies of all its sessions with every request. */
-  headerSizeWithSessions: 64 * 1024,
+  /** A browser sends all cookies with every request: those of its sessions, and of an application behind the relay. */
+  headerSizeWithCookies: 64 * 1024,
   headers: 200,
   /** Requests of one connection in the process. One is handled, the others wait. */
   requestsOfConnection: 16,
@@ -50,6 +50,8 @@ export const limits = {
   sealedLength: 12 * 1024,
   /** An access token for a resource, which every request to it contains. */
   resourceTokenLength: 6 * 1024,
+  /** The path and query that a browser returns to after its login at a resource. */
+  wayBackLength: 1000,
   /** What a resource learns about a person, as JSON in UTF-8. It has to fit into such a token. */
   identitySize: 4000,
   proofLength: 4096,

@@ -45,6 +45,26 @@ export function checkPath(resource: string): string {
   return `/auth/check/${resource}`;
 }
 
+/** Where a reverse proxy sends a request on that the check has not let pass, if it cannot pass the answer of the check. */
+export function answerPath(resource: string): string {
+  return `/auth/answer/${resource}`;
+}
+
+/** What the relay keeps for itself at the host of a resource that opens to browsers. No request below it is passed on. */
+export const ownPrefix = '/.login-relay/';
+
+/** The relay's addresses at the host of such a resource. */
+export const doorPaths = {
+  callback: `${ownPrefix}callback`,
+  logout: `${ownPrefix}logout`,
+  user: `${ownPrefix}user`,
+} as const;
+
+/** Where the login of a browser at a resource starts, at the host of the login. */
+export function doorStartPath(registration: string, resource: string): string {
+  return `${registrationPath(registration)}/door/${resource}`;
+}
+
 /** The name of the registration in a path, and the name below it if there is only one. */
 export function namesInPath(path: string): Partial<Record<'registration' | 'below', string>> {
   return /^\/auth\/(?<registration>[^/]+)(?:\/(?<below>[^/]+)$)?/.exec(path)?.groups ?? {};
@@ -52,10 +72,11 @@ export function namesInPath(path: string): Partial<Record<'registration' | 'belo
 
 /** The names of endpoints below `/auth/` and `/auth/<registration>/`. No registration and no front end can have one. */
 export const endpointNames: Readonly<
-  Record<'always' | 'withSessions' | 'withResources' | 'withOpenClients', readonly string[]>
+  Record<'always' | 'withSessions' | 'withResources' | 'withBrowsers' | 'withOpenClients', readonly string[]>
 > = {
   always: ['callback', 'token', 'revoke'],
   withSessions: ['session', 'logout'],
   withResources: ['check', 'introspect'],
+  withBrowsers: ['answer'],
   withOpenClients: ['register', 'consent'],
 };

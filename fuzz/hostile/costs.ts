@@ -155,7 +155,7 @@ export function anyCost(random: Random): Costly {
   return costly([random.pick([...gets, ...posts]), random.pick(places), random.pick(parts)]);
 }
 
-const room = limits.headerSizeWithSessions - 1000;
+const room = limits.headerSizeWithCookies - 1000;
 const filled = (part: string, length: number) => visible(part.repeat(length / part.length));
 
 const basic = (secret: string): [string, string] => [

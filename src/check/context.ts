@@ -25,12 +25,15 @@ export interface ProviderContext extends CheckContext {
   readonly provider: Provider;
 }
 
+/** In place of the settings of a front end, where only resources that open to browsers log people in. */
+const noFrontEnd = { map: { level: 'front-ends', prefix: '', values: {}, positions: {}, inside: {} } } as const;
+
 /** Names the settings of one login for people. With flags, there is only one of each, without a name. */
 export function createNaming({ relay, registrations, frontEnds }: Readings, registration: string, frontEnd: string) {
   const owners = {
     relay,
     providers: registrations.find(({ name }) => name === registration) ?? registrations[0],
-    'front-ends': frontEnds.find(({ name }) => name === frontEnd) ?? frontEnds[0],
+    'front-ends': frontEnds.find(({ name }) => name === frontEnd) ?? frontEnds[0] ?? noFrontEnd,
   };
   const mapWith = (name: OptionName): FileSettings => owners[options[name].level].map;
   return {

@@ -1,7 +1,7 @@
 import { type ConfigReading, readConfig } from '../config/config.ts';
 import type { Unseen } from '../config/reading.ts';
-import { mapped } from '../config/readings.ts';
-import { frontEndsOf, registrationsOf } from '../config/registration-config.ts';
+import { mapped, requireChecked } from '../config/readings.ts';
+import { loginsAt, registrationsOf } from '../config/registration-config.ts';
 import { printFile } from '../config/shown/print.ts';
 import { givenBySources, type OptionSources, orPackaged } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
@@ -110,7 +110,8 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
   const client = createCheckClient(config);
   const described = new Map<string, Provider>();
   const { registrations, frontEnds } = config;
-  const contextOf = (registration = registrations[0], frontEnd = frontEnds[0]): CheckContext => {
+  const contextOf = (registration = registrations[0], given = frontEnds[0]): CheckContext => {
+    const frontEnd = requireChecked(given ?? loginsAt(config, registration)[0]);
     const naming = createNaming(readings, registration.name, frontEnd.name);
     return { ...naming, config, registration, frontEnd, client };
   };
@@ -127,7 +128,7 @@ async function examine({ config, readings }: ConfigReading, isFromFile: boolean)
 
   async function examineAll(): Promise<Finding[]> {
     const ofRegistrations = mapInGroups(registrations, async (registration) => {
-      const there = frontEndsOf(config, registration);
+      const there = loginsAt(config, registration);
       const frontEnd = there.find(({ kind }) => kind !== 'machine') ?? there[0];
       return about(registration, await examineLogin(contextOf(registration, frontEnd)));
     });

@@ -116,5 +116,8 @@ export function restartWarnings(started: Config, reloaded: Config, hasSocket: bo
     .filter((name) => hasChanged(name) && !withoutEffect.includes(name))
     .map((name) => `${describeRow(options[name])} has changed: restart the relay to use it`);
   if (headerSizeFor(reloaded) <= headerSizeFor(started)) return warnings;
-  return [...warnings, 'a front end has sessions now: restart the relay to make room for cookies'];
+  return [
+    ...warnings,
+    'a front end has sessions now, or a resource opens to browsers: restart the relay to make room for cookies',
+  ];
 }

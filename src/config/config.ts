@@ -1,6 +1,7 @@
 import { defaultCallbackPath } from '../paths.ts';
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
+import { checkBrowsers } from './checks/browsers.ts';
 import { checkCallbackPaths } from './checks/callback-path.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkExtraFields } from './checks/extra-fields.ts';
@@ -91,6 +92,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   checkAllow(readings, providers);
   const keyFile = readKeyFile(relay);
   checkResources(readings, providers);
+  checkBrowsers(readings);
   const stateChecks = registrations.map((one) => readStateCheck(one, readings));
   rules.warnWithoutSessions(readings);
   if (keyFile.path === undefined && keyFile.secrets === undefined) rules.reportMissingKey(readings);
@@ -167,6 +169,6 @@ function assembleConfig({ relay, registrations, resources, frontEnds }: Readings
     registrationsAreNamed: registrations[0].map.path !== undefined,
     pages: found.pages,
     resources: resources.map(resourceConfig),
-    frontEnds: mapped(frontEnds, frontEndConfig),
+    frontEnds: frontEnds.map(frontEndConfig),
   };
 }

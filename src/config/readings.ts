@@ -22,11 +22,12 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     made.push(reading);
     return reading;
   }
-  /** The maps of the file, or one from flags and variables. Both, or neither, is a fault. */
-  function readMaps<At extends 'providers' | 'front-ends'>(level: At): readonly FileSettings<At>[] {
+  /** The maps of the file, or one from flags and variables. Both is a fault; neither is one, too, if some are needed. */
+  function readMaps<At extends 'providers' | 'front-ends'>(level: At, isNeeded = true): readonly FileSettings<At>[] {
     const maps = file?.inside[level];
     const outside = withSources(shared, level);
     const given = Object.keys(outside.values).map((name) => describe(outside, name));
+    if (!isNeeded && !maps && given.length === 0) return [];
     if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
     for (const one of maps ? given : []) {
       shared.faults.add(`${one} is given, but ${file?.path} has ${level}: drop one of them`);
@@ -56,12 +57,15 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     const only = names.length === 1 ? names[0] : undefined;
     const registration = provider ? findEntry(provider, names, 'provider', report) : only;
     const allow = map.inside.allow?.map(read)[0];
+    const browser = map.inside.browser?.map(read)[0];
     const above = registrations.find(({ name }) => name === registration)?.allow;
     return {
       ...reading,
       name: map.name ?? '',
       /** Undefined: everybody who may log in at its front ends. */
       allow,
+      /** How long browsers stay logged in. Undefined if it opens to no browser. */
+      browser,
       /** The `allow` that names the claim with the groups of its people. */
       claiming: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
       /** The registration of its people. Empty after a fault. */
@@ -71,7 +75,9 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
       secrets: readSecrets(reading, secretFile, 'secretFile'),
     };
   });
-  const frontEnds = mapped(readMaps('front-ends'), (map) => {
+  // A resource that opens to browsers needs none.
+  const areNeeded = resources.every(({ browser }) => browser === undefined);
+  const frontEnds = readMaps('front-ends', areNeeded).map((map) => {
     const reading = read(map);
     const { allow, proxy = [], clients } = map.inside;
     const report = (message: string) => reading.fault('providers', message);

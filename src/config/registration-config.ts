@@ -1,5 +1,6 @@
 import type { PersonSource } from '../access/allow.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
+import { doorPaths } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
 import { comparable, type Resource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
@@ -39,6 +40,45 @@ export function personSourceOf({ provider }: RegistrationConfig): PersonSource {
 
 export const frontEndsOf = ({ frontEnds }: Config, { name }: RegistrationConfig) =>
   frontEnds.filter(({ registrations }) => registrations.includes(name));
+
+/**
+ * The relay itself, as the front end whose logins are those of browsers at a resource. No front end can have its name, so
+ * that no request names it.
+ */
+export function frontEndOfBrowsers({
+  name,
+  url,
+  registration,
+}: Pick<Config['resources'][number], 'name' | 'url' | 'registration'>): FrontEndConfig {
+  return {
+    name: `door ${name}`,
+    kind: 'page',
+    origin: undefined,
+    origins: [],
+    frontendUrl: undefined,
+    redirectUris: [new URL(url).origin + doorPaths.callback],
+    tokenDelivery: 'code',
+    errorDelivery: 'page',
+    registrations: [registration],
+    scope: undefined,
+    resources: [name],
+    // The cookie is renewed by another login.
+    refreshTokens: 'off',
+    allow: undefined,
+    clients: undefined,
+    clientKeys: undefined,
+    credentials: undefined,
+    apis: [],
+  };
+}
+
+/** All that logs people in at a registration: its front ends, then the browsers of its resources. */
+export const loginsAt = (config: Config, registration: RegistrationConfig): readonly FrontEndConfig[] => [
+  ...frontEndsOf(config, registration),
+  ...config.resources
+    .filter((one) => one.browser !== undefined && one.registration === registration.name)
+    .map(frontEndOfBrowsers),
+];
 
 /** The resources for people of a registration, each with the audience of its access tokens. */
 export function resourcesOf(

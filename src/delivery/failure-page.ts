@@ -1,4 +1,4 @@
-import { type FailureCode, unlessFailed } from '../failures/relay-error.ts';
+import { type FailureCode, type RelayError, unlessFailed } from '../failures/relay-error.ts';
 import { type Action, type Context, claimedQuery } from '../http/context.ts';
 import { type AnswerFailure, answerJson, answerWith } from '../http/error-responder.ts';
 import { hasShort } from '../http/request-guards.ts';
@@ -14,6 +14,8 @@ import { type Pages, setPageHeaders } from './pages.ts';
 interface Targets {
   /** The address that starts the front end's login, if a link can do so. */
   readonly loginUrl: string | undefined;
+  /** Whether `loginUrl` is a page of a resource, which takes nothing of what the failed login was started with. */
+  readonly isOfDoor?: boolean;
   readonly origin: string | undefined;
   readonly peekLogin: PeekLogin;
   readonly frontendUrl: string | undefined;
@@ -53,18 +55,29 @@ export function failurePage(targets: Targets): AnswerFailure {
     }
     const again = lasting.has(code) ? undefined : loginAgainUrl(ctx, code, targets);
     const words = code === 'access_refused' ? 'log_in_otherwise' : 'log_in_again';
-    const login = again && html`<a href="${again}">${pages.text(words)}</a>`;
+    const login = again === undefined ? undefined : html`<a href="${again}">${pages.text(words)}</a>`;
     // If the front end is gone, the links would lead to another one.
-    const hasLinks = code !== 'front_end_gone' && (login || back);
-    const heading = headingOfFailure(code);
-    const main = html`<h1>${pages.text(heading)}</h1>
+    const hasLinks = code !== 'front_end_gone';
+    answerWithPage(ctx, failure, pages, hasLinks ? { login, back } : {});
+  };
+}
+
+/** Answers a failure with a page. @param links `login` is the first one, and the one that most people need */
+export function answerWithPage(
+  ctx: Context,
+  failure: RelayError,
+  pages: Pages,
+  { login, back }: { readonly login?: Markup | undefined; readonly back?: Markup | undefined } = {},
+): void {
+  const heading = headingOfFailure(failure.code);
+  const hasLinks = login !== undefined || back !== undefined;
+  const main = html`<h1>${pages.text(heading)}</h1>
 ${pages.whatHappened(failure)}
 ${hasLinks ? html`<nav${login && html` data-login`}>${[login, back]}</nav>` : undefined}
 ${pages.whomToAsk}
 <small>${pages.text('request_id', { id: ctx.state.requestId })}</small>`;
-    answerWith(ctx, failure, pages.page(heading, main));
-    setPageHeaders(ctx, pages.policy());
-  };
+  answerWith(ctx, failure, pages.page(heading, main));
+  setPageHeaders(ctx, pages.policy());
 }
 
 export function linkBack(
@@ -105,10 +118,10 @@ export function isNavigation(ctx: Context): boolean {
  *
  * @returns undefined if no link can start the login. An OAuth login needs a new challenge of the front end
  */
-function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, origin, peekLogin }: Targets): string | undefined {
+function loginAgainUrl(ctx: Context, code: FailureCode, { loginUrl, isOfDoor, origin, peekLogin }: Targets) {
   const { action } = ctx.state;
   // Without an action, the target may not even be a URL.
-  if (action === undefined || loginUrl === undefined) return loginUrl;
+  if (action === undefined || loginUrl === undefined || isOfDoor) return loginUrl;
   const query = claimedQuery(ctx);
   const isStart = action === 'start';
   const request = isStart ? requestOfStart(query, origin) : peekLogin(ctx)?.request;

@@ -46,6 +46,27 @@ export const resourceFailures = {
   },
   resource_token_misplaced:
     'Send one access token, in one Authorization header, as "Bearer", a space, and the token. A query must not have it.',
+  request_unknown:
+    'The reverse proxy must say which request it asks about, once each: its method in X-Forwarded-Method, its path and query in X-Forwarded-Uri. And trusted-proxies must list the proxy.',
+  login_needed: {
+    ...unauthorized,
+    detail:
+      'You are not logged in here, or no longer, so what you sent has not arrived. Log in in another tab. Then send it again: reload this page.',
+  },
+  cookie_refused:
+    'You have just logged in, but your browser does not show the cookie of this login. Allow cookies for this site, and log in again.',
+  foreign_page_refused: {
+    status: 403,
+    detail:
+      'A page of another site sent this request, so your login here does not count for it. Open this page itself.',
+    oauthError: 'access_denied',
+  },
+  check_ineffective: {
+    status: 503,
+    detail:
+      'You are logged in, but the proxy in front of this page could not use what the login relay answers. Try again in a moment. If it happens again, only the operator can fix this: the buffers of the proxy may be too small.',
+    headers: { 'Retry-After': '10' },
+  },
   resource_secret_wrong: {
     status: 401,
     headers: { 'WWW-Authenticate': 'Basic realm="introspection"' },

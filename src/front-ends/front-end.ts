@@ -34,6 +34,8 @@ export interface FrontEndSettings {
   readonly credentials?: MachineCredentials | undefined;
   /** The `hashClient` of the unregistered client that this front end stands for. */
   readonly client?: string;
+  /** The URL of the resource whose browsers it logs in. It is the relay itself, and nobody can name it as a client. */
+  readonly door?: string;
   /** Set if people are asked before each login, because the client is unregistered. */
   readonly asksPeople?: boolean;
   /** Undefined for a program, and for a CMS at several addresses. */
@@ -136,8 +138,9 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
   const answerInPlace = failurePage({
     origin,
     frontendUrl: url,
-    // A link cannot start a login with PKCE, or in the popup of a CMS.
-    loginUrl: isCms || needsPkce ? undefined : start,
+    // A link cannot start a login with PKCE, or in the popup of a CMS. A page of a resource starts its logins itself.
+    loginUrl: settings.door ?? (isCms || needsPkce ? undefined : start),
+    isOfDoor: settings.door !== undefined,
     peekLogin,
     pages,
   });
@@ -156,6 +159,14 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
     if (!isRegistered) return inPlace('redirect_uri_unknown');
     return codeDelivery(context, audience, oauth, state);
+  }
+
+  /** The delivery of a login of a browser at a resource. Its failures stay here: no page there could say more of them. */
+  function doorDelivery(challenge: string): Delivery {
+    const [redirectUri] = redirectUris;
+    if (settings.door === undefined || redirectUri === undefined) return inPlace('front_end_gone');
+    const oauth = { redirectUri, codeChallenge: challenge, ownResource: settings.door };
+    return { ...codeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
   }
 
   function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
@@ -197,7 +208,8 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     ...reports,
     /** How a login reaches the front end. @param request the request of the start; undefined if it is not known */
     deliveryOf(request: FrontEndRequest = {}): Delivery {
-      const { oauth, state } = request;
+      const { oauth, state, door } = request;
+      if (door !== undefined) return doorDelivery(door);
       return oauth === undefined ? plainDelivery(request) : oauthDelivery(oauth, state);
     },
   };

@@ -41,21 +41,26 @@ export interface Place extends Omit<Served, 'registration'> {
 export type FrontEnds = ReturnType<typeof createFrontEnds>;
 
 /**
- * Finds the front end of a request among those of one registration. @param all in the order of the configuration @param
- * clients the unregistered ones
+ * Finds the front end of a request among those of one registration.
+ *
+ * @param all in the order of the configuration
+ * @param clients the unregistered ones
+ * @param doors the relay itself, as the client that logs in the browsers of a resource. No request can name it
  */
-export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients?: Clients) {
+export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doors: readonly FrontEnd[] = []) {
   const isMachine = ({ kind }: FrontEnd) => kind === 'machine';
   // A machine has no pages that could answer people.
-  const first = all.find((one) => !isMachine(one)) ?? all[0];
+  const [first] = [...all.filter((one) => !isMachine(one)), ...doors, ...all];
+  if (first === undefined) throw new Error('nobody logs in here');
   const machines = new Map<unknown, FrontEnd>(all.filter(isMachine).map((one) => [one.name, one]));
   const grantTypes = [
-    ...(isMachine(first) ? [] : ['authorization_code']),
+    ...(all.every(isMachine) ? [] : ['authorization_code']),
     ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
     ...(machines.size > 0 ? ['client_credentials'] : []),
   ];
   const origins = new Set(all.flatMap((frontEnd) => frontEnd.origins));
   const byName = new Map<unknown, FrontEnd>(all.map((frontEnd) => [frontEnd.name, frontEnd]));
+  const doorsByName = new Map<unknown, FrontEnd>(doors.map((door) => [door.name, door]));
   const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
     all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
   const firstCms = firstOf('cms');
@@ -88,6 +93,7 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
    * @returns undefined if the start names no front end of this registration
    */
   function findForPlainStart(ctx: Context): FrontEnd | undefined {
+    if (all.length === 0) return undefined;
     // The contract's start ignores parameters that it does not know, such as client_id, so do not compare it.
     if (isOnlyOne) return byDefault;
     const asked = named(ctx);
@@ -115,7 +121,8 @@ export function createFrontEnds(all: readonly [FrontEnd, ...FrontEnd[]], clients
     clients,
     names: all.map(({ name }) => name),
     /** The front end of a login. @returns undefined if it was removed */
-    findForLogin({ frontEnd: name, request: { oauth } }: LoginState): FrontEnd | undefined {
+    findForLogin({ frontEnd: name, request: { oauth, door } }: LoginState): FrontEnd | undefined {
+      if (door !== undefined) return doorsByName.get(name);
       const frontEnd = byName.get(name);
       if (oauth?.client === undefined) return frontEnd;
       return frontEnd?.forClient(oauth.client, [oauth.redirectUri], false);

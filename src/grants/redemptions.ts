@@ -112,6 +112,10 @@ export function createRedemptions(home: Home) {
   return {
     /** Counts a redemption of a code, by its key. @throws {RelayError} `rate_limited` */
     count: createCount(mostAttempts, 'This code was sent too often. Start the login again.', now),
+    /** Spends the provider's code with this key: no redemption gets anything for it any more. */
+    async spend(key: string): Promise<void> {
+      await redeemed.mark(key, redeemedTime);
+    },
     /**
      * Redeems a code.
      *

@@ -15,6 +15,10 @@ export type Action =
   | 'register'
   | 'introspect'
   | 'check'
+  | 'check-answer'
+  | 'door-callback'
+  | 'door-logout'
+  | 'door-user'
   | 'gateway'
   | 'metadata'
   | 'resource-metadata'
@@ -37,7 +41,7 @@ export interface RequestState {
   registration?: string | undefined;
   frontEnd?: string | undefined;
   resource?: string | undefined;
-  by?: 'token' | 'machine' | undefined;
+  by?: 'cookie' | 'token' | 'machine' | undefined;
   person?: string | undefined;
   failure?: FailureCode;
   /** Who ended a response through the gateway, or why the relay ended it. */

@@ -17,15 +17,21 @@ const alreadyRead = new WeakMap<IncomingMessage, Cookies>();
 
 export type CookieWriter = ReturnType<typeof cookieWriter>;
 
+/** What begins the name of a cookie. `door`: of a resource that opens to browsers, and of the logins there. */
+export type CookieKind = 'login' | 'session' | 'door' | 'door_login';
+
 /**
  * Creates the writer for one kind of the relay's cookies. Scripts cannot read any of them.
  *
- * @param secure whether the relay's public address is https
+ * @param secure whether the public address is https that the cookies are for
  */
-export function cookieWriter(kind: 'login' | 'session', secure: boolean, sameSite: 'lax' | 'strict') {
+export function cookieWriter(kind: CookieKind, secure: boolean, sameSite: 'lax' | 'strict') {
   const attributes = { path: '/', httpOnly: true, secure, sameSite } as const;
+  const name = `${secure ? securePrefix : ''}${ownMark}${kind}`;
   return {
-    prefix: `${secure ? securePrefix : ''}${ownMark}${kind}_`,
+    /** The name of the only cookie of its kind. */
+    name,
+    prefix: `${name}_`,
     /** @param maxAge seconds; 0 clears the cookie */
     set(ctx: Context, name: string, value: string, maxAge: number): void {
       ctx.append('Set-Cookie', stringifySetCookie({ name, value, maxAge, ...attributes }));
@@ -36,6 +42,12 @@ export function cookieWriter(kind: 'login' | 'session', secure: boolean, sameSit
 /** Whether a Cookie header contains a cookie of the relay. */
 export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
+}
+
+/** Removes the relay's cookies from a Cookie header, for the application behind it. */
+export function withoutRelayCookies(header = ''): string {
+  const pairs = header.split(';').map(trimmed);
+  return pairs.filter((pair) => pair !== '' && !/^(?:__Host-Http-)?lr_/i.test(pair)).join('; ');
 }
 
 /**

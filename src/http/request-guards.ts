@@ -25,10 +25,14 @@ export function hasShort(ctx: Context, name: 'Accept' | 'Accept-Encoding' | 'If-
   return ctx.get(name).length <= longestPreference;
 }
 
+/** Whether a browser fetches an address before anybody asks for it. */
+export function isPrefetch(ctx: Context): boolean {
+  return /\b(prefetch|prerender|preview)\b/i.test(`${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`);
+}
+
 /** Refuses prefetches, because the person has not asked for a login yet. */
 export function refusePrefetch(ctx: Context, next: Next): Promise<void> {
-  const purposes = `${ctx.get('Sec-Purpose')} ${ctx.get('Purpose')}`;
-  if (/\b(prefetch|prerender|preview)\b/i.test(purposes)) throw new RelayError('prefetch_refused');
+  if (isPrefetch(ctx)) throw new RelayError('prefetch_refused');
   return next();
 }
 

@@ -19,12 +19,15 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
   const trustsUnixSocket = addresses.length < trustedProxies.length;
   const trusts = addresses.length > 0 ? proxyAddr.compile(addresses) : () => false;
 
+  /** Whether a request comes from a trusted proxy itself. */
+  const isOfProxy = ({ socket }: IncomingMessage): boolean =>
+    (trustsUnixSocket && isUnixSocket(socket)) || trusts(socket.remoteAddress ?? '', 0);
+
   /** @returns undefined if the caller came through an untrusted Unix socket, or has hung up */
-  function addressOf({ socket, headers }: IncomingMessage): string | undefined {
+  function addressOf(request: IncomingMessage): string | undefined {
+    const { socket, headers } = request;
     const { remoteAddress } = socket;
-    if (trustedProxies.length === 0) return remoteAddress;
-    const trustsPeer = trustsUnixSocket && isUnixSocket(socket);
-    if (!trustsPeer && !trusts(remoteAddress ?? '', 0)) return remoteAddress;
+    if (trustedProxies.length === 0 || !isOfProxy(request)) return remoteAddress;
     const forwarded = addressesNearestFirst(`${headers['x-forwarded-for'] ?? ''}`);
     // Whatever precedes the first address of an untrusted hop can be forged.
     const nearest = forwarded.find((address, hop) => !trusts(address, hop + 1));
@@ -35,6 +38,7 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
 
   return {
     addressOf,
+    isOfProxy,
     trusts,
     /**
      * The subscriber of a caller, to whom limits apply: an IPv4 address, or the /64 network of an IPv6 address, which

@@ -1,19 +1,38 @@
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
-import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
+import { type CookieKind, cookieWriter, readCookies } from '../http/cookie-writer.ts';
 import { limits } from '../limits.ts';
 import { times } from '../times.ts';
 
-const mostCookies = 20;
 const mostCleared = 20;
+const mostFinished = 20;
 const finishedName = 'finished';
+// No id begins so.
+const timeMark = 't';
+const finishedTimeForm = /^t(\d{1,15})\./;
 const idPrefixLength = 8;
 const idPrefixForm = '[0-9a-f]{16}';
 const finishedId = new RegExp(`^${idPrefixForm}$`);
 const secretLength = 32;
-const mostParts = 8;
-const partLength = limits.keptRequestLength / mostParts;
+const partLength = 700;
 const partForm = /^(?<id>[0-9a-f]{16})\.(?<index>[0-7])\.(?<text>[\w-]+)$/;
+
+/** A kind of logins whose cookies a browser holds. */
+interface LoginKind {
+  readonly kind: CookieKind;
+  /** Logins at the same time; the oldest one is forgotten. */
+  readonly most: number;
+  /** Characters of a sealed request that the cookie of the login itself holds. A longer one is in the shared cookies. */
+  readonly inline: number;
+  /** The number of shared cookies. */
+  readonly parts: number;
+}
+
+/** Logins at the host of the relay: a `state` holds most requests. */
+const atRelay: LoginKind = { kind: 'login', most: 20, inline: 0, parts: limits.keptRequestLength / partLength };
+
+/** Logins of browsers at the host of a resource: there are cookies of an application beside them. */
+export const atDoor: LoginKind = { kind: 'door_login', most: 12, inline: 250, parts: 3 };
 
 /** A piece of the sealed request of a login, in the cookie `name`. */
 interface Part {
@@ -24,19 +43,28 @@ interface Part {
 }
 
 /**
- * The cookies of logins: one for each login, which binds it to its browser, and eight that all logins share, for
- * requests that do not fit into a `state`. Together they stay below 8 KB, which is the limit of some proxies.
+ * The cookies of logins: one for each login, which binds it to its browser, and some that all logins share, for requests
+ * that do not fit elsewhere. Together they stay below 8 KB, which is the limit of some proxies.
  *
  * The shared cookies have fixed names, so that many tabs that start at once cannot exceed that limit: the tabs do not
  * see each other's cookies, and overwrite them. The login whose response came last is complete.
  */
-export function createLoginCookies(secure: boolean) {
-  const { prefix, set } = cookieWriter('login', secure, 'lax');
+export function createLoginCookies(secure: boolean, { kind, most, inline, parts } = atRelay) {
+  const { prefix, set } = cookieWriter(kind, secure, 'lax');
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
-  const partNames = Array.from({ length: mostParts }, (_, index) => `${prefix}part_${index}`);
+  const partNames = Array.from({ length: parts }, (_, index) => `${prefix}part_${index}`);
 
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
+
+  /** The secret in the cookie of a login, before what the cookie holds inline. Undefined: it is malformed. */
+  function secretIn(value: string): Buffer | undefined {
+    const [text = ''] = value.split('.', 1);
+    const secret = Buffer.from(text, 'base64url');
+    const isWellFormed = secret.length === secretLength && secret.toString('base64url') === text;
+    const isShort = value.length <= text.length + (inline === 0 ? 0 : 1 + inline);
+    return isWellFormed && isShort ? secret : undefined;
+  }
 
   /** The logins that this browser has finished, by the beginnings of their ids. */
   function finished(ctx: Context): string[] {
@@ -75,22 +103,25 @@ export function createLoginCookies(secure: boolean) {
 
   return {
     /**
-     * Sets the cookies of a new login. Beyond 20 logins, it clears the oldest, but at most 20 in one response:
+     * Sets the cookies of a new login. Beyond the most logins, it clears the oldest, but at most 20 in one response:
      * otherwise, a request with thousands of made-up cookies would get a huge response.
      *
-     * @param kept the sealed request of the login, if it did not fit into the state
+     * @param kept the sealed request of the login, if it did not fit into the state. It is lost if it does not fit here
      */
     set(ctx: Context, id: Buffer, browserSecret: Buffer, kept = ''): void {
       // Browsers send the oldest cookies first. @see RFC 6265 §5.4
       const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
-      const surplus = Math.min(Math.max(0, names.length + 1 - mostCookies), mostCleared);
+      const surplus = Math.min(Math.max(0, names.length + 1 - most), mostCleared);
       for (const name of names.slice(0, surplus)) clear(ctx, name);
-      const texts = kept.match(new RegExp(`.{1,${partLength}}`, 'g')) ?? [];
+      const isInline = kept !== '' && kept.length <= inline;
+      const isShared = kept.length <= parts * partLength && !isInline;
+      const texts = isShared ? (kept.match(new RegExp(`.{1,${partLength}}`, 'g')) ?? []) : [];
       const free = texts.length === 0 ? [] : namesToOverwrite(ctx, names.slice(surplus));
       for (const [index, text] of texts.entries()) {
         set(ctx, free[index] ?? '', `${idPrefix(id)}.${index}.${text}`, times.login);
       }
-      set(ctx, nameOf(id), browserSecret.toString('base64url'), times.login);
+      const secret = browserSecret.toString('base64url');
+      set(ctx, nameOf(id), isInline ? `${secret}.${kept}` : secret, times.login);
     },
     /**
      * The secret in the cookie of a login; undefined if there is no cookie.
@@ -100,9 +131,8 @@ export function createLoginCookies(secure: boolean) {
     get(ctx: Context, id: Buffer): Buffer | undefined {
       const [value, second] = readCookies(ctx).get(nameOf(id)) ?? [];
       if (value === undefined) return undefined;
-      const secret = Buffer.from(value, 'base64url');
-      const wellFormed = secret.length === secretLength && secret.toString('base64url') === value;
-      if (second !== undefined || !wellFormed) throw new RelayError('cookie_invalid');
+      const secret = secretIn(value);
+      if (second !== undefined || secret === undefined) throw new RelayError('cookie_invalid');
       return secret;
     },
     /**
@@ -112,20 +142,40 @@ export function createLoginCookies(secure: boolean) {
      * @throws {RelayError} `cookie_invalid` if a part comes twice
      */
     findKept(ctx: Context, id: Buffer): string | undefined {
+      const [own = ''] = readCookies(ctx).get(nameOf(id)) ?? [];
+      if (own.includes('.')) return own.slice(own.indexOf('.') + 1);
       const parts = readPartsOf(ctx, id).toSorted((one, other) => one.index - other.index);
       if (parts.length === 0) return undefined;
       if (new Set(parts.map(({ index }) => index)).size < parts.length) throw new RelayError('cookie_invalid');
       return parts.map(({ text }) => text).join('');
     },
-    finish(ctx: Context, id: Buffer): void {
-      const ids = [idPrefix(id), ...finished(ctx)].slice(0, mostCookies);
-      set(ctx, prefix + finishedName, ids.join('.'), times.login);
+    /** Clears the cookies of a login and marks the login as finished. @param at milliseconds since 1970 */
+    finish(ctx: Context, id: Buffer, at?: number): void {
+      const ids = [idPrefix(id), ...finished(ctx)].slice(0, mostFinished);
+      const parts = at === undefined ? ids : [`${timeMark}${at}`, ...ids];
+      set(ctx, prefix + finishedName, parts.join('.'), times.login);
       for (const { name } of readPartsOf(ctx, id)) clear(ctx, name);
       // This must be the last cookie: curl ignores a cleared cookie if another one is set after it.
       clear(ctx, nameOf(id));
     },
     isFinished(ctx: Context, id: Buffer): boolean {
       return finished(ctx).includes(idPrefix(id));
+    },
+    /** When this browser last finished a login, in milliseconds since 1970. Undefined: it has not, or has forgotten it. */
+    finishedAt(ctx: Context): number | undefined {
+      const [value = ''] = readCookies(ctx).get(prefix + finishedName) ?? [];
+      const [, at] = finishedTimeForm.exec(value) ?? [];
+      return at === undefined ? undefined : Number(at);
+    },
+    /** The secrets of the logins that this browser has begun and not finished, the oldest first. */
+    pendingSecrets(ctx: Context): Buffer[] {
+      const begun = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);
+      return begun.flatMap(([, [value = '', second]]) => (second === undefined ? (secretIn(value) ?? []) : []));
+    },
+    /** Makes this browser forget its logins, finished or not. A request can make up more of them than an answer clears. */
+    forget(ctx: Context): void {
+      const names = [...readCookies(ctx).keys()].filter((name) => name.startsWith(prefix));
+      for (const name of names.slice(0, most + parts + mostCleared)) clear(ctx, name);
     },
   };
 }

@@ -48,6 +48,8 @@ const frontEndRequest = v.object({
   loginHint: v.optional(v.string()),
   /** Only the state of a question contains it. */
   asker: v.optional(asker),
+  /** The S256 challenge of a login of a browser at a resource. All else that it asks for follows from the resource. */
+  door: v.optional(v.string()),
 });
 
 /** The request with which a front end started a login. */

@@ -16,7 +16,7 @@ export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.
 
 const ofSessions: ReadonlySet<unknown> = new Set(['session', 'session-refresh', 'logout']);
 const ofPrograms: ReadonlySet<unknown> = new Set(['token', 'revoke', 'register']);
-const ofPeople: ReadonlySet<unknown> = new Set(['start', 'callback', 'consent']);
+const ofPeople: ReadonlySet<unknown> = new Set(['start', 'callback', 'consent', 'door-callback', 'door-logout']);
 
 /** Whether a request starts, continues or ends somebody's login. */
 export const isOfLogin = (action: unknown): boolean =>
@@ -40,7 +40,11 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   register: () => 'a client_id, which holds its client',
   introspect: () => 'whether the token is good',
   gateway: () => 'passed to the resource',
-  check: () => 'the request may pass',
+  check: ({ status }) => (status === 204 ? 'the request may pass' : 'on to the login'),
+  'check-answer': () => 'to the login, or back to the page',
+  'door-callback': () => 'logged in, back to the page',
+  'door-logout': ({ method }) => (method === 'POST' ? 'the browser is logged out' : 'the person is asked first'),
+  'door-user': () => 'who is logged in',
   user: () => 'the user record',
   session: () => 'somebody is logged in',
   'session-refresh': () => 'the session is renewed',

@@ -11,9 +11,10 @@ import { responseHeaders } from '../http/response-headers.ts';
 import { loggedAddresses } from '../observability/logged-address.ts';
 import { warnOfForeignOrigins, warnOfForeignPages, warnOfOtherHosts } from '../observability/occasional-warnings.ts';
 import { type RequestRecord, recordRequests } from '../observability/request-log.ts';
-import { namesInPath } from '../paths.ts';
+import { doorPaths, namesInPath } from '../paths.ts';
 import { sendPassedBodies } from '../routes/pass-on.ts';
 import { createApiPaths } from './api-paths.ts';
+import { createBrowserDoors, doorPlacesOf } from './browser-doors.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
 import { createEndpoints, type EndpointDependencies } from './endpoints.ts';
 import { createGateways } from './gateways.ts';
@@ -51,6 +52,8 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     sendPassedBodies,
     recordRequests(observers, addressOf, loggedNames),
   ]);
+  const doorPlaces = doorPlacesOf(served);
+  if (doorPlaces.length > 0) app.use(createBrowserDoors(doorPlaces, context));
   if (gateways !== undefined) app.use(gateways.route);
   const { pathname } = new URL(config.baseUrl);
   app.use(routeFrequent(endpoints, context, pathname === '/' ? '' : pathname));
@@ -123,8 +126,10 @@ function notFound({ config, memory, served }: Dependencies): Endpoint {
     isLimited: false,
     handle(ctx) {
       if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) makePublic(ctx);
-      // A login may have started here before a reload removed its registration, or gave that another callback path.
-      const isCallback = namesInPath(ctx.path).below === 'callback' || memory.callbackPaths.get(ctx.path) === true;
+      // A login may have started here before a reload removed its registration or its resource, or gave that another
+      // callback path.
+      const isOfLogin = ctx.path === doorPaths.callback || namesInPath(ctx.path).below === 'callback';
+      const isCallback = isOfLogin || memory.callbackPaths.get(ctx.path) === true;
       if (!config.registrationsAreNamed || !isCallback) throw new RelayError('not_found');
       return answering(answerInPlace, () => {
         throw new RelayError('front_end_gone');
@@ -137,7 +142,7 @@ function notFound({ config, memory, served }: Dependencies): Endpoint {
 function watchOrigins({ config, logger, served }: Dependencies): EndpointContext['watchOrigins'] {
   const { frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);
-  const onlyOrigin = frontEnds.length === 1 ? frontEnds[0].origin : undefined;
+  const onlyOrigin = frontEnds.length === 1 ? frontEnds[0]?.origin : undefined;
   const areAnywhere = served.some((one) => one.frontEnds.areAnywhere);
   const warn = warnOfForeignOrigins(logger, hasOrigin, onlyOrigin);
   return ({ all }: Readers) => {

@@ -4,6 +4,7 @@ import { createFrontEnds, type FrontEnds } from '../front-ends/front-ends.ts';
 import { type Context, claimedQuery, type Handler, inOrder } from '../http/context.ts';
 import type { Readers } from '../http/cors.ts';
 import { answerFailures, answerOAuthErrors, answerSessionFailures } from '../http/error-responder.ts';
+import { createForwarded } from '../http/forwarded-request.ts';
 import { allowMethods, refusePrefetch } from '../http/request-guards.ts';
 import { checkPath, paths, registrationPath } from '../paths.ts';
 import { registrationOfCms } from '../providers/cms.ts';
@@ -23,6 +24,7 @@ import { createSessionLookup } from '../routes/session-lookup.ts';
 import { refuseSessions, type SessionRequests } from '../routes/session-requests.ts';
 import { startLogin } from '../routes/start-login.ts';
 import { cmsTokenEndpoint, tokenEndpoint } from '../routes/token.ts';
+import { doorPlacesOf, endpointsOfDoor } from './browser-doors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createRegistrationFinder, foreignPages } from './lookups.ts';
 import { isGuessOfMetadata, noPages, pagesOfFrontEnds } from './readers.ts';
@@ -127,9 +129,12 @@ function noSessions({ config }: EndpointDependencies): Endpoint[] {
 }
 
 /** The addresses of resources, besides the endpoints of their registrations. */
-function resourceEndpoints({ served }: EndpointDependencies): Endpoint[] {
+function resourceEndpoints({ served, config }: EndpointDependencies): Endpoint[] {
+  const findAsked = createForwarded(config.trustedProxies);
+  const ofBrowsers = doorPlacesOf(served).flatMap((place) => endpointsOfDoor(place, findAsked));
   const checks = served
     .flatMap(({ doors }) => doors)
+    .filter(({ resource }) => resource.browser === undefined)
     .map(
       (door): Endpoint => ({
         path: checkPath(door.resource.name),
@@ -143,7 +148,7 @@ function resourceEndpoints({ served }: EndpointDependencies): Endpoint[] {
         handle: checkRequest(door),
       }),
     );
-  return [...checks, ...resourceMetadataEndpoints(served)];
+  return [...ofBrowsers, ...checks, ...resourceMetadataEndpoints(served)];
 }
 
 /**

@@ -1,5 +1,8 @@
 import type { Logger } from 'pino';
 import { allowsOf, hashRules } from '../access/allow.ts';
+import type { BrowserDoor } from '../browsers/browser-door.ts';
+import { createDoorCookies } from '../browsers/door-cookies.ts';
+import { createDoorLogins } from '../browsers/door-logins.ts';
 import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/fetch-documents.ts';
 import type { Clock } from '../clock.ts';
@@ -7,6 +10,7 @@ import type { Config, FrontEndConfig, RegistrationConfig } from '../config/confi
 import { mapped } from '../config/readings.ts';
 import {
   audienceOfRegistration,
+  frontEndOfBrowsers,
   frontEndsOf,
   peopleOf,
   personSourceOf,
@@ -28,6 +32,7 @@ import { hashKey } from '../memory/recent.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
+import { createAccessTokens, ofBrowsers } from '../resources/access-tokens.ts';
 import { createDoor, type Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
 import { deriveKeys, type Keys } from '../sealing/keys.ts';
@@ -155,13 +160,17 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     logger,
   };
   const resources = resourcesOf(config, registered);
-  const frontEnds = mapped(frontEndConfigs, (frontEnd) => {
+  const frontEnds = frontEndConfigs.map((frontEnd) => {
     const own = resources.filter((one) => frontEnd.resources.includes(one.name));
     // The configuration is checked. A front end that lost its resources would get the provider's token.
     if (frontEnd.resources.length > 0 && own.length === 0) throw new Error('no resource here');
     const refreshPolicy = refreshPolicyOf(config, frontEnd);
     return createFrontEnd({ ...frontEnd, refreshPolicy, resources: own }, ofFrontEnds);
   });
+  const doors = createDoors(resources, frontEndConfigs, { ...grants, registered, now });
+  const ofDoors = { ...context, grants, ofFrontEnds };
+  const browserDoors = doors.flatMap((door) => browserDoorOf(door, ofDoors) ?? []);
+  const ownClients = browserDoors.map(({ client }) => client);
   return {
     /** The path is `/auth/<word>`. */
     word,
@@ -178,17 +187,55 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
       limits: addressLimits,
       accessTime: config.providerTimeout,
     }),
-    frontEnds: createFrontEnds(frontEnds, clients),
+    frontEnds: createFrontEnds(frontEnds, clients, ownClients),
     questions,
     peekLogin,
     /** Whether the login of a callback began at this path. */
     isOwnCallback: (ctx: Context): boolean => states.isOwn(claimedQuery(ctx)['state']),
     grants,
     limits: addressLimits,
-    doors: createDoors(resources, frontEndConfigs, { ...grants, registered, now }),
+    doors,
+    /** What opens its resources to browsers. */
+    browserDoors,
     issuer,
     now,
     pages,
+  };
+}
+
+/** What opens a resource to browsers. @returns undefined if the resource does not */
+function browserDoorOf(
+  byToken: Door,
+  by: PathContext & { readonly grants: Grants; readonly ofFrontEnds: FrontEndContext },
+): BrowserDoor | undefined {
+  const { resource } = byToken;
+  const { browser: terms } = resource;
+  if (terms === undefined) return undefined;
+  const { registered, keys, now } = by;
+  const { origin } = new URL(resource.url);
+  // What a login grants is good for as long as the cookie.
+  const resources = [{ ...resource, lifetime: terms.lifetime }];
+  const settings = { ...frontEndOfBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
+  const client = createFrontEnd(settings, by.ofFrontEnds);
+  const accessTokens = createAccessTokens(keys.door, now, ofBrowsers);
+  const rules = hashRules(allowsOf(registered, [settings, resource]), personSourceOf(registered), resource.identity);
+  return {
+    resource,
+    origin,
+    terms,
+    byToken,
+    byCookie: createDoor(resource, {
+      tokens: accessTokens,
+      endedLogins: by.grants.endedLogins,
+      audienceOf: ({ frontEnd }) => (frontEnd === client.name ? client.audience : undefined),
+      rules: new Map([[client.name, rules]]),
+      people: peopleOf(registered),
+      now,
+    }),
+    cookies: createDoorCookies(resource),
+    logins: createDoorLogins(keys.door, resource, now),
+    client,
+    grants: { ...by.grants, accessTokens },
   };
 }
 

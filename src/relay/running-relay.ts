@@ -115,9 +115,10 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   };
 }
 
-/** Bytes that the headers of a request may have: cookies hold sessions. A reload does not change it. */
-export function headerSizeFor({ frontEnds }: Config): number {
-  return frontEnds.some(hasSessions) ? limits.headerSizeWithSessions : limits.headerSize;
+/** Bytes that the headers of a request may have, which are more if cookies come. A reload does not change it. */
+export function headerSizeFor({ frontEnds, resources }: Config): number {
+  const haveCookies = frontEnds.some(hasSessions) || resources.some(({ browser }) => browser !== undefined);
+  return haveCookies ? limits.headerSizeWithCookies : limits.headerSize;
 }
 
 /** The number of connections that are accepted: fewer than are configured if too few files may be open. */

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts';
 import { createLasting, hashKey } from '../memory/recent.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal, isPossible } from '../sealing/sealed.ts';
-import { longestLifetime, type Resource } from './resource.ts';
+import { longestBrowserLifetime, longestLifetime, type Resource } from './resource.ts';
 
 const content = v.object({
   frontEnd: v.string(),
@@ -35,6 +35,19 @@ export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 /** The most that a relay remembers of what it has opened, at each registration. */
 const mostOpened = 4096;
 
+/** What tells the tokens of a purpose from those of others. */
+interface Purpose {
+  /** That of their seal. */
+  readonly name: 'access token' | 'door cookie';
+  /** Seconds for which one can be good at most. */
+  readonly lifetime: number;
+}
+
+const ofPrograms: Purpose = { name: 'access token', lifetime: longestLifetime };
+
+/** What opens a resource to the browser of a person, in a cookie: never as a bearer token, and no token as a cookie. */
+export const ofBrowsers: Purpose = { name: 'door cookie', lifetime: longestBrowserLifetime };
+
 /**
  * The access tokens that the relay issues for resources. A token for one resource does not open at another.
  *
@@ -44,11 +57,11 @@ const mostOpened = 4096;
  *
  * @see RFC 6749 §1.4, RFC 8707 §2
  */
-export function createAccessTokens(keys: KeyRing, now: Clock) {
-  const seal = createSeal('access token', keys, content, { longest: limits.resourceTokenLength });
+export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }: Purpose = ofPrograms) {
+  const seal = createSeal(name, keys, content, { longest: limits.resourceTokenLength });
   const opened = createLasting<AccessTokenContent>(mostOpened, now);
   const possible = (found: AccessTokenContent | undefined) =>
-    found && isPossible(found.iat, found.exp, longestLifetime, now) ? found : undefined;
+    found && isPossible(found.iat, found.exp, lifetime, now) ? found : undefined;
 
   /** As the seal does. What holds a token of the provider is opened each time: it must not stay in the memory. */
   function openOnce(token: string, audience: readonly string[]): AccessTokenContent | undefined {

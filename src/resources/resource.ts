@@ -6,6 +6,17 @@ import type { Secret } from '../sealing/secret.ts';
 /** Seconds for which an access token can be good at most. */
 export const longestLifetime = 86_400;
 
+/** Seconds for which the cookie of a browser can be good at most. */
+export const longestBrowserLifetime = 604_800;
+
+/** How long browsers stay logged in, in seconds. */
+export interface BrowserTerms {
+  /** From the login on. */
+  readonly lifetime: number;
+  /** After this time, the next page asks the provider again. */
+  readonly renew: number;
+}
+
 /** A server that knows nothing of logins: the relay stands in front of it. */
 export interface Upstream {
   /** What takes the place of the identifier; both end with a slash, or neither does. */
@@ -35,6 +46,8 @@ export interface Resource {
   readonly secrets: readonly Secret[];
   /** Undefined: requests to it do not pass the relay. */
   readonly upstream: Upstream | undefined;
+  /** Undefined: it opens to no browser. */
+  readonly browser: BrowserTerms | undefined;
 }
 
 /** Whether the server behind a resource acts with the provider's token of whoever calls it. */

@@ -4,12 +4,15 @@ import { readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { forbidReading } from '../http/cors.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
+import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import { authenticateMachine, type MachineRequest } from './machine.ts';
 
 /** A request of a front end to an endpoint of a registration whose provider is known. */
 export interface EndpointRequest extends Place {
   readonly ctx: Context;
   readonly parameters: EndpointParameters;
+  /** The login of a browser that this one renews. If the same person logs in, it keeps its id, by which a logout ends it. */
+  readonly renews?: Pick<AccessTokenContent, 'login' | 'sub'> | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Place } from '../front-ends/front-ends.ts';
 import { firstRefreshToken, newLoginId, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
 import { actsAtProvider, type Resource } from '../resources/resource.ts';
+import type { EndpointRequest } from './front-end-endpoint.ts';
 import { type Grantee, ownerOf, refreshPolicyAt } from './grantee.ts';
 
 /** What the front end gets at the token endpoint. */
@@ -12,7 +13,7 @@ export interface Granted extends TokenResponse {
   readonly identity?: Identity | undefined;
 }
 
-type Issuer = Pick<Place, 'grants' | 'now'>;
+type Issuer = Pick<Place, 'grants' | 'now'> & Pick<EndpointRequest, 'renews'>;
 
 interface Grant {
   readonly token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
@@ -26,12 +27,13 @@ interface Grant {
  * Grants a token, and a refresh token unless that would already be expired or is too long. The provider's refresh token
  * never leaves the relay. If the login is for a resource, neither does its access token.
  */
-export function grantToken({ grants, now }: Issuer, grantee: Grantee, grant: Grant): Granted {
+export function grantToken(issuer: Issuer, grantee: Grantee, grant: Grant): Granted {
+  const { grants, now } = issuer;
   const { frontEnd, resource } = grantee;
   const { token, refreshToken: content } = grant;
   // `requireGrantee` has refused this already: a front end with resources never gets the provider's token.
   if (resource === undefined && frontEnd.resources.length > 0) throw new Error('no resource');
-  const granted = resource === undefined ? token : issueFor(resource, { grants, now }, grantee, grant);
+  const granted = resource === undefined ? token : issueFor(resource, issuer, grantee, grant);
   const left = Math.floor((content?.endsAt ?? 0) - now() / 1000);
   const refreshToken = content && left > 0 ? grants.refreshTokens.issue(content, ownerOf(grantee)) : undefined;
   const refreshExpiresIn = refreshToken === undefined ? undefined : left;
@@ -44,7 +46,7 @@ export function grantToken({ grants, now }: Issuer, grantee: Grantee, grant: Gra
  */
 function issueFor(
   resource: Resource,
-  { grants, now }: Issuer,
+  { grants, now, renews }: Issuer,
   { frontEnd, registration }: Grantee,
   { token: { accessToken }, identity, refreshToken }: Grant,
 ) {
@@ -56,7 +58,7 @@ function issueFor(
     frontEnd: frontEnd.name,
     client: frontEnd.client,
     audience: frontEnd.audience,
-    login: refreshToken?.login ?? newLoginId(),
+    login: refreshToken?.login ?? (renews?.sub === identity.sub ? renews.login : newLoginId()),
     ...identity,
     rules: hashRules(registration.allowsAt(frontEnd, resource), registration.provider, resource.identity),
     providerToken: actsAtProvider(resource) ? accessToken : undefined,

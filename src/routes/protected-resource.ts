@@ -62,17 +62,26 @@ export function checkRequest({ resource, open }: Door): Handler {
   };
 }
 
-/** Records who has shown a token to a door. */
-export function recordCaller({ state }: Context, opened: AccessTokenContent): void {
-  state.person = opened.sub;
-  state.by = opened.credential === undefined ? 'token' : 'machine';
+/** Records whom a door has opened to. @param by what has opened it, if it is one of a person */
+export function recordCaller(
+  { state }: Context,
+  { sub, credential }: AccessTokenContent,
+  by: 'cookie' | 'token' = 'token',
+): void {
+  state.person = sub;
+  state.by = credential === undefined ? by : 'machine';
 }
 
-/** Answers failures of requests to a resource with its challenge, which tells clients where to log in. */
-export function answerWithChallenge({ url, scope }: Resource): Handler {
+/** Answers failures of requests to a resource with its challenge. */
+export function answerWithChallenge(resource: Resource): Handler {
+  return answerFailures(challengeOf(resource));
+}
+
+/** The answer to a failure of a request to a resource, with the challenge that tells clients where to log in. */
+export function challengeOf({ url, scope }: Pick<Resource, 'url' | 'scope'>): AnswerFailure {
   const place = `Bearer resource_metadata="${resourceMetadataUrl({ url })}"`;
   const ending = scope === undefined ? '' : `, scope="${scope}"`;
-  const answer: AnswerFailure = (ctx, failure) => {
+  return (ctx, failure) => {
     const { oauthError: error, detail } = failure;
     // A client that has sent nothing has done nothing wrong. @see RFC 6750 §3.1
     const reason = failure.code === 'resource_token_missing' ? '' : `, error="${error}"`;
@@ -81,7 +90,6 @@ export function answerWithChallenge({ url, scope }: Resource): Handler {
       ctx.set('WWW-Authenticate', `${place}${reason}${ending}`);
     }
   };
-  return answerFailures(answer);
 }
 
 /** The token of a request. @throws {RelayError} `resource_token_missing`, `resource_token_misplaced` or `resource_token_invalid` */

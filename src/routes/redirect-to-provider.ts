@@ -20,13 +20,13 @@ export function redirectToProvider(
   const { protection } = registration;
   const { authorizationRequestUrl, provider } = registration.current();
   const { takesOAuth, asksForRefresh } = frontEnd;
-  const { oauth, state, returnTo } = request;
+  const { oauth, state, returnTo, door } = request;
   const { scope } = oauth ?? request;
   // Only OAuth logins at this front end can get a refresh token.
   const isPlain = oauth === undefined && takesOAuth;
   const usual = authorizationRequestUrl({ scope, refresh: asksForRefresh && !isPlain });
   const url = withAccount(usual, request, provider);
-  const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo });
+  const login = protection?.start(ctx, frontEnd.name, { oauth, state, returnTo, door });
   const challenge = login && provider.pkce ? deriveCodeChallenge(login.codeVerifier) : undefined;
   const nonce = nonceFor(scope, login?.nonce);
   redirect(ctx, withLoginParameters(url, { state: login?.state, codeChallenge: challenge, nonce }));

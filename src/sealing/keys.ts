@@ -46,6 +46,7 @@ function deriveRings([current, ...previous]: readonly [string | Buffer, ...strin
     session: ring('session'),
     client: ring('client'),
     consent: ring('consent'),
+    door: ring('door'),
     nonce: ring('nonce'),
     memory: ring('shared memory'),
   };

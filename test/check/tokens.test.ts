@@ -9,6 +9,7 @@ function findings(flags: Given['flags'], changes: Partial<Provider> = {}): strin
   const { config, readings } = readWhole({ flags: { provider: 'gitlab', ...flags } });
   const [registration] = config.registrations;
   const [frontEnd] = config.frontEnds;
+  if (frontEnd === undefined) throw new Error('there is no front end');
   if (!('known' in registration.provider)) throw new Error('the provider is not known');
   const provider = { ...registration.provider.known, ...changes };
   const naming = createNaming(readings, registration.name, frontEnd.name);

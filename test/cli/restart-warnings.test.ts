@@ -62,7 +62,7 @@ describe('the warnings of a reload', () => {
   it('name a first front end with sessions, but not a further one', () => {
     const sessions = frontEndWith('session');
     expect(warnings('', sessions)).to.deep.equal([
-      'a front end has sessions now: restart the relay to make room for cookies',
+      'a front end has sessions now, or a resource opens to browsers: restart the relay to make room for cookies',
     ]);
     expect(warnings(sessions, sessions)).to.deep.equal([]);
     expect(warnings(sessions, '')).to.deep.equal([]);

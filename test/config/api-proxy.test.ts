@@ -36,7 +36,7 @@ describe('proxy of a front end', () => {
     const upload = '{ path: /upload/, url: "https://Uploads.github.com/v3/", methods: [POST, PUT] }';
     const { frontEnds } = readFileConfig(file(app(`[${api}, ${upload}]`))).config;
     const others = { requestHeaders: [], registration: 'github' };
-    expect(frontEnds[0].apis).to.deep.equal([
+    expect(frontEnds[0]?.apis).to.deep.equal([
       { path: '/api/github/', url: 'https://api.github.com/', methods: ['GET', 'HEAD'], ...others },
       {
         path: '/upload/',
@@ -60,7 +60,7 @@ describe('proxy of a front end', () => {
     );
     const named = apiWith('provider: gitlab');
     const { config } = readFileConfig(file(app(named, 'token-delivery: session')));
-    expect(config.frontEnds[0].apis[0]?.registration).to.equal('gitlab');
+    expect(config.frontEnds[0]?.apis[0]?.registration).to.equal('gitlab');
     expect(fault(app(named))).to.equal(
       'front-ends.app.proxy.provider names a provider that the front end may not use: did you mean github?',
     );
@@ -135,7 +135,7 @@ describe('proxy of a front end', () => {
   it('passes on further request headers', () => {
     const given = apiWith('request-headers: [X-Goog-Api-Key, X-A]');
     const { frontEnds } = readFileConfig(file(app(given))).config;
-    expect(frontEnds[0].apis[0]?.requestHeaders).to.deep.equal(['x-goog-api-key', 'x-a']);
+    expect(frontEnds[0]?.apis[0]?.requestHeaders).to.deep.equal(['x-goog-api-key', 'x-a']);
   });
 
   for (const [names, message] of Object.entries({

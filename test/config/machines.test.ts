@@ -23,7 +23,7 @@ describe('the configuration of a machine', () => {
   it('is a secret, or a key, and its resources', () => {
     const { config, warnings, readings } = readFileConfig(file(bySecret), { files });
     const [machine] = config.frontEnds;
-    expect(machine.credentials?.secrets.map((one) => one.reveal())).to.deep.equal([secret]);
+    expect(machine?.credentials?.secrets.map((one) => one.reveal())).to.deep.equal([secret]);
     expect(machine).to.deep.include({
       kind: 'machine',
       refreshTokens: 'off',
@@ -41,7 +41,7 @@ describe('the configuration of a machine', () => {
   it('may have two secrets: the present one, and the previous one', () => {
     const two = { './ci': { text: `${secret}\n${secret} before\n` } };
     const { config } = readFileConfig(file(bySecret), { files: two });
-    expect(config.frontEnds[0].credentials?.secrets).to.have.length(2);
+    expect(config.frontEnds[0]?.credentials?.secrets).to.have.length(2);
     for (const text of ['short', `${secret}\nshort`, `${secret}\n${secret}\n${secret}`]) {
       expect(faults(bySecret, { './ci': { text } }).join()).to.match(/ci\.secret-file must name a file of one or two/);
     }
@@ -59,7 +59,7 @@ describe('the configuration of a machine', () => {
     const text = file(', resources: [wiki]');
     const environment = { CREDENTIALS_DIRECTORY: '/run/credentials' };
     const given = { environment, files: { '/run/credentials/ci-machine-secret': { text: secret } } };
-    expect(readFileConfig(text, given).config.frontEnds[0].credentials?.secrets).to.have.length(1);
+    expect(readFileConfig(text, given).config.frontEnds[0]?.credentials?.secrets).to.have.length(1);
     expect(faultsOfFile(text, { environment, files: {} })).to.deep.equal([
       'config.yaml:7:3 front-ends.ci.secret-file is required with kind machine, or public-key-file, or the systemd credential ci-machine-secret, which is missing or empty',
     ]);
@@ -87,7 +87,7 @@ describe('the configuration of a machine', () => {
   ] as const) {
     it(`takes a public key as ${what}`, () => {
       const { config } = readFileConfig(file(byKey), { files: { './ci': { text: `${text}` } } });
-      expect(config.frontEnds[0].credentials?.keys).to.have.length(count);
+      expect(config.frontEnds[0]?.credentials?.keys).to.have.length(count);
     });
   }
 

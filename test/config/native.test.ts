@@ -23,7 +23,7 @@ describe('the configuration of a native front end', () => {
   it('takes every scheme that no browser and no system acts on', () => {
     const uris = ['vscode://acme.notes/auth', 'cursor://anysphere.cursor-mcp/cb', 'myapp://callback', 'web+notes:/cb'];
     const { config } = readFileConfig(file(`kind: native, redirect-uris: ["${uris.join('", "')}"]`));
-    expect(config.frontEnds[0].redirectUris).to.deep.equal(uris);
+    expect(config.frontEnds[0]?.redirectUris).to.deep.equal(uris);
   });
 
   it('takes the origins of its apps and extensions as browsers send them, and no others', () => {
@@ -33,7 +33,7 @@ describe('the configuration of a native front end', () => {
       moz-extension://5f0a1b2c-3d4e-4f60-8a7b-9c0d1e2f3a4b capacitor://localhost https://localhost tauri://localhost
       app://obsidian.md ionic://localhost http://tauri.localhost http://localhost https://tauri.localhost
       vscode-webview://abc https://app.example.com`.split(/\s+/);
-    expect(readFileConfig(withOrigins(`["${origins.join('", "')}"]`)).config.frontEnds[0].origins).to.deep.equal(
+    expect(readFileConfig(withOrigins(`["${origins.join('", "')}"]`)).config.frontEnds[0]?.origins).to.deep.equal(
       origins,
     );
     const wrong = `null file:// file://localhost * https://* https://*.example.com http://localhost:* app://*
@@ -50,7 +50,7 @@ describe('the configuration of a native front end', () => {
   it('takes schemes that clients may have that nobody registered, except for those that systems act on', () => {
     const withSchemes = (schemes: string) => file(`kind: native, clients: { registration: true, schemes: ${schemes} }`);
     const { config } = readFileConfig(withSchemes('[acmeide, AcmeReader]'));
-    expect(config.frontEnds[0].clients).to.deep.include({ schemes: ['acmeide', 'acmereader'] });
+    expect(config.frontEnds[0]?.clients).to.deep.include({ schemes: ['acmeide', 'acmereader'] });
     for (const scheme of ['javascript', 'File', 'ms-word', 'https', 'view-source', 'x-apple.systempreferences']) {
       expect(faultsOfFile(withSchemes(`[${scheme}]`)).join(), scheme).to.contain('clients.schemes must not have');
     }

@@ -120,6 +120,7 @@ front-ends:
         scope: undefined,
         secrets: [],
         upstream: undefined,
+        browser: undefined,
       },
     ]);
   });

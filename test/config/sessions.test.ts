@@ -116,7 +116,7 @@ front-ends:
   it('belong to front ends, and their times to the relay', () => {
     const { config } = readFileConfig(text);
     expect(config.sessionIdle).to.equal(43_200);
-    expect(config.frontEnds[0].tokenDelivery).to.equal('session');
+    expect(config.frontEnds[0]?.tokenDelivery).to.equal('session');
     expect(config.registrations[0].stateCheck).to.equal('always');
   });
 

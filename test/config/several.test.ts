@@ -115,7 +115,7 @@ front-ends:
     expect(neither.frontEnds[0]).to.include({ name: 'app', scope: undefined });
     const client = '{ client-id: x, client-secret: y }';
     const providers = read(`providers: { a: ${client}, b: ${client} }`, { environment: frontEnd });
-    expect(providers.config.frontEnds[0].registrations).to.deep.equal(['a', 'b']);
+    expect(providers.config.frontEnds[0]?.registrations).to.deep.equal(['a', 'b']);
     const web = 'front-ends: { web: { origin: https://web.example.com, scope: user } }';
     const provider = { PROVIDER_SCOPE, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET };
     const { frontEnds } = read(web, { environment: provider }).config;

@@ -24,6 +24,7 @@ const pageOfGroup: Readonly<Record<string, string>> = {
 const pageOfLevel: Readonly<Record<string, string>> = {
   providers: 'docs/providers.md',
   resources: 'docs/resources.md',
+  browser: 'docs/resources.md',
   'front-ends': 'docs/configuration.md',
   proxy: 'docs/configuration.md',
   pages: 'docs/configuration.md',

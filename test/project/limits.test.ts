@@ -19,7 +19,8 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   stopTime: 'requests in flight while the relay stops',
   stopIdleTime: 'another request on a kept connection while the relay stops',
   headerSize: 'request line and headers',
-  headerSizeWithSessions: 'request line and headers, if a front end has sessions at the start',
+  headerSizeWithCookies:
+    'request line and headers, if a front end has sessions, or a resource opens to browsers, at the start',
   headers: 'headers of a request',
   requestsOfConnection: 'requests of one connection at once',
   smallChunks: 'chunks of a body that are smaller than 64 bytes and come together',
@@ -37,6 +38,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   frontEndStateSize: "the front end's `state`",
   keptRequestLength: 'what a front end sends at a start, sealed, if it does not fit into the `state` at the provider',
   returnToLength: 'the page that a session returns to',
+  wayBackLength: 'path and query that a browser returns to after its login at a resource',
   loginHintLength: '`login_hint`',
   logoutTime: 'revocation while a session is logged out',
   sealedLength: 'a code or refresh token of the relay',

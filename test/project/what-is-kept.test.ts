@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createDoorCookies } from '../../src/browsers/door-cookies.ts';
 import type { Context } from '../../src/http/context.ts';
-import { createLoginCookies } from '../../src/login/cookies.ts';
+import { atDoor, createLoginCookies } from '../../src/login/cookies.ts';
 import { counted, kinds } from '../../src/memory/kinds.ts';
 import { createSessionCookies } from '../../src/session/cookies.ts';
 
@@ -64,6 +65,18 @@ const cookies: Readonly<Record<string, () => string[]>> = {
       finish(ctx, Buffer.alloc(32));
     }),
   session: () => cookiesSetBy((ctx) => createSessionCookies(false).clear(ctx, 'app')),
+  door: () =>
+    cookiesSetBy((ctx) => {
+      const cookies = createDoorCookies({ url: 'http://localhost:3000/' });
+      cookies.clear(ctx);
+      cookies.markAnswered(ctx);
+    }),
+  door_login: () =>
+    cookiesSetBy((ctx) => {
+      const { set, finish } = createLoginCookies(false, atDoor);
+      set(ctx, Buffer.alloc(32), Buffer.alloc(32), 'x'.repeat(1000));
+      finish(ctx, Buffer.alloc(32));
+    }),
 };
 
 /** Where a map is made that is of one request, of one configuration, or of one start. */
@@ -118,13 +131,15 @@ describe('docs/what-is-kept.md', () => {
   });
 
   it('has each cookie', () => {
-    const used = found(/cookieWriter\('(\w+)'/g).map(({ match: [, kind = ''] }) => kind);
+    const [{ match: [, kinds = ''] = [] } = {}] = found(/type CookieKind = ((?:'\w+'(?: \| )?)+);/g);
+    const used = kinds.split(' | ').map((kind) => kind.replaceAll("'", ''));
     expect(Object.keys(cookies), 'kinds of cookies whose names this test gets').to.have.members(used);
     const set = Object.values(cookies).flatMap((names) => names());
     const names = set.map((name) =>
       name
         .replace(/^lr_login_[0-9a-f]{16}$/, 'lr_login_<id>')
-        .replace(/^lr_login_part_\d$/, 'lr_login_part_<n>')
+        .replace(/^lr_door_login_[0-9a-f]{16}$/, 'lr_door_login_<id>')
+        .replace(/^lr_(door_)?login_part_\d$/, 'lr_$1login_part_<n>')
         .replace(/^lr_session_app/, 'lr_session_<front end>'),
     );
     expectRows(namesIn('Cookies'), names, 'cookie');

@@ -8,7 +8,7 @@ import { documented, documentedSnippets, resourceConfigs } from '../harness/proj
 import { selfSignedCertificate } from '../harness/system/certificate.ts';
 import { logIn, ofApp, resourcesRelay, secret, tokensOf } from './support/resources-relay.ts';
 
-const [alone = '', ofPage = '', secretLine = '', ofPrograms = '', ofMachines = ''] = resourceConfigs();
+const [alone = '', ofPage = '', secretLine = '', ofPrograms = '', ofMachines = '', ofBrowsers = ''] = resourceConfigs();
 const [head = '', resources = ''] = ofPage.split(/(?=^resources:)/m);
 const publicKey = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
 const files = {
@@ -33,10 +33,11 @@ describe('docs/resources.md', () => {
     const ofTls = { './certificate.pem': pem, './certificate-key.pem': pem };
     const { warnings } = readFileConfig(alone, { files: { ...files, ...ofTls } });
     expect(warnings).to.deep.equal([]);
-    expect(resourceConfigs()).to.have.length(5);
+    expect(resourceConfigs()).to.have.length(6);
     const withSecret = ofPage.replace('front-ends:', `${secretLine}$&`);
     const withMachines = ofPage + ofMachines.replace('front-ends:\n', '');
-    for (const text of [ofPage, withSecret, head + ofPrograms, withMachines]) {
+    const withBrowsers = head.replace(/^trusted-proxies:.*\n/m, '') + ofBrowsers;
+    for (const text of [ofPage, withSecret, head + ofPrograms, withMachines, withBrowsers]) {
       expect(readFileConfig(text, { files }).warnings).to.deep.equal([]);
     }
   });

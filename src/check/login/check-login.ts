@@ -1,7 +1,7 @@
 import type { Evidence } from '../../access/access.ts';
 import type { Item } from '../../access/fields.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../../config/config.ts';
-import { frontEndsOf } from '../../config/registration-config.ts';
+import { loginsAt } from '../../config/registration-config.ts';
 import { printFile } from '../../config/shown/print.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import type { RelayError } from '../../failures/relay-error.ts';
@@ -86,7 +86,7 @@ function choose(config: Config, chosen: string | undefined): Choice | Finding {
   }
   const found = all.find((one) => one.word === word)?.registration;
   if (found === undefined) return subject.problem('there is no such provider', `it is one of ${words.join(', ')}`);
-  const frontEnds = frontEndsOf(config, found).filter(({ kind }) => kind !== 'machine');
+  const frontEnds = loginsAt(config, found).filter(({ kind }) => kind !== 'machine');
   if (frontEnds.length === 0) return subject.problem(`no front end of ${word} logs people in`);
   const frontEnd = name === undefined ? frontEnds[0] : frontEnds.find((one) => one.name === name);
   if (frontEnd !== undefined) return { registration: found, frontEnd };

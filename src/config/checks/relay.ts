@@ -59,7 +59,9 @@ export function checkClients({ relay, resources, frontEnds }: Readings): void {
   const haveShares =
     resources.some((one) => one.values.upstream !== undefined) ||
     frontEnds.some(({ apis, clients }) => apis.length > 0 || clients !== undefined);
-  const areCounted = rateLimit !== undefined || refusedExchanges !== 0 || haveShares;
+  // Of a browser, a trusted proxy says what it asks for.
+  const areAsked = resources.some(({ browser }) => browser !== undefined);
+  const areCounted = areAsked || rateLimit !== undefined || refusedExchanges !== 0 || haveShares;
   if (!areCounted && logClientAddress === 'off') warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);
   if (!isBehindUnknownProxy(relay)) return;
   const remedy = `name the proxy that terminates TLS in ${describe('trustedProxies')}`;

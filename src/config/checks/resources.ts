@@ -22,7 +22,9 @@ export function checkResources(readings: Readings, providers: readonly (Provider
     reportPlace(resource, resources.slice(0, index), names);
     reportUpstream(resource, readings);
     reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
-    if (!used.has(resource.name)) resource.faultOfEntry('is used by no front end');
+    if (!used.has(resource.name) && resource.browser === undefined) {
+      resource.faultOfEntry('is used by no front end, and opens to no browser');
+    }
   }
 }
 
@@ -48,6 +50,8 @@ export function resourceConfig(reading: ResourceReading) {
       url: values.upstream.href,
       givesToken: values.token === 'provider',
     },
+    /** How long browsers stay logged in. Undefined: it opens to no browser. */
+    browser: reading.browser && completeValues(reading.browser),
   };
 }
 

@@ -20,9 +20,10 @@ export function describeDelivery(
 }
 
 export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
-  const { registrations, frontEnds } = readings;
+  const { registrations, resources, frontEnds } = readings;
   reportTakenNames(readings);
-  const used = new Set(frontEnds.flatMap((one) => one.registrations));
+  const ofBrowsers = resources.filter(({ browser }) => browser !== undefined);
+  const used = new Set([...frontEnds, ...ofBrowsers].flatMap((one) => one.registrations));
   for (const { name, map, faultOfEntry } of registrations) {
     if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
   }
@@ -81,6 +82,7 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
       if (isMachineId(`${name}:`)) faultOfEntry('must not be called machine: the ids of machines begin so');
     }
   }
+  if (resources.some(({ browser }) => browser !== undefined)) report(registrations, endpointNames.withBrowsers);
   if (frontEnds.some((one) => one.clients)) report(frontEnds, endpointNames.withOpenClients);
 }
 

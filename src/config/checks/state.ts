@@ -4,9 +4,12 @@ import type { FrontEndReading, Readings, RegistrationReading } from '../readings
 import { describeDelivery } from './several.ts';
 
 /** Which callbacks of a registration must have a state. Reports a choice that its front ends do not permit. */
-export function readStateCheck(reading: RegistrationReading, { frontEnds }: Readings) {
+export function readStateCheck(reading: RegistrationReading, { resources, frontEnds }: Readings) {
   const { name, values, fault } = reading;
-  const guardedDelivery = describeDelivery(frontEnds, ['code', 'session', 'cms'], name);
+  const ofBrowsers = resources.find(({ browser, registration }) => browser !== undefined && registration === name);
+  const guardedDelivery =
+    describeDelivery(frontEnds, ['code', 'session', 'cms'], name) ??
+    (ofBrowsers && `resources.${ofBrowsers.name}.browser`);
   const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
   if (guardedDelivery !== undefined && stateCheck !== 'always') {
     fault(

@@ -54,6 +54,7 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: So
     const level = levels[place.level].holds?.find((one) => one === key);
     const setting = fileSettings[place.level].find((one) => one.key === key);
     const fault = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
+    if (level !== undefined && isOff(level, value)) continue;
     if (level !== undefined) {
       inside = { ...inside, [level]: readInside(level, pair, place.prefix, source) };
     } else if (setting !== undefined) {
@@ -69,16 +70,21 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: So
   return { ...place, path: source.path, values, positions, inside };
 }
 
+/** Whether the key of a level says that there is no such map. */
+const isOff = (level: Level, value: Node | undefined) =>
+  levels[level].isSwitch === true && isScalar(value) && value.value === false;
+
 /** Reads the value of a level's key: a map of settings, a list of them, or named ones. */
 function readInside(level: Level, pair: Pair, before: string, source: Source): readonly FileSettings[] {
-  const { shape, most = 1, otherShape, empty } = levels[level];
+  const { shape, most = 1, otherShape, empty, isSwitch } = levels[level];
   const path = `${before}${level}`;
   if (shape === 'list') return readList(level, pair, path, source);
   const pairs = source.yaml.readPairs(pair.value);
   // If entries have no names, the meaning of the rest of the file is unclear.
   const report = shape === 'named' ? source.giveUp : source.report;
   const beyond = shape === 'named' ? pairs[most] : undefined;
-  if (!isMap(pair.value)) report(pair.position, `${path} ${otherShape}`);
+  const isOn = isSwitch && isScalar(pair.value) && pair.value.value === true;
+  if (!isMap(pair.value) && !isOn) report(pair.position, `${path} ${otherShape}`);
   else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);
   if (beyond) report(beyond.position, `${path} has more than ${most} entries`);
   // Too many entries are not read at all, because each could have faults.

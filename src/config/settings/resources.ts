@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { claims } from '../../access/identity.ts';
-import { longestLifetime } from '../../resources/resource.ts';
+import { longestBrowserLifetime, longestLifetime } from '../../resources/resource.ts';
 import { httpUrl, providerUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
 import { fileRows } from './setting.ts';
@@ -61,5 +61,19 @@ export const resourceRows = {
   openClients: row('open-clients', schemas.trueOrFalse, {
     help: "whether clients that nobody registered may act with the provider's token, too, if the upstream gets it",
     otherwise: 'false',
+  }),
+};
+
+const browserMinutes = schemas.minutes(5, longestBrowserLifetime / 60);
+
+/** The settings of `browser`, in an entry of `resources`: how long a browser stays logged in there. */
+export const browserRows = {
+  lifetime: row('lifetime', browserMinutes, {
+    help: 'minutes after a login for which the cookie of a browser is good',
+    default: '720',
+  }),
+  renew: row('renew', browserMinutes, {
+    help: 'minutes after a login from which on the next page asks the provider again',
+    default: '60',
   }),
 };

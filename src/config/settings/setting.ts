@@ -10,6 +10,7 @@ export type Level =
   | 'front-ends'
   | 'proxy'
   | 'allow'
+  | 'browser'
   | 'clients'
   | 'pages'
   | 'texts';
@@ -29,6 +30,8 @@ interface LevelInFile {
   readonly otherShape: string;
   /** The fault if it is empty. Undefined if it may be. */
   readonly empty?: string;
+  /** Whether `true` stands for the map without any setting, and `false` for no map. */
+  readonly isSwitch?: true;
   /** The fault for a setting of this level in the wrong place. */
   readonly misplaced: string;
   /** Endpoints below `/auth/<provider>/`, which no entry can be named after. */
@@ -97,8 +100,14 @@ export const levels: Readonly<Record<Level, LevelInFile>> = {
     otherShape: 'is not a map of texts by the keys that login-relay pages prints',
     misplaced: 'is a text of a page: move it into texts, in pages',
   },
+  browser: {
+    help: 'Whether browsers open it with a cookie after a login, and for how long. Default: only programs with a token do.',
+    otherShape: 'is neither true nor a map, such as lifetime: 720',
+    isSwitch: true,
+    misplaced: 'belongs to browsers: move it into browser, in a resource',
+  },
   resources: {
-    holds: ['allow'],
+    holds: ['allow', 'browser'],
     ...named,
     most: limits.resources,
     help: 'What logins may be for besides the API of the provider: APIs of your own, MCP servers.',

@@ -6,7 +6,7 @@ import { pageRows, textRows } from './pages.ts';
 import { personRows } from './person.ts';
 import { protectionRows, providerFileRows, providerRows, requiredProviderRows } from './provider.ts';
 import { configFileRows, listeningRows, observabilityRows, sharedMemoryRows } from './relay.ts';
-import { resourceRows } from './resources.ts';
+import { browserRows, resourceRows } from './resources.ts';
 import type { Level, Option, Setting } from './setting.ts';
 
 /** Every setting with a flag, in the order of the help. */
@@ -45,6 +45,7 @@ const settings = {
   'front-ends': { ...optionsAt('front-ends'), ...frontEndFileRows },
   proxy: apiRows,
   allow: allowRows,
+  browser: browserRows,
   clients: clientRows,
   pages: pageRows,
   texts: textRows,

@@ -112,7 +112,7 @@ function fileOf(
   const file = yamlOf({ ...relay.map, inside: pages ? { pages: [pages.map] } : {} });
   file.set('providers', entriesOf(registrations));
   if (resources.length > 0) file.set('resources', entriesOf(resources));
-  file.set('front-ends', entriesOf(frontEnds));
+  if (frontEnds.length > 0) file.set('front-ends', entriesOf(frontEnds));
   return file;
 }
 

@@ -21,8 +21,9 @@ export function configFileSchema(): JsonSchema {
 }
 
 function schemaOfLevel(level: Level): JsonSchema {
-  const { shape, most, help: description, empty, takenNames } = levels[level];
+  const { shape, most, help: description, empty, isSwitch, takenNames } = levels[level];
   const map = mapOf(level);
+  if (isSwitch) return { description, anyOf: [{ type: 'boolean' }, map] };
   if (shape === undefined) return { description, ...map, ...(empty && { minProperties: 1 }) };
   if (shape === 'list') {
     return { description, type: 'array', minItems: 1, maxItems: most, items: map };

@@ -55,7 +55,9 @@ export type LoginConfig = ReturnType<typeof loginConfig>;
 /** Views a configuration as that of its first registration and its first front end. */
 function loginConfig({ registrations, frontEnds, ...relay }: Config) {
   const [{ name: pathName, ...registration }] = registrations;
-  const [{ name: frontEnd, registrations: _, ...ofFrontEnd }] = frontEnds;
+  const [first] = frontEnds;
+  if (first === undefined) throw new Error('there is no front end');
+  const { name: frontEnd, registrations: _, ...ofFrontEnd } = first;
   return { ...relay, ...registration, ...ofFrontEnd, pathName, frontEnd };
 }
 

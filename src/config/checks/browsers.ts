@@ -1,0 +1,43 @@
+import type { Readings, ResourceReading } from '../readings.ts';
+
+/** Checks the resources that open to browsers. */
+export function checkBrowsers(readings: Readings): void {
+  for (const resource of readings.resources) {
+    if (resource.browser !== undefined) checkBrowser(resource, readings);
+  }
+}
+
+function checkBrowser(resource: ResourceReading, { relay, resources }: Readings): void {
+  const { values, browser, fault } = resource;
+  const { lifetime, renew } = browser?.values ?? {};
+  if (lifetime !== undefined && renew !== undefined && renew > lifetime)
+    browser?.fault('renew', 'must not be longer than lifetime');
+  if (values.token === 'provider') {
+    fault('token', 'must not be provider with browser: the cookie holds no token of the provider');
+  }
+  if (values.upstream !== undefined) {
+    fault('upstream', 'must not be set with browser yet: a reverse proxy has to pass the requests of browsers');
+  } else if (relay.values.trustedProxies === undefined) {
+    browser?.faultOfEntry(`needs trusted-proxies: only a trusted reverse proxy can say what a browser asks for`);
+  }
+  reportHost(resource, relay.baseUrl, resources);
+}
+
+/**
+ * Reports a host that is not the resource's alone. What a cookie opens is a whole application: it acts on everything at its
+ * host, and the cookies of a host do not depend on the port.
+ */
+function reportHost({ name, values, fault }: ResourceReading, baseUrl: string, resources: Readings['resources']): void {
+  const url = URL.parse(values.url ?? '');
+  if (url === null) return;
+  if (url.pathname !== '/') {
+    fault('url', 'must be the root of its host with browser, such as https://wiki.example.com/');
+  }
+  const remedy =
+    'give it a host of its own, because an application can act on everything at its host, whatever the port is';
+  if (URL.parse(baseUrl)?.hostname === url.hostname)
+    fault('url', `is at the host of the login with browser: ${remedy}`);
+  const isThere = (other: ResourceReading) => URL.parse(other.values.url ?? '')?.hostname === url.hostname;
+  const beside = resources.find((other) => other.name !== name && isThere(other));
+  if (beside) fault('url', `is at the host of resources.${beside.name} with browser: ${remedy}`);
+}

@@ -1,0 +1,126 @@
+import { type FailureCode, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
+import { type Context, type Handler, readQuery } from '../http/context.ts';
+import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
+import { hashKey } from '../memory/recent.ts';
+import { readSingle } from '../oauth/query.ts';
+import { longestBrowserLifetime } from '../resources/resource.ts';
+import { type DoorPlace, redirectToLogin } from './enter-door.ts';
+import type { EndpointRequest } from './front-end-endpoint.ts';
+import type { Granted } from './granted-token.ts';
+import { redeemCode } from './redeem-code.ts';
+import { redirectToProvider } from './redirect-to-provider.ts';
+
+/**
+ * `GET /auth/<registration>/door/<resource>?state=<ticket>`: starts the login of a browser at a resource. A ticket that the
+ * relay has not sealed for this door starts nothing.
+ */
+export function startAtDoor({ served, door }: DoorPlace): Handler {
+  return (ctx: Context) => {
+    const { client, logins, resource } = door;
+    ctx.state.resource = resource.name;
+    expectNavigation(ctx);
+    const { state, prompt } = readQuery(ctx);
+    const { challenge, loginHint } = logins.openTicket(state);
+    const { provider, scopeWithAccess } = served.registration.current();
+    const scope = scopeWithAccess(provider.scope, provider.scope, client, resource);
+    const otherAccount = prompt === 'select_account';
+    redirectToProvider(ctx, { ...served, frontEnd: client }, { door: challenge, scope, otherAccount, loginHint });
+  };
+}
+
+/**
+ * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser there. The code is redeemed in the
+ * process, and the browser gets the cookie.
+ */
+export function doorCallback(place: DoorPlace): Handler {
+  return async (ctx: Context) => {
+    const { door } = place;
+    ctx.state.resource = door.resource.name;
+    expectNoFrame(ctx);
+    const query = readQuery(ctx);
+    const code = readSingle(query['code']);
+    const state = readSingle(query['state']);
+    const { login, verifier } = await verifyOrSpend(place, ctx, state, code);
+    const isStranded = login !== undefined && door.logins.hasFinished(ctx, login.at);
+    let isIn = false;
+    try {
+      const renews = await stillOpen(place, login?.renews);
+      const granted = await redeem(place, ctx, { code, verifier }, renews);
+      door.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
+      isIn = true;
+    } catch (error) {
+      if (isRefusal(error) && login?.renews) await endRenewed(place, login.renews.login);
+      throw error;
+    } finally {
+      // A refusal before the code is sent is temporary: the login stays open.
+      if (isIn || ctx.state.codeMayBeSpent) door.logins.finish(ctx, state ?? '', isIn);
+    }
+    // The browser has got the cookie of an earlier login, and the check began this one all the same.
+    if (isStranded) throw new RelayError('cookie_refused');
+    redirectToLogin(ctx, door.origin + (login?.wayBack ?? '/'));
+  };
+}
+
+/**
+ * Verifies that this browser began the login. Otherwise its code is spent: the address of the callback may be known to a
+ * script of the application, or to another person.
+ */
+async function verifyOrSpend({ served, door }: DoorPlace, ctx: Context, state?: string, code?: string) {
+  try {
+    return door.logins.verify(ctx, state);
+  } catch (error) {
+    const opened = code === undefined ? undefined : served.grants.codes.openExpired(code, door.client.audience);
+    if (opened)
+      await served.grants.redemptions.spend(hashKey(served.registration.current().audience, opened.login.providerCode));
+    throw error;
+  }
+}
+
+/** What redeems a code in the process. */
+interface Shown {
+  readonly code: string | undefined;
+  readonly verifier: string;
+}
+
+/** Redeems a code as the token endpoint does. What it grants is the content of the cookie. */
+async function redeem(
+  { served, door }: DoorPlace,
+  ctx: Context,
+  { code, verifier }: Shown,
+  renews: EndpointRequest['renews'],
+): Promise<Granted> {
+  if (code === undefined) throw new RelayError('code_missing');
+  ctx.state.grant = 'authorization_code';
+  const { client: frontEnd, grants } = door;
+  const parameters = { code, code_verifier: verifier };
+  const registration = served.registration.current();
+  return await redeemCode({ ...served, registration, frontEnd, grants, ctx, parameters, renews }).catch(failOnPage);
+}
+
+/** The failures of a code, as a person understands them. */
+const causes: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
+  grant_invalid: 'state_altered',
+  verifier_wrong: 'state_altered',
+  code_redeemed: 'state_finished',
+  code_expired: 'state_expired',
+};
+
+const isRefusal = (error: unknown): error is RelayError => isFailure(error, 'access_refused', ...refusalsAtProvider);
+
+/** The token endpoint answers refusals with 400. */
+function failOnPage(error: unknown): never {
+  if (isRefusal(error)) throw new RelayError(error.code, { ...error, status: 403 });
+  const cause = error instanceof RelayError ? causes[error.code] : undefined;
+  throw cause === undefined ? error : new RelayError(cause);
+}
+
+/** The login that this one renews, unless it has ended in the meantime. */
+async function stillOpen({ served }: DoorPlace, renews: EndpointRequest['renews']): Promise<EndpointRequest['renews']> {
+  const hasEnded = renews !== undefined && (await served.grants.endedLogins.hasEnded(renews.login));
+  return hasEnded ? undefined : renews;
+}
+
+/** Ends a login everywhere, if the person may not use the resource any more. */
+async function endRenewed({ served }: DoorPlace, login: string): Promise<void> {
+  await served.grants.endedLogins.end(login, longestBrowserLifetime * 1000);
+}

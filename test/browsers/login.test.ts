@@ -1,0 +1,204 @@
+import { expect } from 'chai';
+import { jsonOf } from '../clients/support/clients-relay.ts';
+import { setCookies } from '../harness/browser/cookie-jar.ts';
+import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
+import { json } from '../harness/provider/provider-behaviours.ts';
+import { ada, board, type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
+
+const minute = 60_000;
+const doorCookie = '__Host-Http-lr_door';
+
+/** Expects that a browser is at the page of the application, and not at one of the relay. */
+function expectPage({ status, text }: { readonly status: number; readonly text: string }, expected: string): void {
+  expect(text).to.equal(expected);
+  expect(status).to.equal(200);
+}
+
+describe('the login of a browser at a resource', () => {
+  const relay = doorRelay();
+  let person: DoorBrowser;
+  beforeEach(async () => {
+    await relay().restart(settings);
+    person = relay().person();
+  });
+
+  it('leads back to the page, to the letter, and opens all of the host', async () => {
+    expectPage(await person.visit(`${wiki}/notes/a%20b?c=d&e=%2f`), '42 at /notes/a%20b?c=d&e=%2f with ');
+    expect(person.logins).to.equal(1);
+    expect((await person.open(`${wiki}/x`, fetching)).status).to.equal(200);
+    expect(person.logins).to.equal(1);
+  });
+
+  it('sets a cookie that no script and no other host can read', async () => {
+    await person.visit(`${wiki}/`);
+    const callback = person.trail.findLast((address) => address.includes('/.login-relay/')) ?? '';
+    expect(new URL(callback).pathname).to.equal('/.login-relay/callback');
+    const again = relay().person();
+    const [first] = setCookies(await again.open(`${wiki}/`));
+    expect(first?.attributes).to.deep.equal(['HttpOnly', 'Max-Age=600', 'Path=/', 'SameSite=Lax', 'Secure']);
+    expect([...person.cookies(wiki).keys()]).to.deep.equal([doorCookie, `${doorCookie}_login_finished`]);
+  });
+
+  it('opens no other resource, and the one at the other host asks the provider again', async () => {
+    await person.visit(`${wiki}/`);
+    for (const [name, value] of person.cookies(wiki)) person.cookies(board).set(name, value);
+    expect((await person.open(`${board}/x`, fetching)).status).to.equal(401);
+    person.cookies(board).clear();
+    expectPage(await person.visit(`${board}/`), '42 at / with ');
+    expect(person.logins).to.equal(2);
+  });
+
+  it('is over when the lifetime of the cookie is', async () => {
+    await person.visit(`${board}/`);
+    relay().ahead = 60 * minute - 1000;
+    expect((await person.open(`${board}/x`, fetching)).status).to.equal(200);
+    relay().ahead = 60 * minute;
+    expect((await person.open(`${board}/x`, fetching)).status).to.equal(401);
+  });
+
+  it('passes the cookies of the application, and never those of the relay', async () => {
+    await person.visit(`${wiki}/`);
+    person.cookies(wiki).set('theme', 'dark');
+    person.cookies(wiki).set('lr_session_app', 'x');
+    person.cookies(wiki).set('session', '"a lr_door=b"');
+    const checked = await relay().check(`${wiki}/`, [...fetching, ['Cookie', person.jar.headerFor(new URL(wiki))]]);
+    expect(checked.status).to.equal(204);
+    expect(checked.headers['cookie']).to.equal('theme=dark; session="a lr_door=b"');
+    expect(checked.headers['x-forwarded-email']).to.equal('ada@example.com');
+    expect(checked.headers['set-cookie']).to.equal(undefined);
+  });
+
+  it('asks the provider for another account, if the person may not use the resource', async () => {
+    relay().provider.knows(json({ ...ada, sub: '7', preferred_username: 'mallory' }));
+    const refused = await person.visit(`${wiki}/notes`);
+    expect(refused.status).to.equal(403);
+    expect(refused.url.pathname).to.equal('/.login-relay/callback');
+    expect(refused.text).to.include('You are logged in as').and.include('mallory');
+    expect(person.cookies(wiki).has(doorCookie)).to.equal(false);
+    const [, link = ''] = /<a href="([^"]+)">Log in with another account/.exec(refused.text) ?? [];
+    expect(link).to.include('prompt=select_account');
+    relay().provider.knows(json(ada));
+    expectPage(await person.visit(link.replaceAll('&amp;', '&')), '42 at / with ');
+    const asked = person.trail.filter((address) => address.includes('/door/wiki')).at(-1) ?? '';
+    expect(new URL(asked).searchParams.get('prompt')).to.equal('select_account');
+  });
+
+  it('names the person to pages of the resource alone', async () => {
+    expect((await person.open(`${wiki}/.login-relay/user`, fetching)).status).to.equal(401);
+    await person.visit(`${wiki}/`);
+    const { sub, preferred_username, email, groups } = ada;
+    const answer = await person.open(`${wiki}/.login-relay/user`, fetching);
+    expect(jsonOf(answer)).to.deep.equal({ sub, preferred_username, email, groups });
+    const foreign = navigationWith('Sec-Fetch-Dest', 'empty');
+    expect((await person.open(`${wiki}/.login-relay/user`, foreign)).status).to.equal(403);
+  });
+
+  it('has nothing else below /.login-relay/, and no such addresses at another host', async () => {
+    await person.visit(`${wiki}/`);
+    for (const path of ['', 'choose', 'callback/', 'logout/x', 'user%2f', '%63allback']) {
+      expect((await person.open(`${wiki}/.login-relay/${path}`)).status, path).to.equal(404);
+    }
+    const login = new URL(relay().address).origin;
+    expect((await person.open(`${login}/.login-relay/user`)).status).to.equal(404);
+  });
+
+  it('opens to a token besides, which wins over the cookie', async () => {
+    await person.visit(`${wiki}/`);
+    const cookie: [string, string] = ['Cookie', person.jar.headerFor(new URL(wiki))];
+    const { start, code } = await relay().logIn({
+      client_id: 'app',
+      redirect_uri: 'https://app.example/',
+      resource: `${wiki}/`,
+    });
+    const token = `${jsonOf(await relay().redeem(start, code))['access_token']}`;
+    for (const headers of [fetching, navigation]) {
+      const bearer: [string, string] = ['Authorization', `Bearer ${token}`];
+      const good = await relay().check(`${wiki}/`, [...headers, bearer, cookie]);
+      expect([good.status, good.headers['cookie']]).to.deep.equal([204, '']);
+      const bad = await relay().check(`${wiki}/`, [...headers, ['Authorization', 'Bearer x'], cookie]);
+      expect(bad.status).to.equal(401);
+      expect(bad.headers['www-authenticate']).to.include('error="invalid_token"');
+      // Credentials of the application itself.
+      const basic = await relay().check(`${wiki}/`, [...headers, ['Authorization', 'Basic YTpi'], cookie]);
+      expect(basic.status).to.equal(204);
+    }
+  });
+});
+
+describe('what a request without a good cookie gets at a resource', () => {
+  const relay = doorRelay();
+
+  it('is a login for a page of a window alone', async () => {
+    const withOther = (name: string, value: string) => navigationWith(name, value);
+    const accepting = (value: string) => [['Accept', value] as [string, string]];
+    for (const [headers, method, expected] of [
+      [navigation, 'GET', 302],
+      [accepting('text/html,*/*;q=0.8'), 'GET', 302],
+      [withOther('Sec-Fetch-Dest', 'iframe'), 'GET', 401],
+      [withOther('Sec-Fetch-Mode', 'cors'), 'GET', 401],
+      [withOther('Sec-Purpose', 'prefetch'), 'GET', 401],
+      [fetching, 'GET', 401],
+      [fetching, 'POST', 401],
+      [navigation, 'POST', 401],
+      [navigation, 'HEAD', 401],
+      [accepting('application/json, text/event-stream'), 'POST', 401],
+      [accepting('*/*'), 'GET', 401],
+      [[], 'GET', 401],
+    ] as const) {
+      const what = `${method} ${JSON.stringify(headers)}`;
+      const answer = await relay().check(`${wiki}/notes`, [...headers], { method });
+      expect(answer.status, what).to.equal(expected);
+      expect(answer.headers['cache-control'], what).to.include('no-store');
+      if (expected === 401) {
+        expect(answer.headers['www-authenticate'], what).to.include(`${wiki}/.well-known/oauth-protected-resource/`);
+        expect(answer.headers['set-cookie'], what).to.equal(undefined);
+      }
+    }
+  });
+
+  it('is a page that asks to send a form again, after a login in another tab', async () => {
+    const answer = await relay().check(`${wiki}/save`, navigation, { method: 'POST' });
+    expect(answer.status).to.equal(401);
+    expect(`${answer.body}`).to.include('Log in, then send again').and.include('target="_blank"');
+  });
+
+  it('is refused if the proxy does not say what it asks about', async () => {
+    const { body: _, ...asked } = { path: '/auth/check/wiki', headers: navigation, body: '' };
+    for (const headers of [
+      [],
+      [['X-Forwarded-Method', 'GET']],
+      [['X-Forwarded-Uri', '/']],
+      [
+        ['X-Forwarded-Method', 'GET'],
+        ['X-Forwarded-Uri', '/'],
+        ['X-Forwarded-Uri', '/'],
+      ],
+      [
+        ['X-Forwarded-Method', 'GET'],
+        ['X-Forwarded-Method', 'POST'],
+        ['X-Forwarded-Uri', '/'],
+      ],
+      [
+        ['X-Forwarded-Method', 'GET'],
+        ['X-Forwarded-Uri', 'https://evil.example/'],
+      ],
+      [
+        ['X-Forwarded-Method', ''],
+        ['X-Forwarded-Uri', ''],
+      ],
+    ] as [string, string][][]) {
+      const answer = await relay().send({ ...asked, headers: [...navigation, ...headers] });
+      expect(answer.status, JSON.stringify(headers)).to.equal(400);
+      expect(`${answer.body}`).to.include('X-Forwarded-Method');
+    }
+    // A program that shows no cookie needs none of them.
+    expect((await relay().send({ path: '/auth/check/wiki' })).status).to.equal(401);
+  });
+
+  it('is refused if it is no trusted proxy that says it', async () => {
+    const untrusted = settings.relay?.replace('[127.0.0.1]', '[192.0.2.1]') ?? '';
+    await relay().restart({ ...settings, relay: untrusted });
+    expect((await relay().check(`${wiki}/`, navigation)).status).to.equal(400);
+    await relay().restart(settings);
+  });
+});

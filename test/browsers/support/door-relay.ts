@@ -1,0 +1,160 @@
+import { ClientsRelay } from '../../clients/support/clients-relay.ts';
+import { CookieJar } from '../../harness/browser/cookie-jar.ts';
+import { granted, navigation } from '../../harness/browser/fake-browser.ts';
+import { type Answer, request } from '../../harness/client/request.ts';
+import { json } from '../../harness/provider/provider-behaviours.ts';
+import { relayOfFile, type Settings } from '../../harness/relay/relay-of-file.ts';
+import { withoutBase } from '../../harness/system/variant.ts';
+
+type Headers = [name: string, value: string][];
+
+export const wiki = 'https://wiki.example.com';
+export const board = 'https://board.example.org';
+
+/** What the provider says of the person. */
+export const ada = {
+  sub: '42',
+  preferred_username: 'ada',
+  email: 'ada@example.com',
+  email_verified: true,
+  groups: ['staff'],
+};
+
+/** Two resources that open to browsers, and a program that gets tokens for both. */
+export const settings: Settings = {
+  relay: `trusted-proxies: [127.0.0.1]
+resources:
+  wiki: { url: ${wiki}/, identity: [email, groups], allow: { users: ['42', '43'] }, browser: true }
+  board: { url: ${board}/, browser: { lifetime: 60, renew: 5 } }
+`,
+  frontEnds:
+    '  app: { origin: https://app.example, token-delivery: code, refresh-tokens: bearer, resources: [wiki, board] }\n',
+};
+
+/** The headers of a page of an origin that fetches something from it. */
+export const fetching: Headers = [
+  ['Accept', '*/*'],
+  ['Sec-Fetch-Site', 'same-origin'],
+  ['Sec-Fetch-Mode', 'cors'],
+  ['Sec-Fetch-Dest', 'empty'],
+];
+
+/** A relay, behind a reverse proxy that asks it about each request to a resource. */
+export class DoorRelay extends ClientsRelay {
+  static override async start(settings: Settings): Promise<DoorRelay> {
+    const relay = await DoorRelay.listen();
+    await relay.restart(settings);
+    return relay;
+  }
+
+  /** What the check says of a request, as nginx, Caddy, HAProxy and Traefik ask. */
+  async check(url: string, headers: Headers, { method = 'GET', endpoint = 'check' } = {}): Promise<Answer> {
+    const { pathname, search, hostname } = new URL(url);
+    const asked: Headers = [
+      ['X-Forwarded-Method', method],
+      ['X-Forwarded-Uri', pathname + search],
+      ['X-Forwarded-Host', hostname],
+    ];
+    const resource = resourceAt(url);
+    return await request(this.port, { path: `/auth/${endpoint}/${resource}`, headers: [...asked, ...headers] });
+  }
+
+  person(): DoorBrowser {
+    return new DoorBrowser(this);
+  }
+}
+
+const resourceAt = (url: string) => (new URL(url).origin === board ? 'board' : 'wiki');
+
+/** The page at the end of all redirects. */
+export interface Page extends Answer {
+  readonly url: URL;
+  readonly text: string;
+}
+
+/** A browser whose person lets the provider log them in without a question, as one who is logged in there does. */
+export class DoorBrowser {
+  readonly jar = new CookieJar();
+  /** Every address that it has opened, in order. */
+  readonly trail: string[] = [];
+  /** Whether it keeps cookies of this host. */
+  keepsCookie: (name: string, host: string) => boolean = () => true;
+  /** Whether the proxy hands its cookies to the check. */
+  proxyPassesCookies = true;
+  /** How often the provider was asked. */
+  logins = 0;
+  readonly #relay: DoorRelay;
+
+  constructor(relay: DoorRelay) {
+    this.#relay = relay;
+  }
+
+  /** Sends one request, and keeps its cookies. */
+  async open(address: string, headers: Headers = navigation, method = 'GET', body?: string): Promise<Answer> {
+    const url = new URL(address);
+    this.trail.push(url.href);
+    const answer = await this.#send(url, headers, method, body);
+    const kept = (answer.headers['set-cookie'] ?? []).filter((line) =>
+      this.keepsCookie(line.slice(0, line.indexOf('=')), url.host),
+    );
+    this.jar.keep(url, { headers: { 'set-cookie': kept } });
+    return answer;
+  }
+
+  async #send(url: URL, given: Headers, method: string, body?: string): Promise<Answer> {
+    const cookie = this.jar.headerFor(url);
+    const headers: Headers = [...given, ...(cookie === '' ? [] : ([['Cookie', cookie]] as Headers))];
+    const { port } = this.#relay;
+    const isOfRelay = url.pathname.startsWith('/.login-relay/') || url.origin === new URL(this.#relay.address).origin;
+    if (isOfRelay) {
+      const path =
+        url.origin === new URL(this.#relay.address).origin
+          ? withoutBase(url.pathname + url.search)
+          : url.pathname + url.search;
+      const all: Headers =
+        body === undefined ? headers : [...headers, ['Content-Type', 'application/x-www-form-urlencoded']];
+      return await request(port, {
+        path,
+        method,
+        headers: all,
+        authority: url.host,
+        ...(body !== undefined && { body }),
+      });
+    }
+    const shown = this.proxyPassesCookies ? headers : given;
+    const checked = await this.#relay.check(url.href, shown, { method });
+    if (checked.status !== 204) return checked;
+    const text = `${checked.headers['x-forwarded-user']} at ${url.pathname}${url.search} with ${checked.headers['cookie']}`;
+    return { status: 200, headers: {}, rawHeaders: [], body: Buffer.from(text) };
+  }
+
+  /** Opens a page, and follows its redirects. The provider grants each login at once. */
+  async visit(address: string, headers: Headers = navigation): Promise<Page> {
+    let url = new URL(address);
+    for (let hops = 0; hops < 20; hops += 1) {
+      if (url.href.startsWith(this.#relay.provider.flags['authorize-url'] ?? '-')) {
+        this.logins += 1;
+        url = new URL(granted(this.#relay.provider, url));
+      }
+      const answer = await this.open(url.href, headers);
+      const { location } = answer.headers;
+      if (answer.status < 300 || answer.status > 399 || location === undefined) {
+        return { ...answer, url, text: `${answer.body}` };
+      }
+      url = new URL(location, url);
+    }
+    throw new Error(`the redirects do not end: ${this.trail.join(' ')}`);
+  }
+
+  /** The names of its cookies at an address. */
+  cookies(origin: string): Map<string, string> {
+    return this.jar.at(new URL(origin).host);
+  }
+}
+
+/** One relay for the enclosing `describe`. The person is ada before each test. */
+export function doorRelay(of: Settings = settings): () => DoorRelay {
+  const relay = relayOfFile(() => DoorRelay.start(of));
+  beforeEach(() => relay().provider.knows(json(ada)));
+  return relay;
+}

@@ -7,26 +7,28 @@ import { type ConnectionPool, onceSending } from './connection-pool.ts';
 import { framing, mayHaveBody } from './framing.ts';
 import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
 
-/** A call, which learns from its attempts how it goes. */
+/** A call, which may need several attempts. */
 export interface Call {
   readonly request: Omit<UpstreamRequest, 'endpoint'>;
-  /** Bytes that the body of the response may have, decompressed. */
+  /** Of the response's body, decompressed. */
   readonly mostBytes: number;
   /** Starts the clock of an attempt. @returns stops it */
   wait(giveUp: (code: FailureCode) => void): () => void;
   /** Called before the first byte of the request is written. */
   onSending(): void;
-  /** Called when an attempt ends the call; only the first time counts. */
+  /** Called when the call is over. Only the first time counts. */
   end(outcome: 'answered' | FailureCode, status?: number, error?: string): void;
 }
 
-/** What an attempt comes to. `died_while_idle`: the provider never took the request, so another attempt can make the call. */
+/**
+ * The result of an attempt. After `died_while_idle`, another attempt can make the call, because the provider never got
+ * the request.
+ */
 type Result = UpstreamResponse | 'died_while_idle';
 
 /** One attempt at a call, on one connection. */
 export class Attempt {
   readonly #promise = Promise.withResolvers<Result>();
-  /** The response, once the call is over. */
   readonly result = this.#promise.promise;
   readonly #call: Call;
   readonly #pool: ConnectionPool;
@@ -44,7 +46,7 @@ export class Attempt {
     const { method, body = '' } = request;
     this.#call = call;
     this.#pool = pool;
-    // got's stream costs half of its promise, and can be destroyed at any time.
+    // got's stream costs half as much as its promise, and can be destroyed at any time.
     this.#stream = instance.stream(request.url, {
       method,
       headers: { ...request.headers, ...framing(method, Buffer.byteLength(body)) },
@@ -55,8 +57,8 @@ export class Attempt {
     this.#stream.on('error', (error: RequestError) => this.#onError(error));
     request.signal?.addEventListener('abort', this.#onAbort);
     if (request.signal?.aborted) this.#onAbort();
-    // got ends the request one tick after the body. If the response has already arrived, got destroys the socket. So
-    // end it here. got itself ends those that cannot have a body. An empty chunk would cost a second write.
+    // got ends the request one tick after the body, and destroys the socket if the response has arrived by then. So end
+    // it here. got itself ends requests that cannot have a body. An empty chunk would cost a second write.
     else if (mayHaveBody(method)) this.#stream.end(body || undefined);
   }
 
@@ -66,7 +68,7 @@ export class Attempt {
       this.#bytesBefore = bytesRead;
       this.#call.onSending();
     });
-    // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
+    // After a 101, Node.js only emits `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
     sent.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
       connection.destroy();
       this.#status = 101;
@@ -95,13 +97,13 @@ export class Attempt {
     });
   }
 
-  // got's error holds the whole request, secret, code and token included. Don't pass it on.
+  // Do not pass on got's error, which contains the whole request, with secret, code and token.
   #onError({ code }: RequestError): void {
     if (this.#sent && this.#pool.diedWhileIdle(this.#sent, code, this.#bytesBefore)) this.#leaveToNextAttempt();
     else this.#fail('provider_unreachable', code);
   }
 
-  /** Ends the attempt, but not the call: another attempt can make it. */
+  /** Ends the attempt without ending the call, which another attempt can make. */
   #leaveToNextAttempt(): void {
     this.#settle();
     this.#stream.destroy();
@@ -112,7 +114,7 @@ export class Attempt {
     this.#settle();
     const { needsBody = isOk } = this.#call.request;
     const status = this.#status;
-    // Any other status says all that callers need: a broken body changes nothing.
+    // Callers need only the status of any other response, so a broken body changes nothing.
     const isDecided = status !== undefined && !needsBody(status);
     if (isDecided) this.#call.end('answered', status);
     else this.#call.end(code, status, error);

@@ -11,12 +11,11 @@ import { waitForHead, waitUntil, waitWithin } from './patience.ts';
 import { createRoom, type Endpoint } from './room.ts';
 import { Transfer } from './transfer.ts';
 
-/** Calls the provider within limits of time, size and number. */
 export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
 const defaultHeaders = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'identity' };
 
-/** What differs between streamed calls to a provider's API and to servers behind the gateway. */
+/** The differences between streamed calls to a provider's API and to servers behind the gateway. */
 const transfers = {
   api: { mostBytes: limits.apiResponseSize, wait: waitWithin, headers: defaultHeaders, headSize: undefined },
   resource: {
@@ -28,13 +27,13 @@ const transfers = {
 } as const;
 
 /**
- * Creates the HTTP client that all calls to a provider share, or those to the servers behind the gateway.
+ * Creates the HTTP client for all calls to a provider, or for those to the servers behind the gateway.
  *
- * @param settings.timeout milliseconds that a whole call may take, body included
- * @param settings.concurrentCalls calls that may be in flight; further ones are refused, never queued.
- *   A part of them is kept for logins, and a part for user lookups.
- * @param settings.answerSize bytes that a response may have
- * @param settings.to what bodies are streamed to
+ * @param settings.timeout milliseconds for a whole call, body included
+ * @param settings.concurrentCalls calls in flight. Further ones are refused, never queued. A part is kept for logins,
+ *   and a part for user lookups
+ * @param settings.answerSize bytes of a response
+ * @param settings.to the destination of streamed calls
  */
 export function createUpstreamClient(settings: {
   readonly timeout: number;
@@ -59,7 +58,8 @@ export function createUpstreamClient(settings: {
   // The second attempt is for a kept connection that has died while idle.
   const instances = [pool.pooled, pool.unpooled].map((agent) => common.extend({ agent }));
   const repeatable = [pool.pooled, pool.unpooled];
-  // Any other cannot be sent again. An API may be far away, and close a connection at any time: each has a new one.
+  // A request that cannot be repeated gets a new connection to an API, which may be far away and close idle ones at any
+  // time.
   const once = [to === 'resource' ? pool.brief : pool.unpooled];
   const room = createRoom(concurrentCalls, to);
 
@@ -68,7 +68,8 @@ export function createUpstreamClient(settings: {
     try {
       await pool.settled();
       for (const instance of instances) {
-        // After a pause of the machine, it may have passed. Don't spend the code for a caller who got a timeout.
+        // The deadline may have passed while the machine was paused. Do not spend the code for a caller who got a
+        // timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
         const response = await new Attempt(instance, call, pool).result;
         if (response !== 'died_while_idle') return response;
@@ -82,10 +83,10 @@ export function createUpstreamClient(settings: {
 
   return {
     /**
-     * Makes one call. Redirects are not followed: a 3xx is returned like any other response.
+     * Makes one call. Redirects are not followed, but returned like any other response.
      *
-     * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable`
-     *   (over 1 MiB, decompressed), `overloaded` or `client_gone` (cancelled). The error never holds the request.
+     * @throws {RelayError} `provider_unreachable`, `provider_timeout`, `provider_answer_unusable` (over 1 MiB,
+     *   decompressed), `overloaded` or `client_gone` (cancelled). The error never contains the request.
      */
     async call(request: UpstreamRequest, observe: ObserveCall): Promise<UpstreamResponse> {
       const { endpoint } = request;
@@ -99,8 +100,8 @@ export function createUpstreamClient(settings: {
       return await make(call, deadline);
     },
     /**
-     * Begins one call whose bodies are streamed. It is in flight until the last byte of the response has arrived.
-     * Nothing of it happens before the caller has it.
+     * Begins one call with streamed bodies, which lasts until the last byte of the response has arrived. Nothing
+     * happens before the caller has the transfer.
      *
      * @throws {RelayError} `overloaded`
      */
@@ -121,19 +122,19 @@ export function createUpstreamClient(settings: {
       const transfer = new Transfer(call, pool);
       return transfer;
     },
-    /** Throws `overloaded` if no call may be made now. A call that follows in the same tick is not refused. */
+    /** Throws `overloaded` if no call may be made now. A call in the same tick will not be refused. */
     expectRoom: room.expect,
     inFlight: room.inFlight,
     close: pool.close,
   };
 }
 
-/** Whether a request can be sent again after an attempt that the server may have seen. @see RFC 9110 §9.2.2 */
+/** Whether a request can be repeated after an attempt that the server may have seen. @see RFC 9110 §9.2.2 */
 function isRepeatable({ method, body }: Pick<StreamedRequest, 'method' | 'body'>): boolean {
   return body === undefined && method !== 'POST' && method !== 'PATCH';
 }
 
-/** Starts the record of a call. @param leave gives the room of the call back */
+/** Starts the record of a call. @param leave gives the call's place back */
 function startCall(endpoint: Endpoint, leave: () => void, observe: ObserveCall): Pick<Call, 'onSending' | 'end'> {
   const start = performance.now();
   let isSent = false;

@@ -10,7 +10,7 @@ import { type IsDirect, readNoProxy } from './no-proxy.ts';
 const idleConnectionLifetime = 60_000;
 /** Milliseconds. No server closes an idle connection so soon. */
 const briefLifetime = 1_000;
-/** Responses that are not final (1xx). A server could send them for ever, and each costs as much as one that is. */
+/** The most interim responses (1xx). A server could send them without end, and each costs as much as a final one. */
 const mostInterim = 100;
 
 /** `HTTPS_PROXY`, and `NO_PROXY` with the hosts that are called directly. */
@@ -21,8 +21,8 @@ export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 /**
  * Creates the connections to a provider, or to the servers behind the gateway.
  *
- * @param size the most connections to each of the provider's hosts
- * @param lookup resolves the names of hosts, which get no keep-alive connections
+ * @param size the most connections to each host of the provider
+ * @param lookup resolves host names. These hosts get no keep-alive connections
  */
 export function createConnectionPool(size: number, proxy: ProxyEnvironment, lookup?: LookupFunction) {
   const { HTTPS_PROXY: proxyUrl, NO_PROXY: noProxy = '' } = proxy;
@@ -32,7 +32,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
     proxyUrl === undefined ? new HttpsAgent(options) : new TunnelAgent(options, proxyUrl, isDirect);
   const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...common };
   const unpooled = { http: new HttpAgent(common), https: httpsAgent(common) };
-  // Anybody can name the hosts of a lookup: their connections would be kept without a limit.
+  // Anybody can name the hosts of a lookup, so keeping their connections would have no limit.
   const pooled = lookup ? unpooled : { http: new HttpAgent(kept), https: httpsAgent(kept) };
   const briefly = { ...kept, timeout: briefLifetime };
   const brief = { http: new HttpAgent(briefly), https: httpsAgent(briefly) };
@@ -40,27 +40,28 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
   let closed = false;
   return {
     pooled,
-    /** Opens a new connection for every request and closes it afterwards. */
+    /** A new connection for every request, closed afterwards. */
     unpooled,
-    /** Keeps connections for a moment only: for what cannot be sent again, none may have died while idle. */
+    /** Kept for a moment only: a request that cannot be repeated must not meet a connection that died while idle. */
     brief,
     /**
-     * Whether a request failed because its keep-alive connection was reset before the first byte of a
-     * response. The provider had closed the connection, so it never took the request: retry it.
+     * Whether a request failed because its keep-alive connection was reset before the first byte of a response. The
+     * provider had closed the connection and never got the request, so it can be repeated.
      *
      * @param code the error code
-     * @param bytesBefore the bytes that the connection had received before the request was sent
+     * @param bytesBefore the bytes that the connection had received before the request
      * @see RFC 9112 §9.3.1
      */
     diedWhileIdle(request: ClientRequest, code: string, bytesBefore: number): boolean {
-      // close() destroys connections in use. The provider may have read their requests.
+      // close() destroys connections in use, and the provider may have read their requests.
       if (closed || !request.reusedSocket) return false;
       const isReset = code === 'ECONNRESET' || code === 'EPIPE';
       return isReset && request.socket?.bytesRead === bytesBefore;
     },
     /**
-     * Resolves once the bytes that have arrived on idle connections are read. Node closes a connection that sends
-     * unsolicited bytes. A busy event loop would reuse it first and take the bytes for the response.
+     * Resolves once the bytes that have arrived on idle connections are read, so that Node.js closes a connection with
+     * unsolicited bytes. Otherwise, a busy event loop would reuse it, and take the bytes for the response: another
+     * person's record.
      */
     async settled(): Promise<void> {
       const idle = all.some(({ http, https }) => [http, https].some((agent) => Object.keys(agent.freeSockets).length));
@@ -79,7 +80,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
   };
 }
 
-/** Opens connections through a proxy, but to some hosts directly. Node.js itself takes a name in `NO_PROXY` for one host. */
+/** Opens connections through a proxy, except to hosts in `NO_PROXY`, which Node.js itself reads too narrowly. */
 class TunnelAgent extends HttpsAgent {
   readonly #direct: HttpsAgent;
   readonly #isDirect: IsDirect;
@@ -96,15 +97,15 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
-/** What opens the connections of requests, by protocol. */
+/** The agents of requests, by protocol. */
 export interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
 }
 
 /**
- * Opens a request with only the options that the relay sets. Left to itself, got passes forty options, and Node copies
- * and compares each of them several times a call.
+ * Opens a request with only the options that the relay sets. got would pass forty options, which Node.js copies and
+ * compares several times for each call.
  */
 export function openRequest(url: URL, { method, headers, agent, maxHeaderSize }: RequestOptions): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;
@@ -118,8 +119,8 @@ export function openRequest(url: URL, { method, headers, agent, maxHeaderSize }:
 }
 
 /**
- * Calls back before the first byte of a request is written. That is when its connection is ready: with
- * TLS, after the handshake and the check of the certificate.
+ * Calls back before the first byte of a request is written, when its connection is ready: with TLS, after the handshake
+ * and the check of the certificate.
  */
 export function onceSending(request: ClientRequest, callback: (socket: Socket) => void): void {
   const watch = (socket: Socket) => {

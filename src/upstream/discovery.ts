@@ -14,7 +14,7 @@ import type { UpstreamResponse } from './messages.ts';
 
 const mostRedirects = 3;
 
-/** Failures of the issuer itself: its other address would fail, too. */
+/** Failures of the issuer itself, so that its other address would fail as well. */
 const ofIssuer: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout', 'overloaded']);
 
 /**
@@ -36,12 +36,12 @@ export async function discoverProvider(client: UpstreamClient, context: Metadata
     }
     return readDescribedProvider(metadata, kind, context);
   }
-  // Prefer any other failure to "not found": most issuers have metadata at only one address.
+  // Prefer any failure to "not found", because most issuers have metadata at only one address.
   const telling = failures.find(({ reason }) => reason !== 'not_found');
   throw telling ?? new DiscoveryError('not_found');
 }
 
-/** Fetches one address. Redirects within its origin are followed: other origins are other issuers. */
+/** Fetches one address. Redirects are only followed within its origin, because another origin is another issuer. */
 async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8Array> {
   let next = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
@@ -53,7 +53,7 @@ async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8
     if (origin !== new URL(url).origin) {
       throw new DiscoveryError('redirected', { detail: `to another origin${shownOrigin(origin)}` });
     }
-    // Rebuild the URL: a user name or password in the target must not be sent.
+    // Rebuild the URL, so that a user name or password in the target is not sent.
     next = origin + pathname + search;
   }
   throw new DiscoveryError('redirected', { detail: `more than ${mostRedirects} times` });
@@ -77,7 +77,7 @@ function transportReason({ code }: RelayError): DiscoveryFailure {
   return code === 'overloaded' ? 'overloaded' : 'unreachable';
 }
 
-/** Where a redirect leads; undefined if the answer is none. */
+/** The target of a redirect; undefined if the answer is none. */
 function redirectTarget({ status, headers }: UpstreamResponse, from: string): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status)) return undefined;
   return URL.parse(headers.location ?? '', from) ?? undefined;

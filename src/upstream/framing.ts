@@ -5,7 +5,7 @@ export const mayHaveBody = (method: Method): boolean => method !== 'GET' && meth
 /**
  * The headers that frame the body of a request.
  *
- * @param length bytes, 0 for a request without a body; undefined if it is not known yet
+ * @param length bytes; 0 without a body; undefined if it is not known yet
  * @see RFC 9112 §6
  */
 export function framing(method: Method, length: number | undefined): Record<string, string> {

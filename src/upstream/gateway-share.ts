@@ -2,25 +2,25 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { Holder, Holdings, Transfer } from './holdings.ts';
 
-/** How many places a holder may have: `ofFree` times as many as are free, but at least and at most so many. */
+/** The places that a holder may have: `ofFree` times as many as are free, but at least and at most so many. */
 const shares = {
-  // From half full on, a person may have less than `most`: a few people cannot fill the gateway.
+  // Once half of the places are taken, a person may have less than `most`, so that a few people cannot fill the
+  // gateway.
   person: { least: limits.streamsOfNewcomer, most: limits.streamsOfPerson, ofFree: 1 / 4 },
-  // A server that hangs keeps all its requests. The other resources always have a quarter.
+  // A server that hangs keeps all its requests. A quarter always remains for the other resources.
   resource: { least: limits.streamsOfPerson, most: Number.POSITIVE_INFINITY, ofFree: 3 },
 } as const;
 
 /**
- * Finds a place at the gateway for a transfer. Up to `limits.streamsOfNewcomer` places of a person are always found, as
- * long as somebody has more: if there is none, a transfer of the person who has most ends. Nobody loses one to a person
- * who has more than that, or of so many.
+ * Finds a place at the gateway for a transfer. A person always gets up to `limits.streamsOfNewcomer` places, as long as
+ * somebody has more: if none is free, a transfer of the person with most ends. Nobody else loses a place.
  *
  * @param most the places of the gateway
- * @throws {RelayError} `overloaded` if its holder has a share already, or if there is no place
+ * @throws {RelayError} `overloaded` if its holder has a full share, or no place can be freed
  */
 export function makeRoomAtGateway(newcomer: Transfer, holdings: Holdings, most: number): void {
   const free = most - holdings.transfers.size;
-  /** Whether a holder has its share. A holder that is not known has none. */
+  /** Whether a holder has a full share. An unknown holder has none. */
   const isFull = (kind: keyof typeof shares) => {
     const share = shares[kind];
     const ofHolder = Math.min(share.most, Math.max(share.least, share.ofFree * free));
@@ -42,7 +42,7 @@ export function makeRoomAtGateway(newcomer: Transfer, holdings: Holdings, most: 
 const ofSameResource = ({ resource }: Holder, { transfers }: Holdings) =>
   [...transfers].filter((one) => one.resource === resource);
 
-/** The transfer that ends: of the person who has most, one that listens, or else the youngest. */
+/** The transfer to end: one of the person with most, if possible a listening one, or else the youngest. */
 function loserOf(transfers: readonly Transfer[]): Transfer | undefined {
   const known = transfers.filter(({ person }) => person !== undefined);
   const byPerson = [...Map.groupBy(known, ({ person }) => person).values()];

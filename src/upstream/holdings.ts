@@ -1,26 +1,25 @@
-/** Who a transfer belongs to. */
+/** The owners of a transfer. */
 export interface Holder {
   /** A session, or the login of a token. */
   readonly session: string;
-  /** The subscriber, if the address is known to be the caller's own. */
+  /** The client address, unless it may be a proxy's. */
   readonly address: string | undefined;
-  /** The person or machine, with their provider. Undefined: a session does not know it. */
+  /** The person or machine, with their provider. Undefined for a session, which does not know it. */
   readonly person?: string | undefined;
-  /** The resource that it goes to. Undefined: there is no other. */
+  /** The resource that it goes to. Undefined if there is only one. */
   readonly resource?: string | undefined;
 }
 
-/** A call to a provider's API, or to a server behind the gateway, which takes as long as its client reads and sends. */
+/** A call to a provider's API or to a server behind the gateway, which lasts as long as its client reads and sends. */
 export interface Transfer extends Holder {
-  /** Whether its client waits for events, and comes back by itself after their end. */
+  /** Whether its client waits for events, and reconnects by itself after their end. */
   readonly isListening?: boolean | undefined;
-  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
+  /** Bytes a minute that the client passes, at most `limits.apiOrdinaryPace`. */
   pace(): number;
-  /** Ends it for the sake of another one, and gives its room back at once. */
+  /** Ends it to make room for another one, and frees its place at once. */
   giveWay(): void;
 }
 
-/** The transfers in flight, counted by their holders. */
 export type Holdings = ReturnType<typeof createHoldings>;
 
 const kinds = ['session', 'address', 'person', 'resource'] as const;
@@ -53,7 +52,7 @@ export function createHoldings() {
     remove(transfer: Transfer): void {
       if (transfers.delete(transfer)) count(transfer, -1);
     },
-    /** The number of transfers that belong to the same session, address, person or resource; 0 if that is not known. */
+    /** The number of transfers with the same session, address, person or resource; 0 if that is unknown. */
     countOf: (kind: (typeof kinds)[number], holder: Holder): number => counts[kind].get(holder[kind] ?? '') ?? 0,
   };
 }

@@ -5,7 +5,7 @@ import type { FailureCode } from '../failures/relay-error.ts';
 import type { Holder, Transfer } from './holdings.ts';
 import type { Endpoint } from './room.ts';
 
-/** A request to one of the provider's endpoints. */
+/** A request to an endpoint of the provider. */
 export interface UpstreamRequest {
   readonly endpoint: Endpoint;
   readonly method: Method;
@@ -13,9 +13,8 @@ export interface UpstreamRequest {
   /** Without the headers that frame the body. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Says which statuses need a complete body: the call fails if such a body breaks off (default: 200). */
+  /** Whether a status needs a complete body, so that the call fails if the body breaks off (default: 200). */
   readonly needsBody?: (status: number) => boolean;
-  /** Cancels the call. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,9 +22,9 @@ export interface UpstreamRequest {
 export interface StreamedRequest extends Pick<UpstreamRequest, 'method' | 'url' | 'headers'> {
   readonly body?: Uint8Array | Upload | undefined;
   readonly holder: Holder & Pick<Transfer, 'isListening'>;
-  /** What the body of the response is written to. If it closes before the end, the call ends as well. */
+  /** The destination of the response's body. If it closes early, the call ends as well. */
   readonly client: Writable;
-  /** Ends it for the sake of another one, in a way of its own. */
+  /** Ends it in a way of its own to make room for another one. */
   readonly end?: (() => void) | undefined;
 }
 
@@ -42,17 +41,17 @@ export interface UpstreamResponse {
   readonly body: Uint8Array;
 }
 
-/** A response whose body can be sent to the client, compressed or not, or be skipped. */
+/** A response whose body can be sent to the client, compressed or not, or skipped. */
 export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
   /** Whether there may be a body. Without one, the call is over. */
   readonly hasBody: boolean;
-  /** Writes the body to the client while it arrives, and ends it: if the body breaks off, with a `RelayError`. */
+  /** Writes the body to the client while it arrives. If the body breaks off, it ends with a `RelayError`. */
   send(): void;
-  /** Reads the rest of the body for a moment, and lets the client be. */
+  /** Reads the rest of the body for a moment, and leaves the client alone. */
   skip(): Promise<void>;
 }
 
-/** The result of one call, as a log may know of it. */
+/** The result of one call, as far as a log may know it. */
 export interface UpstreamCall {
   readonly endpoint: Endpoint;
   readonly outcome: 'answered' | FailureCode;
@@ -64,8 +63,8 @@ export interface UpstreamCall {
 }
 
 /**
- * Called with every call once it has ended. A call that is refused as `overloaded` is not observed at all.
+ * Called after every call, unless it was refused as `overloaded`.
  *
- * @param isSent whether the provider may have seen a byte of the request. If not, the code or token in it is unspent
+ * @param isSent whether the provider may have seen a byte of the request. If not, its code or token is unspent
  */
 export type ObserveCall = (call: UpstreamCall, isSent: boolean) => void;

@@ -4,9 +4,9 @@ import { BlockList, isIP } from 'node:net';
 export type IsDirect = (host: string, port: number) => boolean;
 
 /**
- * Reads `NO_PROXY`, as curl, Go and Python read it: a name holds for itself and for all names below, an address or a
- * network for addresses, `*` for all. A leading dot changes nothing, and `*.` excludes the name itself. A port limits an
- * entry to that port. Entries that cannot be read count for nothing.
+ * Reads `NO_PROXY` as curl, Go and Python do: a name covers itself and all names below, an address or network covers
+ * addresses, `*` everything. A leading dot changes nothing, and `*.` excludes the name itself. A port limits an entry
+ * to that port. Unreadable entries are ignored.
  *
  * @param list entries separated by commas or spaces
  */
@@ -35,7 +35,7 @@ function readEntry(entry: string): Entry | undefined {
   return holdsFor && { holdsFor, ...(port !== undefined && { port: Number(port) }) };
 }
 
-/** Whether a host is of the addresses of an entry: one, a network, or a range as Node.js reads it. */
+/** Matches the addresses of an entry: one, a network, or a range in the notation of Node.js. */
 function addressesOf(entry: string): Entry['holdsFor'] | undefined {
   const [, first = '', prefix, last] = /^([^/-]+)(?:\/(\d{1,3})|-([^/-]+))?$/.exec(entry) ?? [];
   const address = bare(first);
@@ -54,7 +54,7 @@ function addressesOf(entry: string): Entry['holdsFor'] | undefined {
   };
 }
 
-/** Whether a host has a name, or one below it. */
+/** Matches a name and all names below. */
 function namesBelow(entry: string): Entry['holdsFor'] | undefined {
   const name = entry.replace(/^\*?\.|\.$/g, '');
   if (name === '' || /[*/[\]]/.test(name)) return undefined;
@@ -62,7 +62,7 @@ function namesBelow(entry: string): Entry['holdsFor'] | undefined {
   return (host) => (host === name && !isOnlyBelow) || host.endsWith(`.${name}`);
 }
 
-/** A host without brackets, and without the dot that ends a full name. */
+/** A host without brackets and without a final dot. */
 const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
 function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {

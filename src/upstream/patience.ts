@@ -1,18 +1,18 @@
 import type { FailureCode } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 
-/** Milliseconds between two looks at the pace. */
+/** Milliseconds between two checks of the pace. */
 const turn = 10_000;
 const turnsInMinute = 60_000 / turn;
 
-/** How long a transfer may take, which depends on how fast the relay's client reads and sends. */
+/** Limits the time of a transfer, which depends on how fast the relay's client reads and sends. */
 export interface TransferPatience {
-  /** Something of a body has moved. */
+  /** Called when bytes of a body have moved. */
   renew(bytes?: number): void;
-  /** The head of the response has arrived. */
+  /** Called when the head of the response has arrived. */
   answered(): void;
   stop(): void;
-  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
+  /** Bytes a minute that the client passes, at most `limits.apiOrdinaryPace`. */
   pace(): number;
 }
 
@@ -27,13 +27,16 @@ export function waitUntil(deadline: number, giveUp: (code: FailureCode) => void)
   return () => clearTimeout(timer);
 }
 
-/** What a transfer waits for its client to do. Undefined: it waits for the server. */
+/** The action of the client that a transfer waits for. Undefined if it waits for the server. */
 export type ClientsTurn = 'read' | 'send' | undefined;
 
 const watches = new Set<() => void>();
 let watchTimer: NodeJS.Timeout | undefined;
 
-/** Calls `look` at each turn until the result is called. One timer serves all: a thousand would wake the process all the time. */
+/**
+ * Calls `look` at each turn until the result is called. One timer serves all, because a thousand would keep waking the
+ * process.
+ */
 function eachTurn(look: () => void): () => void {
   watches.add(look);
   watchTimer ??= setInterval(() => {
@@ -47,7 +50,7 @@ function eachTurn(look: () => void): () => void {
   };
 }
 
-/** Measures how many bytes a minute a client lets pass. */
+/** Measures the bytes that a client passes in a minute. */
 function createPace() {
   let bytes = 0;
   let pace: number = limits.apiOrdinaryPace;
@@ -58,9 +61,9 @@ function createPace() {
     },
     /** Ends a turn. @returns whether the client is too slow */
     endTurn(isOfClient: boolean): boolean {
-      // Bytes arrive in bursts, as large as the buffers of the system.
+      // Bytes arrive in bursts as large as the system's buffers, so smooth them.
       const smoothed = pace + (bytes * turnsInMinute - pace) / 4;
-      // A transfer that waits for the server says nothing of the client's pace.
+      // While a transfer waits for the server, the client's pace is unknown.
       pace = isOfClient ? Math.min(smoothed, limits.apiOrdinaryPace) : limits.apiOrdinaryPace;
       bytes = 0;
       return pace < limits.apiPace;
@@ -69,9 +72,9 @@ function createPace() {
 }
 
 /**
- * Waits for a server behind the gateway. Until the head of its response, the client must not send more slowly than
- * `limits.apiPace` over about a minute: an upload that is announced and never sent would hold the server. After the head,
- * a stream lasts as long as both sides want, unless the client reads more slowly than that what the server sends.
+ * Limits a request to a server behind the gateway. Until the head of its response, the client must send
+ * `limits.apiPace`: an upload that is announced and never sent would occupy the server. After the head, a stream lasts
+ * as long as both sides want, unless the client reads more slowly than `limits.apiPace` what the server sends.
  *
  * @param silence milliseconds until the head without a byte of the request
  * @param giveUp called at most once
@@ -111,10 +114,9 @@ export function waitForHead(
 }
 
 /**
- * Waits for both sides of a transfer: the API must not be silent, and the client must not be slower than
- * `limits.apiPace` over about a minute.
+ * Limits both sides of a transfer: the API must not be silent, and the client must keep `limits.apiPace`.
  *
- * @param silence milliseconds that may pass between two renewals while the API is waited for
+ * @param silence milliseconds between two renewals while the transfer waits for the API
  * @param clientsTurn whether the transfer waits for the client
  * @param giveUp called at most once
  */

@@ -11,18 +11,18 @@ import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } 
 
 export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
 
-/** Seconds that a provider can make clients wait. */
+/** The longest wait in seconds that a provider can impose on clients. */
 const longestRetryAfter = 3600;
 
-/** The calls to a provider's endpoints. Each of them throws why it failed. */
+/** The calls to a provider's endpoints. Each throws why it failed. */
 export function createProviderEndpoints(client: UpstreamClient, provider: RegisteredProvider) {
   return {
     /**
      * Exchanges an authorization code or a refresh token for an access token.
      *
-     * @param rule which answers may hold a token
+     * @param rule which answers may contain a token
      * @returns a response without a refresh token if the given one stays valid
-     * @throws {RelayError} why there is no token; `refresh_refused` if the refresh token gives none any more
+     * @throws {RelayError} why there is no token; `refresh_refused` if the refresh token is not valid any more
      * @see RFC 6749 §4.1.3 and §6
      */
     async requestToken(grant: CodeGrant | RefreshGrant, observe: ObserveCall, rule = anyAnswer) {
@@ -31,7 +31,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       return parseTokenResponse(await client.call(request, observe), provider, type, rule);
     },
     /**
-     * Revokes the tokens of a login. Makes no call if the provider does not revoke them.
+     * Revokes the tokens of a login, if the provider can.
      *
      * @throws {RelayError} `token_invalid` if the provider does not know the token, `client_refused`, or
      *   `provider_answer_unusable` if the token may still be valid
@@ -45,13 +45,13 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       parseRevocationResponse(answer, revocation.request);
     },
     /**
-     * Asks for the record of the token's user.
+     * Requests the record of the token's user.
      *
-     * @param purpose whether the record is for the user, or says who may log in
-     * @returns the provider's JSON object, also byte for byte
-     * @throws {RelayError} `token_invalid` if the provider itself says so, a `lookup_…` failure for every other
-     *   status but 200 (after a POST: any 2xx), `user_record_signed` if its answer is a JWT, or
-     *   `provider_answer_unusable` if its answer is not a JSON object
+     * @param purpose whether the record is for the user, or tells who may log in
+     * @returns the provider's JSON object, parsed and byte for byte
+     * @throws {RelayError} `token_invalid` if the provider says so, a `lookup_…` failure for every other status but 200
+     *   (after a POST: any 2xx), `user_record_signed` if the answer is a JWT, or `provider_answer_unusable` if it is
+     *   not a JSON object
      */
     async lookUpUser(
       accessToken: string,
@@ -81,7 +81,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
      *
      * @param path relative to the user URL
      * @returns an answer with status 200, 204 or 404
-     * @throws {RelayError} what the provider wants from the person or an administrator, or a `lookup_…` failure
+     * @throws {RelayError} what the provider demands from the person or an administrator, or a `lookup_…` failure
      */
     async askAccess(
       accessToken: string,
@@ -100,7 +100,6 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       // A 401 here may refuse this request, and not the token.
       throw status === 401 ? new RelayError('lookup_failed') : lookupFailure(status, headers['retry-after']);
     },
-    /** Passes a request on to the provider's API. */
     callApi(request: StreamedRequest, observe: ObserveCall) {
       const headers = { ...provider.requestHeaders, ...request.headers };
       return client.stream({ ...request, headers }, observe);
@@ -108,7 +107,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
   };
 }
 
-/** The failure of a lookup that was not answered with 200. */
+/** The failure of a lookup with another status than 200. */
 function lookupFailure(status: number, retryAfter: string | undefined): RelayError {
   if (status === 401) return new RelayError('token_invalid');
   if (status === 403) return new RelayError('lookup_forbidden');
@@ -119,7 +118,7 @@ function lookupFailure(status: number, retryAfter: string | undefined): RelayErr
   return new RelayError('lookup_postponed', { headers });
 }
 
-/** Says which statuses of the user lookup are an answer. The contract asks by GET, and takes 200 alone. */
+/** Whether a status of the user lookup is an answer. The contract uses GET, and accepts only 200. */
 export const isUserAnswer = ({ userRequest: method }: Pick<Provider, 'userRequest'>) =>
   method === 'post' ? isSuccess : isOk;
 
@@ -146,8 +145,8 @@ export function userRequest(
 }
 
 /**
- * The failure that an answer of the provider means, if it says that the person or an administrator has to do something.
- * Nothing that it says is passed on: neither a text, nor the address to go to.
+ * The failure if the provider says that the person or an administrator has to do something. Nothing from its answer is
+ * passed on, neither text nor address, because a forged one could lead people to a false login page.
  */
 function refusalIn(
   { status, headers, body }: UpstreamResponse,

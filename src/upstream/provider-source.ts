@@ -8,17 +8,16 @@ const shortestRetry = 1_000;
 const longestRetry = 60_000;
 const refreshInterval = 3_600_000;
 
-/** What is known about the provider. Requests never wait for it. */
+/** The provider as far as it is known. Requests never wait for it. */
 export interface ProviderSource {
   /** @throws {RelayError} as {@link missing} says, until discovery has succeeded once */
   current(): Provider;
-  /** Why `current` throws; undefined if it returns a provider. */
+  /** Why `current` throws; undefined if it does not. */
   missing(): MissingProvider | undefined;
-  /** Stops discovery. */
   close(): void;
 }
 
-/** Why there is no provider: nothing is known of it yet, or no login could work there. */
+/** Why there is no provider: it was not discovered yet, or no login could work there. */
 type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
 export type DiscoveryAttempt =
@@ -33,17 +32,17 @@ export type DiscoveryAttempt =
       readonly retryIn: number;
     };
 
-/** A provider that is fully configured. */
+/** A fully configured provider. */
 export function knownProvider(provider: Provider): ProviderSource {
   return { current: () => provider, missing: () => undefined, close: () => {} };
 }
 
 /**
- * A provider that is discovered in the background. Failed attempts are repeated with growing pauses of up to a minute.
- * After a success, discovery runs once an hour. The last result stays valid while the issuer is down.
+ * Discovers a provider in the background. Failed attempts are repeated after growing pauses of up to a minute, and
+ * discovery is repeated every hour. The last result stays valid while the issuer is down.
  *
  * @param observe called after every attempt
- * @param known what an earlier source for the same provider has discovered
+ * @param known what an earlier source for the same provider discovered
  * @returns the source after the first attempt, or after two seconds
  */
 export async function discoveredProvider(
@@ -74,7 +73,7 @@ export async function discoveredProvider(
     if (!closed) timer = setTimeout(attempt, delay).unref();
   }
 
-  // A provider that is down must not keep the relay from starting.
+  // A provider that is down must not prevent the relay from starting.
   await Promise.race([attempt(), wait(firstWait, undefined, { ref: false })]);
   return {
     current() {
@@ -89,7 +88,7 @@ export async function discoveredProvider(
   };
 }
 
-/** Caches a value that is computed from the provider, until discovery returns another provider. */
+/** Caches a value that depends on the provider, until discovery returns another provider. */
 export function derivedFrom<Value>(source: ProviderSource, derive: (provider: Provider) => Value): () => Value {
   let cached: { readonly provider: Provider; readonly value: Value } | undefined;
   return () => {

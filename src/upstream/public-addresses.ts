@@ -2,7 +2,7 @@ import { lookup, promises } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Networks for special purposes that `ipaddr.js` takes for those of hosts. */
+/** Networks for special purposes that `ipaddr.js` does not recognize as such. */
 const special = new BlockList();
 // Benchmarks, and the anycast addresses of 6to4.
 special.addSubnet('198.18.0.0', 15);
@@ -10,12 +10,12 @@ special.addSubnet('192.88.99.0', 24);
 // Protocol assignments such as Teredo, and documentation.
 special.addSubnet('2001::', 23, 'ipv6');
 special.addSubnet('3fff::', 20, 'ipv6');
-/** The part of IPv6 that is given to hosts of the Internet. */
+/** The part of IPv6 for hosts of the Internet. */
 const ofHosts = new BlockList();
 ofHosts.addSubnet('2000::', 3, 'ipv6');
 
 /**
- * Whether an IP address is one that anybody on the Internet can reach, in any of its spellings.
+ * Whether an IP address is public, in any of its spellings.
  *
  * @see IANA IPv4 and IPv6 Special-Purpose Address Registries
  */
@@ -27,7 +27,7 @@ export function isPublicAddress(address: string): boolean {
   return isOfHosts && !special.check(parsed.toString(), kind);
 }
 
-/** Undefined: the text is no IP address. An IPv4 address that is mapped into IPv6 is that IPv4 address. */
+/** Undefined if the text is no IP address. An IPv4 address mapped into IPv6 is that IPv4 address. */
 function parsedAddress(address: string) {
   const text = isIP(address) === 6 ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : address;
   return text !== undefined && isIP(text) > 0 ? ipaddr.process(text) : undefined;
@@ -35,7 +35,7 @@ function parsedAddress(address: string) {
 
 const isHere = (address: string) => parsedAddress(address)?.range() === 'loopback';
 
-/** Whether a URL may be called, as far as its text says. @param mayBeHere whether this machine is allowed, too */
+/** Whether a URL may be called, as far as its text tells. @param mayBeHere whether this machine is allowed as well */
 export function reachesPublicAddress({ hostname }: URL, mayBeHere: boolean): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 || isPublicAddress(host) || (mayBeHere && isHere(host));
@@ -43,7 +43,10 @@ export function reachesPublicAddress({ hostname }: URL, mayBeHere: boolean): boo
 
 const dns = new promises.Resolver({ timeout: 1000, tries: 2 });
 
-/** Asks DNS itself: the system's resolver has two threads, and a few slow names would hold up those of providers. */
+/**
+ * Asks DNS directly, because the system's resolver has two threads, and a few slow names would delay those of
+ * providers.
+ */
 const lookUpInDns: LookupFunction = async (hostname, _options, callback) => {
   const found = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
   const all = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
@@ -52,8 +55,8 @@ const lookUpInDns: LookupFunction = async (hostname, _options, callback) => {
 };
 
 /**
- * Resolves names, and fails if an address is not public. Connections that use it go to the addresses that were checked,
- * so a name cannot change in between. DNS does not know the names of this machine.
+ * Resolves names, and fails unless every address is public. The connection goes to the checked address, so that DNS
+ * cannot return another one in between (DNS rebinding). Names of this machine are not in DNS.
  */
 export function publicLookup(
   mayBeHere: boolean,

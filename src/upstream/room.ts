@@ -3,10 +3,7 @@ import { limits } from '../limits.ts';
 import { makeRoomAtGateway } from './gateway-share.ts';
 import { createHoldings, type Holder, type Transfer } from './holdings.ts';
 
-/**
- * What a call is for: an endpoint of the provider, or a server behind the gateway. `access` says who may log in; `api` is
- * the provider's API, which pages use through the relay.
- */
+/** The destination of a call. `access` asks who may log in; `api` is the provider's API, for pages. */
 export type Endpoint = 'authorize' | 'token' | 'user' | 'access' | 'metadata' | 'revocation' | 'api' | 'resource';
 
 /** Calls that share a fraction of the room. The rest is left to all other calls. */
@@ -14,21 +11,21 @@ const parts: readonly { readonly of: readonly Endpoint[] | 'all'; readonly fract
   { of: 'all', fraction: 1 },
   // Anyone can cause these calls at any rate. Logins always find room.
   { of: ['user', 'revocation', 'api'], fraction: 3 / 4 },
-  // These calls take as long as their readers. User lookups always find room.
+  // These calls last as long as their readers. User lookups always find room.
   { of: ['api'], fraction: 1 / 2 },
 ];
 
 /**
  * The room for calls.
  *
- * @param most calls in flight; further ones are refused
- * @param to where the transfers among them go
+ * @param most calls in flight. Further ones are refused
+ * @param to the destination of the transfers among them
  */
 export function createRoom(most: number, to: 'api' | 'resource' = 'api') {
   const counted = parts.map((part) => ({ ...part, most: Math.ceil(most * part.fraction), now: 0 }));
   const countersOf = (endpoint: Endpoint) => counted.filter(({ of }) => of === 'all' || of.includes(endpoint));
   const holdings = createHoldings();
-  /** From this number on, transfers give way: it is half of what calls to an API may have. */
+  /** From this number on, slow transfers are ended to make room: half of what calls to an API may have. */
   const crowd = (counted.at(-1)?.most ?? most) / 2;
 
   const isFull = (endpoint: Endpoint) => countersOf(endpoint).some(({ now, most }) => now >= most);
@@ -38,12 +35,7 @@ export function createRoom(most: number, to: 'api' | 'resource' = 'api') {
     if (isFull(endpoint)) throw new RelayError('overloaded');
   }
 
-  /**
-   * Takes the room of one call.
-   *
-   * @returns gives the room back; call it once
-   * @throws {RelayError} `overloaded`
-   */
+  /** Takes room for one call. @returns frees it; to be called once @throws {RelayError} `overloaded` */
   function take(endpoint: Endpoint): () => void {
     expect(endpoint);
     const counters = countersOf(endpoint);
@@ -56,12 +48,14 @@ export function createRoom(most: number, to: 'api' | 'resource' = 'api') {
   return {
     expect,
     take,
-    /** Takes room for a transfer, within its share. Another may give way to it. @returns and throws as `take` */
+    /**
+     * Takes room for a transfer, within its share. Another one may be ended for it. @returns and throws as `take` does
+     */
     takeFor(transfer: Transfer): () => void {
       const { transfers } = holdings;
       if (to === 'resource') makeRoomAtGateway(transfer, holdings, most);
       else makeRoomFor(transfer, [...transfers], isFull('api'), transfers.size >= crowd);
-      // A transfer that gave way has returned its room already.
+      // A transfer that was ended for another one has freed its room already.
       const leave = take(to);
       holdings.add(transfer);
       return () => {
@@ -73,7 +67,10 @@ export function createRoom(most: number, to: 'api' | 'resource' = 'api') {
   };
 }
 
-/** Ends another transfer to the API if need be. @throws {RelayError} `overloaded` if the newcomer's session or address has its share */
+/**
+ * Ends another transfer to the API if necessary. @throws {RelayError} `overloaded` if the newcomer's session or address
+ * has a full share
+ */
 function makeRoomFor(newcomer: Transfer, transfers: readonly Transfer[], isFull: boolean, isCrowded: boolean): void {
   const { session, address } = newcomer;
   const ofSession = transfers.filter((one) => one.session === session);
@@ -88,11 +85,11 @@ function makeRoomFor(newcomer: Transfer, transfers: readonly Transfer[], isFull:
 }
 
 /**
- * The transfer that gives way: the slowest of the holders that have more transfers than the newcomer. So nobody can end
- * the transfers of others by asking often.
+ * The transfer to end: the slowest of those whose holder has more transfers than the newcomer. So nobody can end other
+ * people's transfers by asking often.
  *
  * @param kinds what counts as a holder
- * @param isFull whether also one that is not slow gives way
+ * @param isFull whether even a fast one may be ended
  */
 function loserTo(
   newcomer: Transfer,
@@ -104,16 +101,15 @@ function loserTo(
     const known = transfers.filter((one) => one[kind] !== undefined);
     return [kind, Map.groupBy(known, (one) => one[kind])] as const;
   });
-  /** The number of transfers that a holder has. */
   const heldBy = (holder: Holder) => Math.max(...groups.map(([kind, group]) => group.get(holder[kind])?.length ?? 0));
   const own = heldBy(newcomer);
   const isSlow = (one: Transfer) => one.pace() < limits.apiOrdinaryPace;
   const larger = transfers.filter((one) => heldBy(one) > own);
-  // Who would then have less than the newcomer is spared as long as anybody else has more.
+  // Spare a holder who would then have less than the newcomer, as long as another holder has more.
   const greedy = larger.filter((one) => heldBy(one) > own + 1);
   const slow = slowest(greedy.filter(isSlow));
   if (slow !== undefined || !isFull) return slow;
-  // The room is needed: one of those who have most gives way, though it is not slow.
+  // The room is needed, so end a transfer of those with most, even if it is fast.
   const most = Math.max(...greedy.map(heldBy));
   return slowest(greedy.filter((one) => heldBy(one) === most)) ?? slowest(larger.filter(isSlow));
 }

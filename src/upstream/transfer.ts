@@ -7,16 +7,15 @@ import { framing, hasNoBody } from './framing.ts';
 import type { StreamedRequest, StreamedResponse } from './messages.ts';
 import type { ClientsTurn, TransferPatience } from './patience.ts';
 
-/** A streamed call, and what learns how it goes. */
+/** A streamed call, and who is told about it. */
 export interface StreamedCall {
   readonly request: Omit<StreamedRequest, 'holder' | 'end'>;
-  /** Bytes that the body of the response may have. */
   readonly mostBytes: number;
-  /** Bytes that the head of the response may have. Undefined: as many as Node.js takes. */
+  /** Undefined for the limit of Node.js. */
   readonly headSize: number | undefined;
   /** The connections of each attempt, in turn. */
   readonly attempts: readonly Agents[];
-  /** Starts the clock. @param clientsTurn what the transfer waits for the client to do */
+  /** Starts the clock. @param clientsTurn the action of the client that the transfer waits for */
   wait(clientsTurn: () => ClientsTurn, giveUp: (code: FailureCode) => void): TransferPatience;
   /** Called before the first byte of the request is written. */
   onSending(): void;
@@ -25,29 +24,28 @@ export interface StreamedCall {
 }
 
 /**
- * A call whose bodies pass while they arrive: that of the request from the client to the server, and that of the response
- * from the server to the client. Each side is read only as fast as the other one takes what was read.
+ * A call with streamed bodies: the request's from the client to the server, the response's back. Each side is read only
+ * as fast as the other one takes the bytes.
  */
 export class Transfer {
   readonly #answer = Promise.withResolvers<StreamedResponse>();
-  /** The response, as soon as it has begun; one without a body, once the call is over. Rejects with a `RelayError`. */
+  /** The response, as soon as it has begun; without a body, once the call is over. Rejects with a `RelayError`. */
   readonly response = this.#answer.promise;
   readonly #call: StreamedCall;
   readonly #pool: ConnectionPool;
   readonly #attempts: Agents[];
   #patience: TransferPatience | undefined;
-  /** The request of the attempt that counts. */
+  /** The request of the present attempt. */
   #sent: ClientRequest | undefined;
-  /** The body of the request while it arrives; undefined once it has ended. */
+  /** The body of the request; undefined once it has ended. */
   #upload: Readable | undefined;
   #uploaded = 0;
   #incoming: IncomingMessage | undefined;
   #downloaded = 0;
-  /** What has arrived of the response's body and is not written yet. */
+  /** Bytes of the response's body that are not written yet. */
   #held: Buffer[] = [];
-  /** Who gets the body of the response. */
+  /** The receiver of the response's body. */
   #receiver: 'client' | 'nobody' | undefined;
-  /** How the call has ended. */
   #ending: 'complete' | RelayError | undefined;
   #onEnding = () => {};
   readonly #onClientGone = () => this.#fail('client_gone');
@@ -62,24 +60,24 @@ export class Transfer {
     this.#pool = pool;
     this.#attempts = [...call.attempts];
     const { client } = call.request;
-    // Before others learn of it: the record of a request has the call that this ends.
+    // This runs before other listeners, so that the record of the request contains the call that it ends.
     client.prependOnceListener('close', this.#onClientGone);
     // A write to a client that has just gone fails. Without a listener, that would end the process.
     client.on('error', ignore);
     void this.#begin();
   }
 
-  /** Bytes a minute that the client lets pass, `limits.apiOrdinaryPace` at most. */
+  /** Bytes a minute that the client passes, at most `limits.apiOrdinaryPace`. */
   pace(): number {
     return this.#patience?.pace() ?? limits.apiOrdinaryPace;
   }
 
-  /** Gives up: a response that has begun breaks off. */
+  /** Gives up. A response that has begun breaks off. */
   cancel(code: FailureCode): void {
     this.#fail(code);
   }
 
-  /** Ends a response that has begun as if it was complete. Before that, gives up. */
+  /** Ends a response that has begun as if it were complete. Earlier, it gives up. */
   finish(): void {
     if (this.#incoming === undefined) {
       this.#fail('client_gone');
@@ -89,7 +87,7 @@ export class Transfer {
     this.#sent?.destroy();
   }
 
-  /** Starts the first attempt after the caller has the transfer: nothing has happened before. */
+  /** Starts the first attempt after the caller has the transfer. */
   async #begin(): Promise<void> {
     await this.#pool.settled();
     // The client may be gone by now, or may have been gone from the start.
@@ -112,12 +110,12 @@ export class Transfer {
       this.#sent = this.#open(agents);
       this.#send(this.#sent);
     } catch (error) {
-      // Node.js refuses a header that it would not send.
+      // Node.js throws for a header that it would not send.
       this.#fail('provider_unreachable', codeOf(error));
     }
   }
 
-  /** Makes another attempt, because the server has not taken the request. */
+  /** Makes another attempt, because the server has not got the request. */
   #tryAgain(): void {
     const sent = this.#sent;
     this.#sent = undefined;
@@ -145,7 +143,7 @@ export class Transfer {
       if (this.#pool.diedWhileIdle(sent, codeOf(error), bytesBefore)) this.#tryAgain();
       else this.#fail('provider_unreachable', codeOf(error));
     });
-    // After a 101 Node emits only `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
+    // After a 101, Node.js only emits `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
     sent.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
       connection.destroy();
       this.#fail('provider_answer_unusable', undefined, 101);

@@ -1,16 +1,16 @@
 /** How Decap CMS and Sveltia CMS use a provider. @see https://decapcms.org/docs/backends-overview/ */
 export interface CmsBackend {
-  /** Its `backend.name` in the CMS's configuration. The messages of a login carry it. */
+  /** The `backend.name` in the CMS's configuration, which the messages of a login contain. */
   readonly name: 'github' | 'gitlab' | 'bitbucket';
-  /** The scopes that give access to repositories: one of them is enough. */
+  /** The scopes that give access to repositories. One of them is enough. */
   readonly repositoryScopes: readonly string[];
   /** The API that the CMS uses unless its configuration has another one. */
   readonly apiRoot: string;
 }
 
 /**
- * The registration of a start at `/auth`: the one whose backend the CMS names. Of several, the one with the same name as
- * the backend, or else the first one. If the CMS names no known backend, the first registration of all.
+ * The registration of a start at `/auth`: the one whose backend the CMS names. Of several, the one with the backend's
+ * name, or else the first. If the CMS names no known backend, the first registration.
  *
  * @param registrations those with a CMS, in order, and its `backend.name`
  * @param backend the parameter `provider`

@@ -52,7 +52,7 @@ export const identityServers: readonly Preset[] = [
       accountPrompt: 'login',
       access: {
         ...openidAccess,
-        // Only an action of the tenant adds a claim.
+        // Only an action of the tenant adds such a claim.
         groups: { kind: 'values', fields: [] },
       },
     },

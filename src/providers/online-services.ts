@@ -19,7 +19,7 @@ export const onlineServices: readonly Preset[] = [
       refreshRequest: {
         parameters: [
           ['access_type', 'offline'],
-          // Otherwise only the first login of a user gets a refresh token.
+          // Otherwise, only the first login of a user gets a refresh token.
           ['prompt', 'consent'],
         ],
       },
@@ -29,7 +29,7 @@ export const onlineServices: readonly Preset[] = [
       access: {
         users: { kind: 'values', fields: ['sub'] },
         emails: openidAccess.emails,
-        // The domain of a Workspace. An address at a domain proves no account there.
+        // The domain of a Workspace. An address at a domain does not prove an account there.
         // https://developers.google.com/identity/gsi/web/guides/verify-google-id-token
         emailDomains: { kind: 'values', fields: ['hd'], isDomain: true, verified: 'email_verified', scope: 'email' },
         organizations: {
@@ -137,7 +137,7 @@ export const onlineServices: readonly Preset[] = [
       userRejectedWhen: { field: 'ok', equals: false },
       // https://docs.slack.dev/authentication/sign-in-with-slack/
       access: {
-        // The id of a user is unique in a workspace only.
+        // The id of a user is unique only within a workspace.
         users: { kind: 'values', fields: ['https://slack.com/team_id', 'https://slack.com/user_id'] },
         organizations: { kind: 'values', fields: ['https://slack.com/team_id'] },
         emails: openidAccess.emails,
@@ -150,7 +150,8 @@ export const onlineServices: readonly Preset[] = [
     title: 'Twitch',
     documentation: 'https://dev.twitch.tv/docs/authentication/getting-tokens-oidc/',
     provider: {
-      // The user record has name and picture only if `claims` requests each of them. @see OpenID Connect Core 1.0 §5.5
+      // The user record contains name and picture only if `claims` requests each of them. @see OpenID Connect Core 1.0
+      // §5.5
       authorizeUrl:
         'https://id.twitch.tv/oauth2/authorize?claims=%7B%22userinfo%22%3A%7B%22preferred_username%22%3Anull%2C%22picture%22%3Anull%7D%7D',
       tokenUrl: 'https://id.twitch.tv/oauth2/token',

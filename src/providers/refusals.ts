@@ -1,6 +1,6 @@
 /**
- * The error codes that providers send, each with the failure that it means; `null`: only that a request was refused. Logs
- * and metrics name a code only if it is in this table, so that neither ever holds free text.
+ * The known error codes of providers, each with the failure that it means, or `null` for a plain refusal. Logs and
+ * metrics name only codes of this table, so that they never contain free text.
  *
  * @see RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core 1.0 §3.1.2.6, RFC 8707, RFC 9101, RFC 9449
  */
@@ -61,8 +61,8 @@ const meanings = {
 } as const;
 
 /**
- * Which credential an error code or an error text refuses, if that is known: `invalid_client` does not say it. A text is
- * compared as a whole: longer ones name several causes.
+ * The credential that an error code or an error text refuses, if that is known (`invalid_client` does not tell). Texts
+ * are compared as a whole, because longer ones name several causes.
  */
 export const refusedCredentials: Readonly<Record<string, 'identifier' | 'secret' | 'client'>> = {
   unauthorized_client: 'client',
@@ -85,7 +85,7 @@ export const messageMeanings: ReadonlyMap<unknown, 'client_refused' | 'code_refu
   ['invalid client secret', 'client_refused'],
 ]);
 
-/** Gitea and Forgejo call a wrong code or refresh token `unauthorized_client`, with these descriptions. */
+/** Gitea and Forgejo answer `unauthorized_client` to a wrong code or refresh token, with these descriptions. */
 export const wrongGrants: ReadonlySet<string> = new Set([
   'client is not authorized',
   'unable to parse refresh token',
@@ -93,22 +93,20 @@ export const wrongGrants: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Words of an answer that says to try again, for example at a rate limit. Withings, WeChat, Salesforce, gateways and AWS
- * say so in the shape of a refusal, with status 200, 400 or 401.
+ * Words that ask to try again, for example at a rate limit. Withings, WeChat, Salesforce, gateways and AWS use them in
+ * answers that otherwise look like refusals, with status 200, 400 or 401.
  */
 export const passingWords =
   /too[ _-]?many[ _-]?requests|rate[ _-]?(?:limit|exceed)|throttl|slow[ _-]?down|temporar|unavailable|overload|(?:internal|system|server)[ _-]?(?:server[ _-]?)?error|system busy|^(?:(?:connection|gateway|request|upstream) ){0,2}time[ _-]?out\b|(?:try|retry)(?: it| your request)? (?:again )?(?:later|in a)|retry your request/i;
 
-/** The statuses with which a refresh token is refused, whatever the answer calls the reason. @see RFC 6749 §5.2 */
+/** The statuses that refuse a refresh token, whatever reason the answer gives. @see RFC 6749 §5.2 */
 export const refusalStatuses: ReadonlySet<number> = new Set([400, 401]);
 
-/** The statuses of a revocation whose token is unknown: 400 Google, 404 and 422 GitHub. */
+/** The statuses of a revocation whose token is unknown: 400 at Google, 404 and 422 at GitHub. */
 export const unknownToken: ReadonlySet<number> = new Set([400, 404, 422]);
 
-/** A code of the table, or `other`. */
 export type ProviderErrorCode = keyof typeof meanings | 'other';
 
-/** Every code of the table. */
 export const providerErrorCodes = Object.keys(meanings);
 
 /** Narrows the `error` field of a provider's answer. An object or an empty text is no code. */
@@ -121,7 +119,7 @@ function isKnown(error: string): error is keyof typeof meanings {
   return Object.hasOwn(meanings, error);
 }
 
-/** The failure that a code means; undefined if it says only that a request was refused. */
+/** The failure that a code means; undefined for a plain refusal. */
 export function failureMeantBy(code: ProviderErrorCode | undefined) {
   return code === undefined || code === 'other' ? undefined : (meanings[code] ?? undefined);
 }

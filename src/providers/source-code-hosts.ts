@@ -39,7 +39,7 @@ const githubRefusals: readonly LookupRefusal[] = [
   { text: 'IP allow list enabled', means: 'address_refused' },
 ];
 
-/** What github.com and GitHub Enterprise Server have in common. */
+/** What github.com and GitHub Enterprise Server share. */
 const githubEverywhere = {
   answerScopeSeparator: ',',
   addsEarlierScopes: true,
@@ -54,7 +54,7 @@ const githubEverywhere = {
   lookupRefusals: githubRefusals,
 } as const;
 
-/** Without a `scope`: the user lookup needs none. */
+/** Without a `scope`, because the user lookup needs none. */
 export const github: Preset = {
   name: 'github',
   title: 'GitHub',
@@ -79,7 +79,7 @@ export const github: Preset = {
   },
 };
 
-// https://docs.gitea.com/api/, which Forgejo has too
+// https://docs.gitea.com/api/, which Forgejo shares
 const giteaAccess: AccessAnswers = {
   users: { kind: 'values', fields: ['id'], name: 'login' },
   organizations: {
@@ -105,7 +105,7 @@ const giteaRefusals: readonly LookupRefusal[] = [
   { text: 'must change your password', means: 'account_restricted' },
 ];
 
-/** What Gitea and Forgejo, which was made from it, have in common. */
+/** What Gitea and its fork Forgejo share. */
 const giteaAt = (host: string) =>
   ({
     authorizeUrl: `https://${host}/login/oauth/authorize`,

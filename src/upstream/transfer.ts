@@ -149,7 +149,8 @@ export class Transfer {
       this.#fail('provider_answer_unusable', undefined, 101);
     });
     sent.once('response', (incoming) => {
-      // The server timed out an idle keep-alive connection. Without another attempt, it is the answer. @see RFC 9110 §15.5.9
+      // The server timed out an idle keep-alive connection. Without another attempt, 408 is the answer. @see RFC 9110
+      // §15.5.9
       if (incoming.statusCode === 408 && sent.reusedSocket && this.#attempts.length > 0) this.#tryAgain();
       else this.#onResponse(incoming);
     });
@@ -192,14 +193,14 @@ export class Transfer {
       this.#answer.resolve(response);
       return;
     }
-    // Wait for the end: the call is then over before the relay answers, and its record has it.
+    // Resolve only at the end, so that the record of the request contains the finished call.
     this.#onEnding = () => this.#answer.resolve(response);
     this.#receive('nobody');
-    // Some servers send a body with a 205 all the same, and no end. @see RFC 9110 §15.3.6
+    // Some servers send a body with a 205, and no end. @see RFC 9110 §15.3.6
     if (status === 205) this.finish();
   }
 
-  /** Writes the body to the client, and ends the client's response as the server has ended its own. */
+  /** Writes the body to the client, and ends the client's response in the way that the server ended its own. */
   #sendDown(): void {
     if (this.#ending !== undefined) {
       this.#endClient(this.#ending);
@@ -209,7 +210,7 @@ export class Transfer {
     this.#receive('client');
   }
 
-  /** Reads the rest, for a moment: at its end, the connection can be used again. */
+  /** Reads the rest for a moment, because the connection can be reused only after the end. */
   async #skip(): Promise<void> {
     if (this.#ending !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -224,7 +225,7 @@ export class Transfer {
     const incoming = this.#incoming;
     this.#receiver = receiver;
     if (incoming?.complete) {
-      // A small body has often come whole, with its head. So one write is enough. A read gives one chunk.
+      // A small body often arrives with its head, so one write is enough. A read returns one chunk.
       for (let chunk = incoming.read(); chunk !== null; chunk = incoming.read()) this.#held.push(chunk);
     } else incoming?.on('data', (chunk: Buffer) => this.#passDown(chunk));
     incoming?.once('end', () => this.#onEnd());
@@ -235,7 +236,7 @@ export class Transfer {
     this.#downloaded += chunk.length;
     this.#patience?.renew(chunk.length);
     if (this.#downloaded > this.#call.mostBytes) this.#fail('provider_answer_unusable');
-    // A read may have ten thousand chunks. A write for each would hold up all other requests.
+    // A read may have ten thousand chunks. A write for each would delay all other requests.
     else if (this.#receiver === 'client' && this.#held.push(chunk) === 1) process.nextTick(() => this.#writeDown());
   }
 
@@ -275,7 +276,7 @@ export class Transfer {
     this.#onEnding();
   }
 
-  /** Ends the client's response. One that is not complete breaks off, so that it does not seem complete. */
+  /** Ends the client's response. An incomplete one breaks off, so that it does not seem complete. */
   #endClient(ending: 'complete' | RelayError): void {
     const { client } = this.#call.request;
     const rest = this.#takeHeld();
@@ -293,7 +294,7 @@ export class Transfer {
     this.#upload = undefined;
   }
 
-  /** What the relay's client has to do before the transfer can go on. */
+  /** What the relay's client has to do before the transfer can continue. */
   #clientsTurn(): ClientsTurn {
     if (this.#call.request.client.writableNeedDrain) return 'read';
     return this.#upload !== undefined && !this.#sent?.writableNeedDrain ? 'send' : undefined;

@@ -7,14 +7,15 @@ const standardOutput = 1;
 /** Bytes that wait for a slow reader, besides those in the pipe. */
 const longestBacklog = 1024 * 1024;
 const flushDeadline = 1000;
-/** Milliseconds for which lines are gathered after a write: every write wakes the reader. */
+/** Milliseconds for which lines are gathered after a write, because every write wakes the reader. */
 const gatheringTime = 10;
 
 /**
  * Creates the logger of a process.
  *
- * @param settings.format `json`: one object a line; `pretty`: for people. Default: `pretty` on a terminal, else `json`
- * @param settings.journalStream the variable `JOURNAL_STREAM`: lines for the journal carry their priority
+ * @param settings.format `json` for one object a line, `pretty` for people. Default: `pretty` on a terminal, else
+ *   `json`
+ * @param settings.journalStream the variable `JOURNAL_STREAM`. Lines for the journal contain their priority
  */
 export async function createLogger(settings: {
   readonly level: string;
@@ -23,7 +24,7 @@ export async function createLogger(settings: {
 }): Promise<Logger> {
   const format = settings.format ?? (process.stdout.isTTY ? 'pretty' : 'json');
   const forJournal = isReadByJournal(standardOutput, settings.journalStream);
-  // Loaded only on a terminal.
+  // Only needed on a terminal.
   const pretty = format === 'pretty' ? (await import('./pretty-log.ts')).prettyLine : undefined;
   const logger: Logger = pino(
     {
@@ -50,9 +51,9 @@ export async function flushLog(logger: Logger): Promise<void> {
 }
 
 /**
- * Opens a file descriptor for the log. A line that cannot be written is lost. Writing never blocks or throws.
+ * Opens a file descriptor for the log. Writing never blocks or throws; a line that cannot be written is dropped.
  *
- * @param tellLost called with the number of lost lines, once lines can be written again
+ * @param tellLost called with the number of dropped lines, once lines can be written again
  */
 function openOutput(
   descriptor: number,
@@ -70,7 +71,7 @@ function openOutput(
     write(line: string): void {
       if (!sink.write(format(line, this.lastLevel))) lost += 1;
       else if (lost > told) {
-        // Before `tellLost`, which writes a line.
+        // This must come before `tellLost`, which writes a line.
         told = lost;
         tellLost(lost);
       }
@@ -80,13 +81,13 @@ function openOutput(
 }
 
 interface Sink {
-  /** @returns whether the line was taken */
+  /** @returns whether the line was accepted */
   write(line: string): boolean;
   /** Calls back once everything is written, or after a second. */
   flush(done: () => void): void;
 }
 
-/** Writes through a socket of Node: a direct write to a full pipe would block the process. */
+/** Writes through a socket of Node.js, because a direct write to a full pipe would block the process. */
 function pipeSink(descriptor: number): Sink {
   const socket = new Socket({ fd: descriptor, readable: false, writable: true });
   let full = false;
@@ -96,7 +97,7 @@ function pipeSink(descriptor: number): Sink {
     socket.write(gathered, done);
     gathered = '';
   };
-  /** Sends what is gathered, and later what has been gathered since, until that is nothing. */
+  /** Writes the gathered lines, and repeats until none are left. */
   const gather = () => {
     gathering = gathered !== '';
     if (!gathering) return;
@@ -107,7 +108,7 @@ function pipeSink(descriptor: number): Sink {
   socket.on('drain', () => {
     full = false;
   });
-  // The reader is gone: every further line is lost.
+  // The reader is gone, so every further line is dropped.
   socket.on('error', () => {});
   return {
     write(line) {
@@ -128,7 +129,7 @@ function pipeSink(descriptor: number): Sink {
   };
 }
 
-/** Writes at once. A full disk may take a part of a line: then, the next line begins with a line break. */
+/** Writes at once. A full disk may accept a part of a line. The next line then begins with a line break. */
 function fileSink(descriptor: number): Sink {
   let torn = false;
   return {

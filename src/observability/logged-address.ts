@@ -5,25 +5,25 @@ import { callersBehind } from '../http/subscriber.ts';
 /** How much of an address is shown: nothing, all of it, or its /24 (IPv4) or /48 (IPv6) network. */
 type Detail = 'off' | 'whole' | 'cut';
 
-/** The addresses of callers, as the log shows them. */
+/** The addresses of callers, in the form for the log. */
 export function loggedAddresses(detail: Detail, trustedProxies: readonly string[]) {
   if (detail === 'off') return { of: () => undefined, ofPeer: () => undefined, ofNeighbour: near };
   const { addressOf, trusts } = callersBehind(trustedProxies);
   const show = (address: string | undefined) => address && shown(address, detail);
   return {
-    /** The caller's address; that of a proxy if the proxy names no caller. Undefined behind a Unix socket. */
+    /** The caller's address, or that of a proxy if the proxy does not tell. Undefined behind a Unix socket. */
     of: (request: IncomingMessage): string | undefined => show(addressOf(request)),
-    /** The address at the other end of a connection, unless a trusted proxy has it. */
+    /** The address at the other end of a connection, unless it is a trusted proxy's. */
     ofPeer: (address: string | undefined): string | undefined =>
       show(address !== undefined && trusts(address, 0) ? undefined : address),
-    /** The address at the other end of a connection: whole if it is of a proxy or another machine of the operator's. */
+    /** The address at the other end of a connection: complete for a proxy or another machine of the operator. */
     ofNeighbour: (address: string | undefined): string | undefined => near(address) ?? show(address),
   };
 }
 
 const rangesNearby: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
 
-/** An address that nobody has on the internet. It tells of no person. */
+/** An address that does not exist on the Internet, so it identifies no person. */
 function near(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));

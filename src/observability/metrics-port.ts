@@ -29,21 +29,21 @@ export async function openMetricsPort(
   }
 }
 
-/** Where the port listens, and the names under which it answers besides. */
+/** Where the port listens, and its further names. */
 export interface MetricsPort extends Port {
   readonly names: readonly string[];
 }
 
 /**
- * Names that nobody can register, such as those of containers and services: one label, or below a domain that is kept for
- * private use (ICANN keeps `internal`). A single label with a dot at its end is a top-level domain.
+ * Names that nobody can register, such as those of containers and services: one label, or below a domain for private
+ * use (ICANN reserves `internal`). A single label with a final dot is a top-level domain.
  *
  * @see RFC 6761, RFC 6762
  */
 const privateName = /^[^.]+$|\.(?:internal|local|localhost|svc)\.?$/;
 
 /**
- * Answers under its own address, `localhost`, the configured names, and, unless it listens on the loopback address alone,
+ * Answers under its own address, `localhost`, the configured names and, unless it only listens on the loopback address,
  * names that nobody can register. Any other `Host` gets 421.
  */
 export function metricsListener(
@@ -55,16 +55,20 @@ export function metricsListener(
   const names = new Set(['localhost', configured, ...where.names.map(hostOf)]);
   const isEveryAddress = configured === '0.0.0.0' || configured === '[::]';
   const warn = occasionalWarning(logger, 'metrics asked under another host name');
-  // The DNS of an attacker can point a name of theirs here. Pages under that name could then read the metrics.
+  // Against DNS rebinding: an attacker can point a name of their own here, and pages under that name could then read
+  // the metrics.
   const mayAsk = (host: string, address = '') => {
     if (names.has(host) || host === addressHost(address)) return true;
-    // A translated address, such as a published port of a container. No DNS answers for addresses.
+    // A translated address, such as a published port of a container. DNS rebinding needs a name.
     if (isIP(host.replace(/^\[(.*)\]$/, '$1')) > 0) return isEveryAddress;
     return privateName.test(host) && (isEveryAddress || !isLoopbackAddress(address));
   };
 
   let coming: Promise<string> | undefined;
-  /** The text, written once for all that ask at the same time: 64 who ask again and again would take half of the CPU. */
+  /**
+   * The text, written once for everybody who asks at the same time: 64 connections that keep asking would take half of
+   * the CPU.
+   */
   function textOfTurn(): Promise<string> {
     coming ??= nextTurn().then(() => {
       coming = undefined;
@@ -100,7 +104,7 @@ function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
-/** A host without its port, as browsers write it; empty if it is none. */
+/** A host without its port, as browsers write it; empty if it is not a host. */
 function hostOf(text: string): string {
   return URL.parse(`http://${text}`)?.hostname ?? '';
 }

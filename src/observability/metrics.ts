@@ -4,13 +4,13 @@ import type { CommandFailure } from '../memory/availability.ts';
 import type { Leadership } from '../memory/shared.ts';
 import { version } from '../version.ts';
 
-/** What is so at the moment of a scrape. */
+/** The state at the moment of a scrape. */
 export interface Situation {
   readonly callsInFlight: number;
   readonly ready: boolean;
-  /** The requests that pass the gateway, by resource. */
+  /** The requests through the gateway, by resource. */
   readonly streams?: ReadonlyMap<string, number>;
-  /** How many people and machines have them, and how many the one has who has most. */
+  /** How many people and machines have such requests, and how many the largest of them has. */
   readonly streamHolders?: { readonly people: number; readonly most: number };
   readonly memoryIsUp?: boolean | undefined;
   /** Whether logins can start at each registration. Its name is undefined if it is the only one. */
@@ -20,12 +20,12 @@ export interface Situation {
   }[];
 }
 
-/** Seconds: from a fast call on a keep-alive connection to the default timeout. */
+/** In seconds: from a fast call on a kept connection to the default timeout. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export type Makers = ReturnType<typeof createMakers>;
 
-/** Make metrics of each kind. All names begin with `login_relay_`. */
+/** Makers of metrics. All names begin with `login_relay_`. */
 export function createMakers(registry: Registry, situation: () => Situation) {
   const common = (name: string, help: string, labelNames: readonly string[]) => ({
     name: `login_relay_${name}`,
@@ -34,13 +34,13 @@ export function createMakers(registry: Registry, situation: () => Situation) {
     registers: [registry],
   });
   return {
-    /** A counter. `starts` has values of its first label that begin at 0: a rate needs two values. */
+    /** A counter. `starts` has values of its first label that begin at 0, because a rate needs two values. */
     counter(name: string, help: string, labels: readonly string[] = [], starts: readonly string[] = []) {
       const made = new Counter(common(name, help, labels));
       for (const value of starts) made.inc({ [`${labels[0]}`]: value }, 0);
       return made;
     },
-    /** A counter that starts at 0 at each registration, also at one that a reload has added. */
+    /** A counter that begins at 0 for each registration, including those that a reload adds. */
     loginCounter(name: string, help: string, first: Readonly<Record<string, string>> = {}) {
       const collect = () => {
         for (const one of situation().providers) made.inc({ ...first, ...labelOf(one) }, 0);
@@ -51,7 +51,7 @@ export function createMakers(registry: Registry, situation: () => Situation) {
     },
     histogram: (name: string, help: string, labels: readonly string[]) =>
       new Histogram({ ...common(name, help, labels), buckets }),
-    /** @param set sets the values of a scrape. Those of the scrape before are gone */
+    /** @param set sets the values of a scrape. Those of the last scrape are dropped */
     gauge(name: string, help: string, labels: readonly string[], set: (gauge: Gauge, now: Situation) => void): void {
       const collect = () => {
         made.reset();
@@ -62,7 +62,7 @@ export function createMakers(registry: Registry, situation: () => Situation) {
   };
 }
 
-/** Every metric but those of a shared memory. No value of a label comes from a request. */
+/** Every metric except those of a shared memory. No value of a label comes from a request. */
 export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers) {
   const outcomes = (name: string, help: string) => counter(name, help, ['outcome'], ['ok']);
   defineGauges(gauge);
@@ -72,7 +72,7 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
       'route',
       'status',
     ]),
-    // A provider's API may answer 500, too. The status does not tell whose error it is.
+    // A separate counter, because a status of 500 may come from a provider's API.
     unexpectedErrors: counter('unexpected_errors_total', 'Requests that met an error of the relay itself.'),
     calls: counter(
       'provider_calls_total',
@@ -98,7 +98,7 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
     failed: loginCounter(
       'logins_failed_total',
       'Callbacks that ended without a token, by failure.',
-      // It begins at 0: the alert LoginRelayClientRefused sees the first one.
+      // It begins at 0, so that the alert LoginRelayClientRefused sees the first one.
       { reason: 'client_refused' },
     ),
     accesses: counter(
@@ -210,7 +210,7 @@ export function memoryMetrics({ counter, histogram, gauge }: Makers) {
   };
 }
 
-/** The label `registration`. There is none if there is only one registration, or if a request concerns none. */
+/** The label `registration`. It is left out if there is only one registration, or if a request belongs to none. */
 export function labelOf({ registration }: { readonly registration?: string | undefined }) {
   return registration === undefined ? {} : { registration };
 }

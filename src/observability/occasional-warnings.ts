@@ -10,12 +10,12 @@ type Warner = Pick<Logger, 'warn'>;
 
 const quietTime = 60_000;
 const mostSubjects = 20;
-/** An origin as browsers send it. Anything else is not logged. @see RFC 6454 §6.2 */
+/** An `Origin` in the form that browsers send. Anything else is not logged. @see RFC 6454 §6.2 */
 const loggedOrigin = /^(null|[a-z][a-z0-9+.-]{0,30}:\/\/[A-Za-z0-9._:[\]-]{1,255})$/;
 
 /**
- * A warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute. Callers that
- * choose the subjects cannot flood the log or the memory.
+ * Creates a warning that is logged at most once a minute for each subject, and for at most 20 subjects a minute, so
+ * that callers cannot flood the log or the memory.
  */
 export function occasionalWarning(
   logger: Warner,
@@ -32,7 +32,7 @@ export function occasionalWarning(
   };
 }
 
-/** Warns of connections that speak another protocol than the port: a proxy in front has to be set up otherwise. */
+/** Warns about connections with another protocol than the port's, because a proxy in front is misconfigured. */
 export function warnOfOtherProtocols(logger: Warner, addressOf: (peer: string | undefined) => string | undefined) {
   const warn = occasionalWarning(logger, 'a connection speaks another protocol than this port');
   return ({ outcome }: UnreadableRequest, peer: string | undefined): void => {
@@ -42,7 +42,7 @@ export function warnOfOtherProtocols(logger: Warner, addressOf: (peer: string | 
 }
 
 /**
- * Warns of requests from origins that are no front end's.
+ * Warns about requests from origins that belong to no front end.
  *
  * @param isKnown whether a request may come from there
  * @param configuredOrigin the front end's origin; undefined if there are several front ends
@@ -64,8 +64,8 @@ export function warnOfForeignOrigins(
 }
 
 /**
- * Warns of logins that pages of other origins start, as their `Referer` says. The login does not come back to such a
- * page, which is often the right one at another port.
+ * Warns about logins that pages of other origins start, by their `Referer`. The login will not return to such a page,
+ * which is often the right one at another port.
  */
 export function warnOfForeignPages(
   logger: Warner,
@@ -79,20 +79,20 @@ export function warnOfForeignPages(
     } finally {
       const { origin = 'null' } = URL.parse(ctx.get('Referer')) ?? {};
       const isForeign = origin !== 'null' && loggedOrigin.test(origin) && !isFrontEnd(origin);
-      // Of a start that names no front end, nothing can be compared.
+      // If a start names no front end, there is nothing to compare.
       const configuredOrigin = configuredOriginOf(ctx.state.frontEnd ?? '');
       if (isForeign && configuredOrigin !== undefined) warn(origin, { origin, configuredOrigin });
     }
   };
 }
 
-/** What browsers have as the host of an address: a name or an IP address, with a port if it has one. */
+/** A host in the form of a browser: a name or an IP address, with an optional port. */
 const loggedHost = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/;
 
 /**
- * Warns of logins that are started under another host name than the base URL's, such as 127.0.0.1 for localhost. The
- * browser keeps the cookie of such a login for that name, so the callback, which comes to the base URL, arrives without
- * it. Another port is no problem: ports share their cookies. The log names at most 259 characters.
+ * Warns about logins that start under another host name than the base URL's, such as 127.0.0.1 for localhost. The
+ * browser keeps the login's cookie for that name, so it is missing in the callback, which comes to the base URL.
+ * Another port is no problem, because ports share cookies. The log contains at most 259 characters of the name.
  *
  * @see RFC 6265 §8.5
  */
@@ -114,9 +114,9 @@ export function warnOfOtherHosts(logger: Warner, baseUrl: string): Middleware {
 }
 
 /**
- * Warns that a request finds no place at the gateway, or takes that of another one.
+ * Warns if the gateway is full.
  *
- * @param namesPeople whether the log may have the id of the person who has most
+ * @param namesPeople whether the log may contain the id of the person with most requests
  */
 export function warnOfFullGateway(
   logger: Warner,
@@ -132,11 +132,11 @@ export function warnOfFullGateway(
 }
 
 /**
- * Logs that a limit is hit: at once, and then at most once a minute with the number of hits since. A
- * flood of requests must not flood the log.
+ * Logs that a limit is hit: at once, and then at most once a minute with the number of hits since, so that a flood of
+ * requests does not flood the log.
  */
 export function limitLog(logger: Logger): (limit: CountedLimit) => void {
-  /** Hits since the last line, of each limit that has a line of the last minute. */
+  /** Hits since the last line of each limit, for a minute after that line. */
   const unlogged = new Map<CountedLimit, number>();
 
   function log(limit: CountedLimit, hits: number): void {

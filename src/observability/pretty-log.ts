@@ -48,7 +48,7 @@ function providerCall(call: unknown): string | undefined {
   return `provider's ${endpoint} endpoint: ${how} in ${durationMs} ms`;
 }
 
-/** What is wrong with the fields of a person: `email: unverified, groups: missing`. */
+/** The unusable fields of a person's record: `email: unverified, groups: missing`. */
 function fieldsOf(fields: unknown): string | undefined {
   if (!Array.isArray(fields)) return undefined;
   return `fields of the person: ${fields.map(({ field, reason }) => `${field} ${reason}`).join(', ')}`;
@@ -56,14 +56,14 @@ function fieldsOf(fields: unknown): string | undefined {
 
 const inEveryLine: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
-/** Each field of its own of a line, and each entry of a list. */
+/** Each further field of a line, and each entry of a list. */
 function details(line: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(line)
     .filter(([name]) => !inEveryLine.has(name))
     .flatMap(([name, value]) => (Array.isArray(value) ? value.map(String) : `${name}: ${value}`));
 }
 
-/** A first line, and below it the others, as far as there is something to say. */
+/** A first line with the others below it. Empty parts are left out. */
 function lines(...parts: readonly unknown[]): string {
   return parts.filter(Boolean).join('\n  ');
 }

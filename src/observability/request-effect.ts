@@ -2,16 +2,18 @@ import { failureCodes, RelayError } from '../failures/relay-error.ts';
 import type { Action } from '../http/context.ts';
 
 type Part = 'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant' | 'ended';
-/** The parts of a request's record, or of its line in the log, that tell what it led to. */
+/** The parts of a request's record or log line that tell its effect. */
 type Described = Readonly<Partial<Record<Part, unknown>>>;
 
-/** What the start of a login led to, if the person is not asked first. */
+/** The effect of a start, if the person is not asked first. */
 export const onToProvider = 'on to the provider';
 
-/** Pages ask for their session when they load, and for a nonce before the first proof: both outcomes are no failures. */
+/**
+ * Pages ask for their session when they load, and for a nonce before the first proof, so neither outcome is a failure.
+ */
 const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'session_missing', 'nonce_required']);
 
-/** Whether the outcome of a request is one that somebody should look into. */
+/** Whether the outcome of a request deserves attention. */
 export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.has(outcome);
 
 const ofSessions: ReadonlySet<unknown> = new Set(['session', 'session-refresh', 'logout']);
@@ -23,7 +25,7 @@ export const isOfLogin = (action: unknown): boolean =>
   [ofPeople, ofPrograms, ofSessions].some((actions) => actions.has(action));
 
 const newTokens = 'new tokens';
-/** What a request of each action led to if it did not fail. */
+/** The effect of a successful request, by action. */
 const effects: Readonly<Partial<Record<Action, (request: Described) => string>>> = {
   start({ status, grant }) {
     if (grant === 'refresh_token') return newTokens;
@@ -50,7 +52,7 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   'session-refresh': () => 'the session is renewed',
   logout: () => 'the session is over',
 };
-/** What a request led to, in words for people. Undefined: method and route say it all. */
+/** The effect of a request, in words for people. Undefined if method and route say enough. */
 export function effectOf(request: Described): string | undefined {
   const { method, action, outcome } = request;
   const failure = failureCodes.find((code) => code === outcome);
@@ -61,12 +63,13 @@ export function effectOf(request: Described): string | undefined {
   return effect?.(request);
 }
 
-/** What a preflight led to. Undefined: a resource takes the OPTIONS request like that of any other method. */
+/** The effect of a preflight. Undefined if the OPTIONS request went to a resource like any other. */
 function preflightEffect({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
-  // A check answers no preflight. What passes the gateway has an end; the gateway's answer to a preflight has none.
+  // `check` never answers a preflight itself. A request that the gateway forwarded has `ended`; a preflight that it
+  // answered has not.
   if (action === 'check' || ended !== undefined) return undefined;
-  // A preflight that is let through is answered before its route is known, or by the gateway.
+  // A permitted preflight is answered before its route is known, or by the gateway.
   if (typeof route !== 'string' || action === 'gateway') return preflight;
   const missing = ofSessions.has(action) ? 'with sessions has this origin' : 'has this origin';
   return `${preflight}, refused: no front end ${missing}`;

@@ -9,31 +9,30 @@ import { hasFailed, isOfLogin } from './request-effect.ts';
 
 const clientClosedRequest = 499;
 
-/** What of a request's state no record has, or has under another name. */
+/** Parts of a request's state that its record leaves out or renames. */
 type Unshared = 'query' | 'route' | 'failure' | 'providerCall' | 'codeMayBeSpent' | 'callbackMayBeRetried';
 
 /**
- * The record of a request. Log and metrics are made from it alone. Of a query, a header or a body it
- * holds at most what was asked for in vain, shortened.
+ * The record of a request, from which the log line and the metrics are made. It contains nothing from a query, a header
+ * or a body, except a shortened unknown value.
  */
 export interface RequestRecord extends Readonly<Omit<RequestState, Unshared>> {
   readonly clientAddress: string | undefined;
   readonly method: string;
   /** The route's pattern or name; null if no route matches. */
   readonly route: string | null;
-  /** The status of the response; 499, as in nginx, if the caller was gone before. */
+  /** The status of the response; 499, as in nginx, if the caller hung up before. */
   readonly status: number;
-  /** Until the response was sent or the caller was gone. */
+  /** Until the response was sent or the caller hung up. */
   readonly durationMs: number;
   readonly outcome: 'ok' | FailureCode;
   readonly provider: UpstreamCall | undefined;
 }
 
 /**
- * Passes the record of each request to every observer, once the request is handled and the response is
- * sent or the caller is gone.
+ * Passes the record of each request to every observer, once the request is handled and the response has ended.
  *
- * @param named whether records name registration and front end, of which there may be only one, and people
+ * @param named whether records name registration and front end, if there are several, and people
  */
 export function recordRequests(
   observers: readonly ((record: RequestRecord) => void)[],
@@ -47,7 +46,7 @@ export function recordRequests(
     let closed: Pick<RequestRecord, 'status' | 'durationMs' | 'outcome'> | undefined;
     let isHandled = false;
 
-    /** Makes the record once both are known: how the response has ended, and what the handlers leave. */
+    /** Makes the record once both the response and the handlers have ended. */
     function record(): void {
       if (closed === undefined || !isHandled) return;
       const { state } = ctx;
@@ -97,7 +96,7 @@ export function recordRequests(
   };
 }
 
-/** Whether the whole response was written. Node 22 also calls a broken response finished. */
+/** Whether the whole response was written. Node.js 22 also reports a broken response as finished. */
 function isAnswered(response: ServerResponse): boolean {
   return response.writableFinished && response.errored === null;
 }
@@ -119,22 +118,22 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
   };
 }
 
-/** The contract answers them with 400, but only the operator can repair them. */
+/** The contract answers these with 400, but only the operator can repair them. */
 const operatorsFaults: ReadonlySet<RequestRecord['outcome']> = new Set(['client_refused', 'redirect_uri_refused']);
 
 function levelOf(record: RequestRecord) {
   const { action, status, outcome } = record;
-  // Probes come every few seconds. The metrics count them.
+  // Probes come every few seconds. Metrics count them.
   if (action === 'probe') return 'debug';
-  // A proxy asks before each request to a resource, and has its own log of these. The metrics count them.
+  // A proxy asks before each request to a resource, and logs those itself. Metrics count them.
   if (action === 'check' && outcome === 'ok' && status === 204) return 'debug';
-  // An API of the provider may answer 5xx, too. Any page can make a browser prefetch.
+  // A provider's API may answer 5xx, which is no error of the relay; and any page can make a browser prefetch.
   if (status >= 500 && outcome !== 'ok' && outcome !== 'prefetch_refused') return 'error';
-  // The caller or the relay has ended a response of the gateway on purpose.
+  // The caller or the relay ended the response on purpose.
   if (record.ended && record.ended !== 'upstream' && status < 400) return 'info';
   // The failure came after the status: the response broke off, or says that a token is not active.
   const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
-  // A server asks about whatever strangers send to it.
+  // A server asks about any token that strangers send to it.
   if (action === 'introspect' && isBrokenOff) return 'info';
   if (operatorsFaults.has(outcome)) return 'error';
   const isFailedLogin = isOfLogin(action) && hasFailed(record);

@@ -4,7 +4,7 @@ import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { createMakers, labelOf, memoryMetrics, relayMetrics, type Situation } from './metrics.ts';
 import type { RequestRecord } from './request-log.ts';
 
-/** The limit that a request has hit, by its outcome. */
+/** The limit behind an outcome. */
 const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
   headers_too_large: 'header_size',
   request_timeout: 'request_time',
@@ -17,11 +17,11 @@ const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>>
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Creates the metrics of the process, and counts in them. @param situation called for every scrape */
+/** Creates and counts the metrics of the process. @param situation called for every scrape */
 export function createMetrics(situation: () => Situation) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // The library takes the data segment for the heap.
+  // The library reports the data segment as the heap.
   registry.removeSingleMetric('process_heap_bytes');
   const makers = createMakers(registry, situation);
   const metrics = relayMetrics(makers);
@@ -31,7 +31,6 @@ export function createMetrics(situation: () => Situation) {
   return {
     contentType: registry.contentType as string,
     text: () => registry.metrics(),
-    /** Adds the metrics of a shared memory. */
     createMemoryMetrics: () => memoryMetrics(makers),
     limitHit,
     observe(record: RequestRecord): void {
@@ -75,10 +74,9 @@ function countProviderCall(metrics: RelayMetrics, record: RequestRecord): void {
   }
 }
 
-/** The actions that ask whether a token opens a resource. */
 const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspect', 'gateway']);
 
-/** Counts what a request does for a login: start, end, redemption, refresh, revocation, logout. */
+/** Counts the effect of a request on a login: start, end, redemption, refresh, revocation, logout. */
 function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
   const { method, action, outcome, grant, resource, by, ended, isProbe } = record;
   const label = labelOf(record);
@@ -96,7 +94,7 @@ function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
   }
   if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });
   if (grant === 'refresh_token') metrics.refreshes.inc({ outcome });
-  // These addresses answer OPTIONS, too.
+  // These endpoints also answer OPTIONS.
   if (method !== 'POST') return;
   if (action === 'session-refresh') metrics.refreshes.inc({ outcome });
   if (action === 'logout') metrics.logouts.inc({ outcome });

@@ -8,7 +8,7 @@ import { proxyApi } from '../routes/api-proxy.ts';
 import type { SessionRequests } from '../routes/session-requests.ts';
 import { createHandler, type EndpointContext } from './endpoint.ts';
 
-/** Creates the paths that lead to the APIs of providers. @returns undefined if there are none */
+/** Creates the paths that lead to provider APIs. @returns undefined if there are none */
 export function createApiPaths(
   { frontEnds, baseUrl, trustedProxies, behindUnknownProxy }: Config,
   requests: SessionRequests | undefined,
@@ -49,8 +49,8 @@ export function createApiPaths(
 }
 
 /**
- * Finds the entry that a path is at or below; if the entry's path ends with a slash, only below it. The time grows with
- * the slashes of the path, and not with the number of entries.
+ * Creates a finder for the entry that contains a path. An entry with a final slash does not contain its own path. The
+ * time grows with the slashes of the path, not with the number of entries.
  */
 export function createPathFinder<Found extends { readonly path: string }>(all: readonly Found[]) {
   const byPath = new Map(all.map((one) => [one.path, one]));

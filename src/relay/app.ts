@@ -20,7 +20,7 @@ import { createEndpoints, type EndpointDependencies } from './endpoints.ts';
 import { createGateways } from './gateways.ts';
 import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
 
-/** What the application needs. Its owner creates and closes it. */
+/** The parts of the application. Their owner creates and closes them. */
 interface Dependencies extends Omit<EndpointDependencies, 'watchStarts' | 'rateLimits'> {
   /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
@@ -70,18 +70,18 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
 }
 
 /**
- * Creates an application with the middleware that comes before every endpoint.
+ * Creates an application with the middleware before every endpoint.
  *
- * @param otherwise answers the failures that no endpoint answers
+ * @param otherwise answers failures that no endpoint answers
  */
 export function createKoa(
   relay: Parameters<typeof responseHeaders>[0],
   otherwise: AnswerFailure,
   first: readonly Handler[] = [],
 ): Koa<RequestState> {
-  // Otherwise Koa reads NODE_ENV.
+  // Otherwise, Koa reads NODE_ENV.
   const app = new Koa<RequestState>({ env: 'production' });
-  // Otherwise Koa writes broken connections to standard error. The log has a line for each.
+  // Otherwise, Koa writes broken connections to standard error. The log has a line for each.
   app.silent = true;
   for (const handler of first) app.use(handler);
   app.use(closeIfUnread);
@@ -108,14 +108,14 @@ function routeFrequent(endpoints: readonly Endpoint[], context: EndpointContext,
 export function createRouter(endpoints: readonly Endpoint[], context: EndpointContext): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const endpoint of endpoints) {
-    // The URL of a resource may have characters in its path that mean something to the router.
+    // The path of a resource's URL may contain characters with a meaning for the router.
     const path = endpoint.path.replace(/[{}()[\]+?!:*\\]/g, '\\$&');
     router.all(endpoint.includesBelow ? `${path}/{*below}` : path, createHandler(endpoint, context));
   }
   return router;
 }
 
-/** What answers at every other address. */
+/** Answers at every other address. */
 function notFound({ config, memory, served }: Dependencies): Endpoint {
   const { answerInPlace } = served[0].frontEnds.first;
   const { hasOrigin } = pagesOfFrontEnds(config);
@@ -126,8 +126,7 @@ function notFound({ config, memory, served }: Dependencies): Endpoint {
     isLimited: false,
     handle(ctx) {
       if (isGuessOfMetadata(ctx) && !hasOrigin(ctx.get('Origin'))) makePublic(ctx);
-      // A login may have started here before a reload removed its registration or its resource, or gave that another
-      // callback path.
+      // A login may have started before a reload removed its registration or resource, or changed the callback path.
       const isOfLogin = ctx.path === doorPaths.callback || namesInPath(ctx.path).below === 'callback';
       const isCallback = isOfLogin || memory.callbackPaths.get(ctx.path) === true;
       if (!config.registrationsAreNamed || !isCallback) throw new RelayError('not_found');
@@ -138,7 +137,7 @@ function notFound({ config, memory, served }: Dependencies): Endpoint {
   };
 }
 
-/** Warns of requests of pages that are no front end's, unless every page may read the response. */
+/** Warns about requests of pages that belong to no front end, unless every page may read the response. */
 function watchOrigins({ config, logger, served }: Dependencies): EndpointContext['watchOrigins'] {
   const { frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);
@@ -151,7 +150,7 @@ function watchOrigins({ config, logger, served }: Dependencies): EndpointContext
   };
 }
 
-/** Warns of logins that start under another host name, or from another page, than the configured ones. */
+/** Warns about logins that start under another host name, or from another page, than the configured ones. */
 function watchStarts({ config, logger }: Dependencies): Handler {
   const { baseUrl, frontEnds } = config;
   const { hasOrigin } = pagesOfFrontEnds(config);

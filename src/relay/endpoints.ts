@@ -31,22 +31,22 @@ import { isGuessOfMetadata, noPages, pagesOfFrontEnds } from './readers.ts';
 import { type ServedPath, type ServedRegistration, type ServingContext, wordsOf } from './registrations.ts';
 import { resourceMetadataEndpoints } from './resource-metadata.ts';
 
-/** What the endpoints of a relay need. Its owner creates and closes it. */
+/** The parts of the endpoints. Their owner creates and closes them. */
 export interface EndpointDependencies extends ServingContext {
   readonly logger: Logger;
   readonly served: readonly [ServedRegistration, ...ServedRegistration[]];
   readonly readiness: Readiness;
   /** Undefined if no front end has sessions. */
   readonly sessionRequests: SessionRequests | undefined;
-  /** Empty if there is no rate limit. */
+  /** Empty without a rate limit. */
   readonly rateLimits: readonly Handler[];
-  /** Warns of logins that start under another host name than the base URL's, or from another page. */
+  /** Warns about logins that start under another host name than the base URL's, or from another page. */
   readonly watchStarts: Handler;
 }
 
 /**
- * The endpoints of a relay, in the order in which a path is compared with them. A resource that the relay stands in
- * front of is in `gateways.ts`, and the API of a provider in `api-paths.ts`: a request below their path belongs to them.
+ * The endpoints of a relay, in the order of comparison. Resources behind the relay are in `gateways.ts`, and APIs of
+ * providers in `api-paths.ts`, because a request below their path belongs to them.
  */
 export function createEndpoints(dependencies: EndpointDependencies): readonly Endpoint[] {
   const { served } = dependencies;
@@ -84,7 +84,7 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
       isLimited: true,
       handle: currentUser(findRegistration, lookup, foreignPages(config)),
     },
-    // People who know only the host look here.
+    // For people who only know the host.
     { ...open, path: '/', action: 'home', handle: home(pages, readiness, second ? undefined : onlyPage) },
     { ...open, path: paths.alive, action: 'probe', handle: alive },
     { ...open, path: paths.ready, action: 'probe', handle: ready(readiness) },
@@ -92,7 +92,7 @@ function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
   ];
 }
 
-/** Whether a user lookup may be of a client on any page. It names no client, but it may name the provider. */
+/** Whether a client on any page may look a user up. The request does not name the client, but perhaps the provider. */
 function mayAllReadUser(ctx: Context, served: readonly ServedRegistration[]): boolean {
   const { provider } = claimedQuery(ctx);
   const isMeant = (one: ServedRegistration) => provider === undefined || wordsOf(one).some((word) => word === provider);
@@ -114,7 +114,7 @@ function sessionEndpoints({ memory: { grants } }: EndpointDependencies, requests
   ];
 }
 
-/** A page that asks for sessions in vain learns why. */
+/** Tells a page why there are no sessions. */
 function noSessions({ config }: EndpointDependencies): Endpoint[] {
   const readers = pagesOfFrontEnds(config);
   return [paths.session, paths.sessionRefresh, paths.logout].map((path) => ({
@@ -128,7 +128,7 @@ function noSessions({ config }: EndpointDependencies): Endpoint[] {
   }));
 }
 
-/** The addresses of resources, besides the endpoints of their registrations. */
+/** The addresses of resources, apart from endpoints of their registrations. */
 function resourceEndpoints({ served, config }: EndpointDependencies): Endpoint[] {
   const findAsked = createForwarded(config.trustedProxies);
   const ofBrowsers = doorPlacesOf(served).flatMap((place) => endpointsOfDoor(place, findAsked));
@@ -140,8 +140,8 @@ function resourceEndpoints({ served, config }: EndpointDependencies): Endpoint[]
         path: checkPath(door.resource.name),
         isFrequent: true,
         action: 'check',
-        // Every method: some proxies ask with the method of the request that is to pass. A preflight is no exception: a 204
-        // to it would tell the proxy to let the preflight pass without a token.
+        // Every method, because some proxies ask with the method of the request. A preflight is no exception: a 204
+        // would tell the proxy to let it pass without a token.
         readers: noPages,
         failures: answerWithChallenge(door.resource),
         isLimited: false,
@@ -152,8 +152,8 @@ function resourceEndpoints({ served, config }: EndpointDependencies): Endpoint[]
 }
 
 /**
- * Where the provider sends browsers back to. If several paths of a registration share it, the state says at which one a
- * login began; the first one answers what has no state of another.
+ * Where the provider sends browsers back to. If several paths of a registration share it, the state tells at which one
+ * a login began. The first one answers callbacks without the state of another.
  */
 function callbackEndpoint([path, there]: [path: string, there: readonly ServedPath[]]): Endpoint {
   const [first, ...others] = there.map((served) => ({
@@ -204,13 +204,14 @@ function registrationEndpoints(served: ServedPath, dependencies: EndpointDepende
   ];
 }
 
-/** The endpoints of the relay as an authorization server, besides the start of a login. */
+/** The endpoints of the relay as an authorization server, apart from the start of a login. */
 function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } }: EndpointDependencies): Endpoint[] {
   const { frontEnds, doors } = served;
   const { clients } = frontEnds;
   const enter = enterRegistration(served);
   const ofPrograms = { methods: ['POST'], failures: inOrder(enter, answerOAuthErrors), isLimited: true };
-  // Clients on any page may call: until the client of a request is known. Then, `expectOrigin` lets only its pages read.
+  // Clients on any page may call until the client of the request is known. Then `expectOrigin` only lets its own pages
+  // read.
   const ofClients: Readers = { hasOrigin: frontEnds.hasOrigin, all: frontEnds.areAnywhere };
   const endpoints: (Endpoint | false | undefined)[] = [
     { ...ofPrograms, path: `${path}/token`, action: 'token', readers: ofClients, handle: tokenEndpoint(served) },
@@ -220,7 +221,7 @@ function oauthEndpoints(served: ServedPath, path: string, { config: { baseUrl } 
       path: `${path}/introspect`,
       action: 'introspect',
       readers: frontEnds,
-      // The servers that ask have one address for all their people, so they have no rate limit.
+      // No rate limit, because a server has one address for all its people.
       isLimited: false,
       handle: introspectionEndpoint(served),
     },
@@ -265,7 +266,10 @@ function enterRegistration({ registration, frontEnds }: ServedPath): Handler {
   };
 }
 
-/** Where logins of these front ends start. A CMS also refreshes there, with another method and other failures. */
+/**
+ * The handler where logins of these front ends start. A CMS also refreshes there, with another method and other
+ * failures.
+ */
 function createStart(
   served: ServedPath,
   frontEnds: FrontEnds,
@@ -285,7 +289,7 @@ function createStart(
   };
 }
 
-/** Where CMSes start unless their configuration says otherwise: at the first path of a registration with a CMS. */
+/** Where CMSes start by default: at the first path of a registration with a CMS. */
 function startOfCmses(dependencies: EndpointDependencies): Endpoint[] {
   const starts = dependencies.served.flatMap((served) => {
     const { firstCms } = served.frontEnds;
@@ -296,7 +300,7 @@ function startOfCmses(dependencies: EndpointDependencies): Endpoint[] {
   });
   if (starts.length === 0) return [];
   const handle = (ctx: Context, next: Next) => {
-    // Sveltia CMS does not name its backend for a refresh. It starts here only at GitHub.
+    // For a refresh, Sveltia CMS does not name its backend. It starts here only at GitHub.
     const backend = ctx.method === 'POST' ? 'github' : claimedQuery(ctx)['provider'];
     const found = registrationOfCms(starts, backend);
     return found === undefined ? next() : found.handle(ctx, next);

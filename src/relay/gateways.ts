@@ -19,9 +19,9 @@ interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
 }
 
 /**
- * Creates the addresses of the resources that the relay stands in front of.
+ * Creates the addresses of the resources behind the relay.
  *
- * @param doors those of all resources
+ * @param doors of all resources
  * @returns undefined if there are none
  */
 export function createGateways(
@@ -50,18 +50,18 @@ export function createGateways(
   const known = new Set([login.hostname, ...doors.map(({ resource }) => new URL(resource.url).hostname)]);
   const forMetadata = new Set(doors.flatMap((door) => [...resourceMetadataPaths(door.resource)]));
   const byHost = findersBy(all, ({ host }) => host);
-  // Proxies remove a port, or add a needless one, so a gate is also found without its port. Not if its port alone tells
-  // its host from the login's: it would get requests that are for the login.
+  // Also match without the port, because proxies drop or add it. Except where only the port separates resource and
+  // login host: the resource would swallow login requests.
   const needsNoPort = ({ host, hostname }: Gate) => hostname !== login.hostname || host === login.host;
   const byHostname = findersBy(all.filter(needsNoPort), ({ hostname }) => hostname);
-  // Probes ask by an address, whatever the names are.
+  // Probes use an IP address, whatever the names are.
   const isProbe = (path: string) => path === paths.alive || path === paths.ready;
 
   return {
     /** Passes a request at or below the address of a resource to its server. */
     route(ctx: Context, next: Next): unknown {
       const { path } = ctx;
-      // Where the login has the only host, its name does not count: some proxies change it.
+      // If the login has the only host, its name is not compared, because some proxies change it.
       const { host, hostname } = areByHost ? ctx : login;
       if (!known.has(hostname.toLowerCase())) {
         if (isProbe(path)) return next();
@@ -80,6 +80,6 @@ export function createGateways(
   };
 }
 
-/** Finds gates by path, of each host alone. */
+/** Finders of gates by path, for each host. */
 const findersBy = (gates: readonly Gate[], nameOf: (gate: Gate) => string) =>
   new Map([...Map.groupBy(gates, nameOf)].map(([name, there]) => [name, createPathFinder(there)]));

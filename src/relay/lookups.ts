@@ -7,7 +7,7 @@ import { originOfPage } from '../routes/session-requests.ts';
 import { pagesOfFrontEnds } from './readers.ts';
 import { type ServedRegistration, wordsOf } from './registrations.ts';
 
-/** Tells whether a request is of a page that is neither a front end's nor the relay's own. Programs have no page. */
+/** Whether a page that belongs neither to a front end nor to the relay sent a request. Programs have no page. */
 export function foreignPages(config: Config): (ctx: Context) => boolean {
   const { hasOrigin } = pagesOfFrontEnds(config);
   const { origin: own } = new URL(config.baseUrl);
@@ -19,7 +19,7 @@ export function foreignPages(config: Config): (ctx: Context) => boolean {
 
 /**
  * Finds the registration of a user lookup: the one that `provider` names, or the only one of the page's origin, or the
- * first one. It does not guess among several: a token of one provider must not reach another one.
+ * first one. It does not guess among several, because a token of one provider must not reach another.
  */
 export function createRegistrationFinder(
   served: readonly [ServedRegistration, ...ServedRegistration[]],

@@ -15,7 +15,7 @@ import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
 import { deriveKeysFromFile } from '../sealing/keys.ts';
 
-/** What to do about errors that never pass by themselves. */
+/** The advice for errors that need an operator. */
 const fixes: Readonly<Record<string, string>> = {
   NOAUTH: 'give the password of the server',
   WRONGPASS: 'correct the user or the password',
@@ -25,7 +25,7 @@ const fixes: Readonly<Record<string, string>> = {
   other: 'use a server with the commands of docs/operations.md, such as Valkey or Redis 7',
 };
 
-/** What a process remembers. A reload of the configuration keeps it. */
+/** What a process remembers. It survives a reload of the configuration. */
 export type Memory = ReturnType<typeof createMemory>;
 
 export function createMemory(now: Clock, shared?: SharedMemory) {
@@ -38,12 +38,12 @@ export function createMemory(now: Clock, shared?: SharedMemory) {
     logouts: createMarks(home, kinds.logouts),
     /** Where logins of this and of earlier configurations end. */
     callbackPaths: createLasting<true>(limits.registrations, now),
-    /** The providers that were discovered last, by their settings. */
+    /** The last results of discovery, by the settings of the provider. */
     providers: createLasting<Provider>(limits.registrations, now),
   };
 }
 
-/** Opens the memory that relays share, if there is one, and waits for it a moment. */
+/** Opens the shared memory, if there is one, and waits for it a moment. */
 export async function openSharedMemory(
   config: Config,
   logger: Logger,

@@ -25,18 +25,17 @@ import { createMemory } from './memory.ts';
 import { noPages } from './readers.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
 
-/** What the provider has granted to the one login, with the names of all parameters of its callback. */
+/** What the provider granted, with the names of all parameters of the callback. */
 export interface OneGrant extends Readonly<Parameters<(Delivery & { takes: 'code' })['succeed']>[1]> {
   readonly parameters: readonly string[];
 }
 
-/** A relay that serves a single login, whose code it keeps. */
+/** A relay for a single login, whose code it keeps. */
 export type OneLogin = Awaited<ReturnType<typeof createOneLogin>>;
 
-/** Where the login is, and what makes its calls. */
 interface Place {
   readonly config: Config;
-  /** With the one path where the login is. */
+  /** With the one path of the login. */
   readonly registration: RegistrationConfig;
   readonly frontEnd: FrontEndConfig;
   readonly provider: Provider;
@@ -44,16 +43,16 @@ interface Place {
 }
 
 /**
- * Creates a relay for one login, with the start, the callback and the protection of every login. Nothing else is at its
- * address but the probes, by which balancers know a relay.
+ * Creates a relay for one login, with the usual start, callback and protection. Otherwise, only the probes are there,
+ * by which balancers recognize a relay.
  *
- * @param strayed gets the failure of each callback that is not of this login: of the relay that was there before, or of a
+ * @param strayed gets the failure of each callback of another login, of the relay that was there before or of a
  *   stranger. It ends nothing
  */
 export async function createOneLogin(place: Place, strayed: (failure: RelayError) => void) {
   const { config, registration, provider, upstream } = place;
-  // Only who reads the address on the operator's terminal can start it. No other relay, not even one with the same keys,
-  // knows a front end of this name: so neither ends the logins of the other.
+  // Only a person who reads the address on the operator's terminal can start it. No other relay has a front end of this
+  // name, even with the same keys, so neither ends the logins of the other.
   const name = `check-${randomBytes(16).toString('hex')}`;
   const frontEndConfig = { ...place.frontEnd, name };
   const context: ServingContext = {
@@ -89,7 +88,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
       isOver = true;
     },
   };
-  // With a start of its own, it asks for refresh tokens as the OAuth logins of the front end do.
+  // Its own start requests a refresh token, as the front end's OAuth logins do.
   const frontEnd: FrontEnd = { ...served.frontEnds.first, takesOAuth: false, deliveryOf: () => delivery };
   const { scope = provider.scope } = frontEnd;
   const answerStrayed = answerFailures((ctx, failure) => {

@@ -9,10 +9,13 @@ import { type CompleteValues, settingNames } from './settings/settings.ts';
 
 export type Readings = ReturnType<typeof createReadings>;
 
-export type RelayReading = Readings['relay'];
-export type RegistrationReading = Readings['registrations'][number];
-export type FrontEndReading = Readings['frontEnds'][number];
-export type ResourceReading = Readings['resources'][number];
+export type RelayReading = Reading<'relay'> & { readonly baseUrl: string };
+export type RegistrationReading = ReturnType<typeof readRegistration>;
+export type FrontEndReading = ReturnType<typeof readFrontEnd>;
+export type ResourceReading = ReturnType<typeof readResource>;
+
+/** Reads the settings of a map. */
+type Read = <At extends Level>(map: FileSettings<At>) => Reading<At>;
 
 /** Reads all settings. If the file has no `providers` or `front-ends`, the flags and variables describe one. */
 export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
@@ -22,90 +25,15 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     made.push(reading);
     return reading;
   }
-  /** The maps of the file, or one from flags and variables. Both is a fault; neither is one, too, if some are needed. */
-  function readMaps<At extends 'providers' | 'front-ends'>(level: At, isNeeded = true): readonly FileSettings<At>[] {
-    const maps = file?.inside[level];
-    const outside = withSources(shared, level);
-    const given = Object.keys(outside.values).map((name) => describe(outside, name));
-    if (!isNeeded && !maps && given.length === 0) return [];
-    if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
-    for (const one of maps ? given : []) {
-      shared.faults.add(`${one} is given, but ${file?.path} has ${level}: drop one of them`);
-    }
-    return maps ?? [outside];
-  }
   const ofRelay = read(withSources(shared, 'relay', file));
   const relay = { ...ofRelay, baseUrl: baseUrlOf(ofRelay) };
-  const registrations = mapped(readMaps('providers'), (map) => {
-    const reading = read(map);
-    const name = map.name ?? reading.values.pathName ?? '';
-    return {
-      ...reading,
-      relay,
-      /** The word in its paths. Empty after a fault. */
-      name,
-      registrations: [name],
-      /** Undefined: everybody may log in who may log in elsewhere. */
-      allow: map.inside.allow?.map(read)[0],
-    };
-  });
-  const names = registrations.map(({ name }) => name);
-  const resources = (file?.inside.resources ?? []).map((map) => {
-    const reading = read(map);
-    const { provider, secretFile } = reading.values;
-    const report = (message: string) => reading.fault('provider', message);
-    const only = names.length === 1 ? names[0] : undefined;
-    const registration = provider ? findEntry(provider, names, 'provider', report) : only;
-    const allow = map.inside.allow?.map(read)[0];
-    const browser = map.inside.browser?.map(read)[0];
-    const above = registrations.find(({ name }) => name === registration)?.allow;
-    return {
-      ...reading,
-      name: map.name ?? '',
-      /** Undefined: everybody who may log in at its front ends. */
-      allow,
-      /** How long browsers stay logged in. Undefined if it opens to no browser. */
-      browser,
-      /** The `allow` that names the claim with the groups of its people. */
-      claiming: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
-      /** The registration of its people. Empty after a fault. */
-      registration: registration ?? '',
-      registrations: [registration ?? ''],
-      /** Undefined if no server introspects, and after a fault. */
-      secrets: readSecrets(reading, secretFile, 'secretFile'),
-    };
-  });
+  const registrations = mapped(readMaps('providers', shared, file), (map) => readRegistration(map, read, relay));
+  const resources = (file?.inside.resources ?? []).map((map) => readResource(map, read, registrations));
   // A resource that opens to browsers needs none.
   const areNeeded = resources.every(({ browser }) => browser === undefined);
-  const frontEnds = readMaps('front-ends', areNeeded).map((map) => {
-    const reading = read(map);
-    const { allow, proxy = [], clients } = map.inside;
-    const report = (message: string) => reading.fault('providers', message);
-    const { kind, providers, resources: named = [] } = reading.values;
-    const isMachine = kind === 'machine';
-    const ofMachine = resources.filter(({ name }) => named.includes(name)).flatMap((one) => one.registrations);
-    const asked = providers?.map((name) => findEntry(name, names, 'provider', report) ?? name) ?? names;
-    const usable = isMachine && ofMachine.length > 0 ? [...new Set(ofMachine)] : asked;
-    return {
-      ...reading,
-      relay,
-      /** Its `client_id`. */
-      name: map.name ?? 'app',
-      /** Undefined: everybody may log in who may log in elsewhere. */
-      allow: allow?.map(read)[0],
-      apis: proxy.map(read),
-      clients: clients?.map(read)[0],
-      /**
-       * The registrations that it may use, with their readings: by default, all; for a machine, those of its resources.
-       */
-      registrations: usable,
-      usable: registrations.filter(({ name }) => usable.includes(name)),
-      /** The keys of client identifiers that are made offline. Undefined if there are none, and after a fault. */
-      clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
-      /** Undefined unless it is a machine, and after a fault. */
-      credentials: readMachineCredentials(reading),
-    };
-  });
+  const frontEnds = readMaps('front-ends', shared, file, areNeeded).map((map) =>
+    readFrontEnd(map, read, relay, registrations, resources),
+  );
   const pages = file?.inside.pages?.map((map) => ({
     ...read(map),
     texts: map.inside.texts?.map(read)[0],
@@ -113,6 +41,105 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
   // In the order of the help, whatever the order of the entries.
   for (const name of settingNames) for (const { reportForm } of made) reportForm(name);
   return { relay, registrations, resources, frontEnds, pages };
+}
+
+/** The maps of the file, or one from flags and variables. Both is a fault; neither is one, too, if some are needed. */
+function readMaps<At extends 'providers' | 'front-ends'>(
+  level: At,
+  shared: Shared,
+  file: FileSettings<'relay'> | undefined,
+  isNeeded = true,
+): readonly FileSettings<At>[] {
+  const maps = file?.inside[level];
+  const outside = withSources(shared, level);
+  const given = Object.keys(outside.values).map((name) => describe(outside, name));
+  if (!isNeeded && !maps && given.length === 0) return [];
+  if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
+  for (const one of maps ? given : []) {
+    shared.faults.add(`${one} is given, but ${file?.path} has ${level}: drop one of them`);
+  }
+  return maps ?? [outside];
+}
+
+/** Reads an entry of `providers`. */
+function readRegistration(map: FileSettings<'providers'>, read: Read, relay: RelayReading) {
+  const reading = read(map);
+  const name = map.name ?? reading.values.pathName ?? '';
+  return {
+    ...reading,
+    relay,
+    /** The word in its paths. Empty after a fault. */
+    name,
+    registrations: [name],
+    /** Undefined: everybody may log in who may log in elsewhere. */
+    allow: map.inside.allow?.map(read)[0],
+  };
+}
+
+/** Reads an entry of `resources`. */
+function readResource(map: FileSettings<'resources'>, read: Read, registrations: readonly RegistrationReading[]) {
+  const reading = read(map);
+  const { provider, secretFile } = reading.values;
+  const names = registrations.map(({ name }) => name);
+  const report = (message: string) => reading.fault('provider', message);
+  const only = names.length === 1 ? names[0] : undefined;
+  const registration = provider ? findEntry(provider, names, 'provider', report) : only;
+  const allow = map.inside.allow?.map(read)[0];
+  const browser = map.inside.browser?.map(read)[0];
+  const above = registrations.find(({ name }) => name === registration)?.allow;
+  return {
+    ...reading,
+    name: map.name ?? '',
+    /** Undefined: everybody who may log in at its front ends. */
+    allow,
+    /** How long browsers stay logged in. Undefined if it opens to no browser. */
+    browser,
+    /** The `allow` that names the claim with the groups of its people. */
+    claiming: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
+    /** The registration of its people. Empty after a fault. */
+    registration: registration ?? '',
+    registrations: [registration ?? ''],
+    /** Undefined if no server introspects, and after a fault. */
+    secrets: readSecrets(reading, secretFile, 'secretFile'),
+  };
+}
+
+/** Reads an entry of `front-ends`. */
+function readFrontEnd(
+  map: FileSettings<'front-ends'>,
+  read: Read,
+  relay: RelayReading,
+  registrations: readonly RegistrationReading[],
+  resources: readonly ResourceReading[],
+) {
+  const reading = read(map);
+  const { allow, proxy = [], clients } = map.inside;
+  const names = registrations.map(({ name }) => name);
+  const report = (message: string) => reading.fault('providers', message);
+  const { kind, providers, resources: named = [] } = reading.values;
+  const isMachine = kind === 'machine';
+  const ofMachine = resources.filter(({ name }) => named.includes(name)).flatMap((one) => one.registrations);
+  const asked = providers?.map((name) => findEntry(name, names, 'provider', report) ?? name) ?? names;
+  const usable = isMachine && ofMachine.length > 0 ? [...new Set(ofMachine)] : asked;
+  return {
+    ...reading,
+    relay,
+    /** Its `client_id`. */
+    name: map.name ?? 'app',
+    /** Undefined: everybody may log in who may log in elsewhere. */
+    allow: allow?.map(read)[0],
+    apis: proxy.map(read),
+    clients: clients?.map(read)[0],
+    /**
+     * The registrations that it may use, with their readings: by default, all; for a machine, those of its resources.
+     */
+    registrations: usable,
+    usable: registrations.filter(({ name }) => usable.includes(name)),
+    /** The keys of client identifiers that are made offline. Undefined if there are none, and after a fault. */
+    clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
+    /** Undefined unless it is a machine, and after a fault. */
+    credentials: readMachineCredentials(reading),
+  };
 }
 
 /** The relay's public address, without a final slash. */

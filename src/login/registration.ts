@@ -12,7 +12,7 @@ import type { Resource } from '../resources/resource.ts';
 import type { Secret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
-import { createProviderEndpoints } from '../upstream/provider-endpoints.ts';
+import { createProviderEndpoints, type ProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
 import type { AddressLimits } from './address-limits.ts';
 import type { LoginMemory } from './memory.ts';
@@ -67,7 +67,6 @@ export function createRegistration(by: RegistrationSettings) {
 function registrationAt(by: RegistrationSettings, provider: Provider) {
   const { name, clientId, clientSecret, callbackUri, allow } = by;
   const { upstream, memory, limits, accessTime } = by;
-  const { goodTokens } = memory;
   const registered = { ...provider, clientId, clientSecret, callbackUri };
   const endpoints = createProviderEndpoints(upstream, registered);
   const audience = by.audienceAt(provider);
@@ -79,11 +78,11 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     now: memory.now,
   });
   const allowsAt = (...guarded: readonly (Guarded | undefined)[]) => allowsOf({ name, allow }, guarded);
-  const hashToken = (accessToken: string) => hashKey(name, accessToken);
-  const rememberGood = (key: string) => goodTokens.set(key, true, 3_600_000);
-  const isGood = (accessToken: string) => goodTokens.get(hashToken(accessToken)) === true;
+  const goodTokens = createGoodTokens(memory, name);
+  const { isGood } = goodTokens;
   return {
     ...endpoints,
+    ...createLearningCalls(endpoints, goodTokens),
     name,
     provider,
     exchanges: memory.exchanges,
@@ -134,7 +133,28 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
     /** Whether the provider issued or accepted the token within the last hour, and has not refused it since. */
     isGood,
     /** Forgets that a token was good, because the provider refused it as if it had ended. */
-    doubt: (accessToken: string): void => void goodTokens.delete(hashToken(accessToken)),
+    doubt: goodTokens.forget,
+    /** The provider's own logout page; undefined if it has none. @see OpenID Connect RP-Initiated Logout 1.0 §2 */
+    logoutUrl: provider.logoutUrl === 'off' ? undefined : provider.logoutUrl,
+  };
+}
+
+/** The access tokens that the provider of a registration issued or accepted within the last hour, and has not refused. */
+function createGoodTokens({ goodTokens }: LoginMemory, name: string) {
+  const hashToken = (accessToken: string) => hashKey(name, accessToken);
+  return {
+    isGood: (accessToken: string) => goodTokens.get(hashToken(accessToken)) === true,
+    remember: (accessToken: string): void => goodTokens.set(hashToken(accessToken), true, 3_600_000),
+    forget: (accessToken: string): void => void goodTokens.delete(hashToken(accessToken)),
+  };
+}
+
+/** The calls from whose answers the relay learns which tokens are good. */
+function createLearningCalls(
+  endpoints: ProviderEndpoints,
+  { remember, forget }: Pick<ReturnType<typeof createGoodTokens>, 'remember' | 'forget'>,
+) {
+  return {
     /** Requests a token, and remembers that it is good. */
     async requestToken(
       grant: CodeGrant | RefreshGrant,
@@ -142,24 +162,21 @@ function registrationAt(by: RegistrationSettings, provider: Provider) {
       rule?: AnswerRule,
     ): Promise<TokenResponse> {
       const token = await endpoints.requestToken(grant, observe, rule);
-      rememberGood(hashToken(token.accessToken));
+      remember(token.accessToken);
       return token;
     },
-    /** The provider's own logout page; undefined if it has none. @see OpenID Connect RP-Initiated Logout 1.0 §2 */
-    logoutUrl: provider.logoutUrl === 'off' ? undefined : provider.logoutUrl,
     /** Looks the user up, and remembers whether the token is good. */
     async lookUpUser(
       accessToken: string,
       observe: ObserveCall,
       clientGone: AbortSignal | undefined,
     ): Promise<Uint8Array> {
-      const key = hashToken(accessToken);
       try {
         const { body } = await endpoints.lookUpUser(accessToken, observe, clientGone);
-        rememberGood(key);
+        remember(accessToken);
         return body;
       } catch (error) {
-        if (isFailure(error, 'token_invalid')) goodTokens.delete(key);
+        if (isFailure(error, 'token_invalid')) forget(accessToken);
         throw error;
       }
     },

@@ -49,74 +49,21 @@ export function createAccessMemory({ now }: Home) {
   };
 }
 
-/**
- * Says who may log in at one registration, and who they are.
- *
- * @param by.audience that of the registration
- * @param by.timeout milliseconds that all questions about one person may take together
- */
-export function createAccess(
-  { verdicts, join }: AccessMemory,
-  { lookUpUser, askAccess }: Pick<ProviderEndpoints, 'lookUpUser' | 'askAccess'>,
-  by: {
-    readonly provider: Provider;
-    readonly clientId: string;
-    readonly audience: string;
-    readonly now: Clock;
-    readonly timeout: number;
-  },
-) {
-  /** What the provider says of the person: in the ID token, or at its user endpoint. */
-  async function findRecord(
-    { accessToken, idToken, login, subjectId }: Evidence,
-    observe: ObserveCall,
-    signal: AbortSignal,
-  ): Promise<Item> {
-    const { userFrom, userUrl, issuer } = by.provider;
-    // Not every provider repeats the ID token at a refresh.
-    const isRepeated = idToken !== undefined || login !== undefined || userUrl === undefined;
-    if (userFrom === 'id-token' && isRepeated) {
-      const nonce = login && { value: login.nonce };
-      return readIdToken(idToken, { issuer, clientId: by.clientId, nonce, subjectId, now: by.now() });
-    }
-    const { record } = await lookUpUser(accessToken, observe, signal, 'access');
-    if (userFrom === 'id-token') expectSubject(record['sub'], subjectId);
-    return record;
-  }
+type Endpoints = Pick<ProviderEndpoints, 'lookUpUser' | 'askAccess'>;
 
-  /** Asks the provider. Several rules may need the same path, which is asked once. */
-  async function askProvider(
-    evidence: Evidence,
-    allows: readonly (Allow | undefined)[],
-    question: IdentityQuestion | undefined,
-    observe: ObserveCall,
-  ): Promise<Verdict> {
-    const { accessToken } = evidence;
-    if (!isCredential(accessToken)) throw new RelayError('lookup_failed');
-    const signal = AbortSignal.timeout(by.timeout);
-    const asked = new Map<string, ReturnType<Ask>>();
-    const ask: Ask = (path) => {
-      const answer = asked.get(path) ?? askAccess(accessToken, path, observe, signal);
-      asked.set(path, answer);
-      return answer;
-    };
-    const record = await findRecord(evidence, observe, signal);
-    const { access } = by.provider;
-    const person = loginNameOf(record, access);
-    const notes = allows.map(() => createNotes());
-    const matches = await Promise.allSettled(
-      allows.map((allow, index) => !allow || askIfAllowed(allow, access, record, ask, notes[index]?.add)),
-    );
-    // If one `allow` refuses, the person is refused, even if another one could not be asked.
-    const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
-    if (refusedBy !== -1) {
-      return { refusedBy, person, identity: undefined, fields: notes[refusedBy]?.all() };
-    }
-    for (const one of matches) if (one.status === 'rejected') throw one.reason;
-    const identity = question && (await askForIdentity(question, access, record, ask));
-    return { refusedBy: undefined, person, identity };
-  }
+interface AccessSettings {
+  readonly provider: Provider;
+  readonly clientId: string;
+  /** That of the registration. */
+  readonly audience: string;
+  readonly now: Clock;
+  /** Milliseconds that all questions about one person may take together. */
+  readonly timeout: number;
+}
 
+/** Says who may log in at one registration, and who they are. */
+export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoints, by: AccessSettings) {
+  const askProvider = createQuestions(endpoints, by);
   return {
     /**
      * Asks whether the person of these tokens may log in, and who the person is. For a minute, the same question about
@@ -148,6 +95,60 @@ export function createAccess(
         return found;
       });
     },
+  };
+}
+
+/** Asks the provider who a person is, and whether the person may log in. Remembers nothing. */
+function createQuestions({ lookUpUser, askAccess }: Endpoints, by: AccessSettings) {
+  /** What the provider says of the person: in the ID token, or at its user endpoint. */
+  async function findRecord(
+    { accessToken, idToken, login, subjectId }: Evidence,
+    observe: ObserveCall,
+    signal: AbortSignal,
+  ): Promise<Item> {
+    const { userFrom, userUrl, issuer } = by.provider;
+    // Not every provider repeats the ID token at a refresh.
+    const isRepeated = idToken !== undefined || login !== undefined || userUrl === undefined;
+    if (userFrom === 'id-token' && isRepeated) {
+      const nonce = login && { value: login.nonce };
+      return readIdToken(idToken, { issuer, clientId: by.clientId, nonce, subjectId, now: by.now() });
+    }
+    const { record } = await lookUpUser(accessToken, observe, signal, 'access');
+    if (userFrom === 'id-token') expectSubject(record['sub'], subjectId);
+    return record;
+  }
+
+  return async (
+    evidence: Evidence,
+    allows: readonly (Allow | undefined)[],
+    question: IdentityQuestion | undefined,
+    observe: ObserveCall,
+  ): Promise<Verdict> => {
+    const { accessToken } = evidence;
+    if (!isCredential(accessToken)) throw new RelayError('lookup_failed');
+    const signal = AbortSignal.timeout(by.timeout);
+    // Several rules may need the same path.
+    const asked = new Map<string, ReturnType<Ask>>();
+    const ask: Ask = (path) => {
+      const answer = asked.get(path) ?? askAccess(accessToken, path, observe, signal);
+      asked.set(path, answer);
+      return answer;
+    };
+    const record = await findRecord(evidence, observe, signal);
+    const { access } = by.provider;
+    const person = loginNameOf(record, access);
+    const notes = allows.map(() => createNotes());
+    const matches = await Promise.allSettled(
+      allows.map((allow, index) => !allow || askIfAllowed(allow, access, record, ask, notes[index]?.add)),
+    );
+    // If one `allow` refuses, the person is refused, even if another one could not be asked.
+    const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
+    if (refusedBy !== -1) {
+      return { refusedBy, person, identity: undefined, fields: notes[refusedBy]?.all() };
+    }
+    for (const one of matches) if (one.status === 'rejected') throw one.reason;
+    const identity = question && (await askForIdentity(question, access, record, ask));
+    return { refusedBy: undefined, person, identity };
   };
 }
 

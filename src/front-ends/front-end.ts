@@ -13,7 +13,7 @@ import type { Pages } from '../delivery/pages.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Codes } from '../grants/codes.ts';
 import type { RefreshPolicy } from '../grants/refresh-tokens.ts';
-import { answerJson } from '../http/error-responder.ts';
+import { type AnswerFailure, answerJson } from '../http/error-responder.ts';
 import type { PeekLogin } from '../login/protection.ts';
 import type { FrontEndRequest, OAuthRequest } from '../login/state.ts';
 import type { ExtraFields } from '../oauth/extra-fields.ts';
@@ -126,8 +126,8 @@ export function createFrontEnd(settings: FrontEndSettings, context: FrontEndCont
 }
 
 function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, reports: Reports) {
-  const { name, origin, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = settings;
-  const { registration, issuer, peekLogin, pages } = context;
+  const { name, origin, frontendUrl, tokenDelivery, errorDelivery } = settings;
+  const { issuer, peekLogin, pages } = context;
   const isCms = tokenDelivery === 'cms';
   const needsPkce = tokenDelivery === 'code';
   const takesOAuth = settings.kind !== 'machine' && ['query', 'fragment', 'code'].includes(tokenDelivery);
@@ -137,53 +137,13 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
   const start = context.isOnlyOne ? issuer : `${issuer}/${name}`;
   const answerInPlace = failurePage({
     origin,
-    frontendUrl: url,
+    frontendUrl,
     // A link cannot start a login with PKCE, or in the popup of a CMS. A page of a resource starts its logins itself.
     loginUrl: settings.door ?? (isCms || needsPkce ? undefined : start),
     isOfDoor: settings.door !== undefined,
     peekLogin,
     pages,
   });
-
-  /** The delivery of a login that must not reach the front end. It fails before a code is exchanged. */
-  function inPlace(why: FailureCode): Delivery {
-    const succeed = () => {
-      throw new RelayError(why);
-    };
-    return { takes: 'code', succeed, fail: answerInPlace };
-  }
-
-  function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
-    // The configuration may have changed since the login started.
-    if (!takesOAuth) return inPlace('client_unauthorized');
-    const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
-    if (!isRegistered) return inPlace('redirect_uri_unknown');
-    return codeDelivery(context, audience, oauth, state);
-  }
-
-  /** The delivery of a login of a browser at a resource. Its failures stay here: no page there could say more of them. */
-  function doorDelivery(challenge: string): Delivery {
-    const [redirectUri] = redirectUris;
-    if (settings.door === undefined || redirectUri === undefined) return inPlace('front_end_gone');
-    const oauth = { redirectUri, codeChallenge: challenge, ownResource: settings.door };
-    return { ...codeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
-  }
-
-  function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
-    if (cmsBackend) return cmsDelivery(cmsBackend, settings.origins, pages);
-    if (isCms || needsPkce || url === undefined) return inPlace('pkce_required');
-    const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
-    const target = { url, part, parameters: { state } } as const;
-    const redirect = failureRedirect(target, ({ code, oauthError }) => (code === 'access_refused' ? oauthError : code));
-    const fail = { json: answerJson, page: answerInPlace, redirect }[errorDelivery];
-    if (tokenDelivery !== 'session') return accessTokenDelivery(target, fail);
-    const { sessions } = context;
-    if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
-    const login = { registration, frontEnd: name };
-    // The front end may have got another origin since the login started.
-    const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
-    return sessionDelivery(sessions, login, page, fail);
-  }
 
   return {
     ...settings,
@@ -207,11 +167,68 @@ function assembleFrontEnd(settings: FrontEndSettings, context: FrontEndContext, 
     answerFailure: errorDelivery === 'page' || isCms ? answerInPlace : answerJson,
     ...reports,
     /** How a login reaches the front end. @param request the request of the start; undefined if it is not known */
-    deliveryOf(request: FrontEndRequest = {}): Delivery {
-      const { oauth, state, door } = request;
-      if (door !== undefined) return doorDelivery(door);
-      return oauth === undefined ? plainDelivery(request) : oauthDelivery(oauth, state);
-    },
+    deliveryOf: createDeliveries({ ...settings, audience, takesOAuth, cmsBackend, answerInPlace }, context),
+  };
+}
+
+/** Chooses how each login reaches a front end. */
+function createDeliveries(
+  frontEnd: FrontEndSettings & {
+    readonly audience: string;
+    readonly takesOAuth: boolean;
+    readonly cmsBackend: string | undefined;
+    readonly answerInPlace: AnswerFailure;
+  },
+  context: FrontEndContext,
+) {
+  const { name, origin, origins, frontendUrl: url, redirectUris, tokenDelivery, errorDelivery } = frontEnd;
+  const { audience, takesOAuth, cmsBackend, answerInPlace } = frontEnd;
+  const { registration, sessions, pages } = context;
+
+  /** The delivery of a login that must not reach the front end. It fails before a code is exchanged. */
+  function inPlace(why: FailureCode): Delivery {
+    const succeed = () => {
+      throw new RelayError(why);
+    };
+    return { takes: 'code', succeed, fail: answerInPlace };
+  }
+
+  function oauthDelivery(oauth: OAuthRequest, state: string | undefined): Delivery {
+    // The configuration may have changed since the login started.
+    if (!takesOAuth) return inPlace('client_unauthorized');
+    const isRegistered = findRedirectUri(oauth.redirectUri, redirectUris) !== undefined;
+    if (!isRegistered) return inPlace('redirect_uri_unknown');
+    return codeDelivery(context, audience, oauth, state);
+  }
+
+  /** The delivery of a login of a browser at a resource. Its failures stay here: no page there could say more of them. */
+  function doorDelivery(challenge: string): Delivery {
+    const [redirectUri] = redirectUris;
+    const { door: ownResource } = frontEnd;
+    if (ownResource === undefined || redirectUri === undefined) return inPlace('front_end_gone');
+    const oauth = { redirectUri, codeChallenge: challenge, ownResource };
+    return { ...codeDelivery(context, audience, oauth, challenge), fail: answerInPlace };
+  }
+
+  function plainDelivery({ state, returnTo }: FrontEndRequest): Delivery {
+    if (cmsBackend) return cmsDelivery(cmsBackend, origins, pages);
+    if (tokenDelivery === 'cms' || tokenDelivery === 'code' || url === undefined) return inPlace('pkce_required');
+    const part = tokenDelivery === 'fragment' ? 'fragment' : 'query';
+    const target = { url, part, parameters: { state } } as const;
+    const redirect = failureRedirect(target, ({ code, oauthError }) => (code === 'access_refused' ? oauthError : code));
+    const fail = { json: answerJson, page: answerInPlace, redirect }[errorDelivery];
+    if (tokenDelivery !== 'session') return accessTokenDelivery(target, fail);
+    if (sessions === undefined) throw new Error('a front end has sessions, but the relay has none');
+    const login = { registration, frontEnd: name };
+    // The front end may have got another origin since the login started.
+    const page = returnTo?.startsWith(`${origin}/`) ? returnTo : url;
+    return sessionDelivery(sessions, login, page, fail);
+  }
+
+  return (request: FrontEndRequest = {}): Delivery => {
+    const { oauth, state, door } = request;
+    if (door !== undefined) return doorDelivery(door);
+    return oauth === undefined ? plainDelivery(request) : oauthDelivery(oauth, state);
   };
 }
 

@@ -48,26 +48,12 @@ export type FrontEnds = ReturnType<typeof createFrontEnds>;
  * @param doors the relay itself, as the client that logs in the browsers of a resource. No request can name it
  */
 export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doors: readonly FrontEnd[] = []) {
-  const isMachine = ({ kind }: FrontEnd) => kind === 'machine';
-  // A machine has no pages that could answer people.
-  const [first] = [...all.filter((one) => !isMachine(one)), ...doors, ...all];
-  if (first === undefined) throw new Error('nobody logs in here');
   const machines = new Map<unknown, FrontEnd>(all.filter(isMachine).map((one) => [one.name, one]));
-  const grantTypes = [
-    ...(all.every(isMachine) ? [] : ['authorization_code']),
-    ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
-    ...(machines.size > 0 ? ['client_credentials'] : []),
-  ];
   const origins = new Set(all.flatMap((frontEnd) => frontEnd.origins));
   const byName = new Map<unknown, FrontEnd>(all.map((frontEnd) => [frontEnd.name, frontEnd]));
   const doorsByName = new Map<unknown, FrontEnd>(doors.map((door) => [door.name, door]));
-  const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
-    all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
-  const firstCms = firstOf('cms');
-  const byDefault = firstOf('query', 'fragment', 'session') ?? firstCms ?? first;
   const isOnlyOne = all.length === 1;
-  const [firstForOAuth, ...othersForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
-  const onlyForOAuth = othersForOAuth.length > 0 ? undefined : firstForOAuth;
+  const { first, byDefault, firstCms, onlyForOAuth } = chooseDefaults(all, doors);
 
   /** The front end in the path or in `client_id`. @returns undefined if the start names none */
   function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
@@ -104,13 +90,10 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
   }
 
   return {
-    /** Answers failures while no front end is known. */
     first,
-    /** For starts and callbacks that name none: the first front end with plain logins. */
     byDefault,
-    /** For starts of a CMS that name none. */
     firstCms,
-    grantTypes,
+    grantTypes: grantTypesOf(all),
     machines: [...machines.values()],
     findMachine: (name: string | undefined): FrontEnd | undefined => machines.get(name),
     isOnlyOne,
@@ -170,4 +153,36 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       return frontEnd?.cmsBackend && frontEnd.refreshPolicy ? frontEnd : undefined;
     },
   };
+}
+
+const isMachine = ({ kind }: FrontEnd) => kind === 'machine';
+
+/** Chooses the front ends of requests that name none. */
+function chooseDefaults(all: readonly FrontEnd[], doors: readonly FrontEnd[]) {
+  const firstOf = (...deliveries: FrontEnd['tokenDelivery'][]) =>
+    all.find(({ tokenDelivery }) => deliveries.includes(tokenDelivery));
+  // A machine has no pages that could answer people.
+  const [first] = [...all.filter((one) => !isMachine(one)), ...doors, ...all];
+  if (first === undefined) throw new Error('nobody logs in here');
+  const firstCms = firstOf('cms');
+  const [firstForOAuth, ...othersForOAuth] = all.filter(({ takesOAuth }) => takesOAuth);
+  return {
+    /** Answers failures while no front end is known. */
+    first,
+    /** For starts of a CMS. */
+    firstCms,
+    /** For starts and callbacks: the first front end with plain logins. */
+    byDefault: firstOf('query', 'fragment', 'session') ?? firstCms ?? first,
+    /** For OAuth starts, if they can mean only one. */
+    onlyForOAuth: othersForOAuth.length > 0 ? undefined : firstForOAuth,
+  };
+}
+
+/** The grants of the token endpoint. */
+function grantTypesOf(all: readonly FrontEnd[]): readonly string[] {
+  return [
+    ...(all.every(isMachine) ? [] : ['authorization_code']),
+    ...(all.some(({ refreshPolicy }) => refreshPolicy) ? ['refresh_token'] : []),
+    ...(all.some(isMachine) ? ['client_credentials'] : []),
+  ];
 }

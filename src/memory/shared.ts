@@ -56,50 +56,8 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
   server.onReturn(() =>
     [...held].map(([name, lock]) => ({ words: ['SET', name, lock, 'NX', 'PX'], lifetime: lockTime })),
   );
-  const foreign = createForeignLocks(mostRemembered, () => performance.now());
   const outcomes = createOutcomes(server, mostRemembered, clock);
-
-  /** Decides to call without a lock. @throws {RelayError} `memory_away` if another relay may be making the call */
-  function goAlone(name: string): undefined {
-    const wait = foreign.timeLeft(name);
-    observe(wait > 0 ? 'unclear' : 'alone');
-    if (wait > 0) throw memoryAway(wait);
-  }
-
-  /**
-   * Takes the lock, or waits for the outcome of its holder.
-   *
-   * @returns undefined if this relay has to make the call
-   * @throws {RelayError} as `goAlone` does if the server does not answer
-   */
-  async function awaitTurn(name: string, lock: string, { isAnswer }: SharedCall): Promise<Found | undefined> {
-    // Returns the earlier value of the key; null if there was none, so that this relay now holds the lock.
-    const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
-    for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
-      const answer = await server.runPatiently(take);
-      if (answer === undefined) return goAlone(name);
-      // The lock is already there if an earlier attempt was in time, but its reply was not.
-      const reply = answer.reply === lock ? null : answer.reply;
-      if (foreign.isHeld(name, reply, lockTime)) {
-        await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
-        pause = Math.min(pause * 1.5, longestPause);
-        continue;
-      }
-      const outcome = reply === null ? undefined : outcomes.open(name, reply);
-      if (outcome !== undefined && isAnswer(outcome, how === 'waited')) {
-        observe(how);
-        return { outcome, age: await outcomes.askAge(name, outcome), how };
-      }
-      if (reply !== null) {
-        const taken = await server.run(wordsOf(replaceCommand(name, `${reply}`, lock, lockTime)));
-        if (taken === undefined) return goAlone(name);
-        // Another relay has replaced the reply first, so look again.
-        if (taken.reply === null) continue;
-      }
-      observe('led');
-      return undefined;
-    }
-  }
+  const awaitTurn = createTurns(server, outcomes, observe);
 
   return {
     isAway: server.isAway,
@@ -131,12 +89,12 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
     /**
      * Makes a call that no other relay makes at the same time, or returns what another relay's call has left.
      *
-     * @throws {RelayError} as `goAlone` does if the server does not answer, or why this relay's call failed
+     * @throws {RelayError} as `createTurns` says if the server does not answer, or why this relay's call failed
      */
     async lead(letter: string, key: string, shared: SharedCall): Promise<Found> {
       const name = hashSharedName(letter, key);
       const lock = newLock();
-      const known = await awaitTurn(name, lock, shared);
+      const known = await awaitTurn(name, lock, lockTime, shared);
       if (known !== undefined) return known;
       held.set(name, lock);
       // Finish before answering the caller: if this relay stops right then, it must have left its outcome, not its
@@ -155,6 +113,56 @@ export function createSharedMemory(server: WatchedServer, observe: (how: Leaders
         throw error;
       }
     },
+  };
+}
+
+/**
+ * Decides whose turn a call is. The function takes the lock, or waits for the outcome of its holder. It returns undefined
+ * if this relay has to make the call.
+ *
+ * @throws {RelayError} `memory_away` if the server does not answer, and another relay may be making the call
+ */
+function createTurns(
+  server: WatchedServer,
+  outcomes: ReturnType<typeof createOutcomes>,
+  observe: (how: Leadership) => void,
+) {
+  const foreign = createForeignLocks(mostRemembered, () => performance.now());
+
+  /** Decides to call without a lock. @throws {RelayError} `memory_away` if another relay may be making the call */
+  function goAlone(name: string): undefined {
+    const wait = foreign.timeLeft(name);
+    observe(wait > 0 ? 'unclear' : 'alone');
+    if (wait > 0) throw memoryAway(wait);
+  }
+
+  return async (name: string, lock: string, lockTime: number, { isAnswer }: SharedCall): Promise<Found | undefined> => {
+    // Returns the earlier value of the key; null if there was none, so that this relay now holds the lock.
+    const take = ['SET', name, lock, 'NX', 'GET', 'PX', `${lockTime}`];
+    for (let pause = shortestPause, how: Found['how'] = 'repeated'; ; how = 'waited') {
+      const answer = await server.runPatiently(take);
+      if (answer === undefined) return goAlone(name);
+      // The lock is already there if an earlier attempt was in time, but its reply was not.
+      const reply = answer.reply === lock ? null : answer.reply;
+      if (foreign.isHeld(name, reply, lockTime)) {
+        await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false });
+        pause = Math.min(pause * 1.5, longestPause);
+        continue;
+      }
+      const outcome = reply === null ? undefined : outcomes.open(name, reply);
+      if (outcome !== undefined && isAnswer(outcome, how === 'waited')) {
+        observe(how);
+        return { outcome, age: await outcomes.askAge(name, outcome), how };
+      }
+      if (reply !== null) {
+        const taken = await server.run(wordsOf(replaceCommand(name, `${reply}`, lock, lockTime)));
+        if (taken === undefined) return goAlone(name);
+        // Another relay has replaced the reply first, so look again.
+        if (taken.reply === null) continue;
+      }
+      observe('led');
+      return undefined;
+    }
   };
 }
 

@@ -9,9 +9,10 @@ import { loggedAddresses } from '../observability/logged-address.ts';
 import type { Situation } from '../observability/metrics.ts';
 import { openMetricsPort } from '../observability/metrics-port.ts';
 import { limitLog, warnOfOtherProtocols } from '../observability/occasional-warnings.ts';
+import type { Metrics } from '../observability/request-metrics.ts';
 import { connectionsThatFit, mostOpenFiles } from '../server/open-files.ts';
-import { listen, type PassedSocket } from '../server/server.ts';
-import { configureSharedMemory, createMemory, openSharedMemory } from './memory.ts';
+import { listen, type PassedSocket, type ServerObserver } from '../server/server.ts';
+import { configureSharedMemory, createMemory, type Memory, openSharedMemory } from './memory.ts';
 import { createRelay } from './relay.ts';
 
 export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
@@ -37,40 +38,12 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   const metricsPort = await openMetricsPort(metrics, config.metrics, logger);
   let relay = await create(config);
   let current = config;
-  situation = () => {
-    const unavailable = relay.readiness.unavailable();
-    const { registrations } = current;
-    return {
-      callsInFlight: relay.callsInFlight(),
-      ready: relay.readiness.reasons().length === 0,
-      streams: memory.streams.counts(),
-      streamHolders: memory.streams.largestHolder(),
-      memoryIsUp: shared && !shared.isAway(),
-      providers: registrations.map(({ name }) => ({
-        registration: registrations.length > 1 ? name : undefined,
-        isKnown: !unavailable.includes(name),
-      })),
-    };
-  };
-  const addresses = loggedAddresses(config.logClientAddress, config.trustedProxies);
-  const logLimit = limitLog(logger);
-  const warnOfProtocol = warnOfOtherProtocols(logger, addresses.ofNeighbour);
+  situation = () => describeSituation(relay, current, memory);
   const server = await listen(
     relay.listener,
     socket ?? { host: config.host, port: config.port },
     { ...limits, headerSize: headerSizeFor(config), connections: connectionsFor(config, logger) },
-    {
-      unreadableRequest(request, peer) {
-        const clientAddress = addresses.ofPeer(peer);
-        logger.info({ ...request, clientAddress, method: null, route: null }, 'request');
-        metrics?.observeUnreadable(request);
-        warnOfProtocol(request, peer);
-      },
-      limitHit(limit) {
-        logLimit(limit);
-        metrics?.limitHit(limit);
-      },
-    },
+    createServerObserver(config, logger, metrics),
     config.certificate,
   );
   settleEngine();
@@ -111,6 +84,49 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
       relay.close();
       memory.streams.close();
       await shared?.close();
+    },
+  };
+}
+
+/** What the metrics show of a relay at this moment. */
+function describeSituation(
+  relay: Awaited<ReturnType<typeof createRelay>>,
+  { registrations }: Config,
+  { streams, home: { shared } }: Memory,
+): Situation {
+  const unavailable = relay.readiness.unavailable();
+  return {
+    callsInFlight: relay.callsInFlight(),
+    ready: relay.readiness.reasons().length === 0,
+    streams: streams.counts(),
+    streamHolders: streams.largestHolder(),
+    memoryIsUp: shared && !shared.isAway(),
+    providers: registrations.map(({ name }) => ({
+      registration: registrations.length > 1 ? name : undefined,
+      isKnown: !unavailable.includes(name),
+    })),
+  };
+}
+
+/** Logs and counts what the server answers without the relay. */
+function createServerObserver(
+  { logClientAddress, trustedProxies }: Config,
+  logger: Logger,
+  metrics: Metrics | undefined,
+): ServerObserver {
+  const addresses = loggedAddresses(logClientAddress, trustedProxies);
+  const logLimit = limitLog(logger);
+  const warnOfProtocol = warnOfOtherProtocols(logger, addresses.ofNeighbour);
+  return {
+    unreadableRequest(request, peer) {
+      const clientAddress = addresses.ofPeer(peer);
+      logger.info({ ...request, clientAddress, method: null, route: null }, 'request');
+      metrics?.observeUnreadable(request);
+      warnOfProtocol(request, peer);
+    },
+    limitHit(limit) {
+      logLimit(limit);
+      metrics?.limitHit(limit);
     },
   };
 }

@@ -46,25 +46,8 @@ export function createSessionRequests(
   now: Clock,
 ) {
   const base = new URL(baseUrl);
-  const byName = new Map<unknown, SessionFrontEnd>(frontEnds.map((one) => [one.name, one]));
-  const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
+  const selection = createSelection(frontEnds);
   const registrationsByName = new Map(registrations.map((one) => [one.name, one]));
-
-  /** The front end that a request names, or else the only one of the origin. */
-  function select(named: Query[string], origin: string | undefined): SessionFrontEnd {
-    if (named !== undefined) {
-      const found = byName.get(named);
-      if (found === undefined) {
-        throw new RelayError('client_unknown', { detail: sessionless, asked: beginningOf(named) });
-      }
-      return found;
-    }
-    const found = origin === undefined ? frontEnds : byOrigin.get(origin);
-    const [only, other] = found ?? [];
-    if (only === undefined) throw new RelayError('origin_foreign');
-    if (other !== undefined) throw new RelayError('client_unknown', { detail: ambiguous });
-    return only;
-  }
 
   /**
    * Finds the front end of a request: named by `client_id`, or else the only one of the page's origin, or else the only
@@ -83,7 +66,7 @@ export function createSessionRequests(
     // the relay's origin.
     if (!isHost(headers.host, base)) throw new RelayError('host_foreign');
     const origin = originOfPage(headers, base);
-    const frontEnd = select(name ?? readQuery(ctx)['client_id'], origin);
+    const frontEnd = selection.require(name ?? readQuery(ctx)['client_id'], origin);
     ctx.state.frontEnd = frontEnd.name;
     if (origin !== undefined) expectOrigin(ctx, origin === frontEnd.origin);
     if (headers['x-login-relay'] !== '1') throw new RelayError('request_header_missing');
@@ -113,7 +96,7 @@ export function createSessionRequests(
     requireFrontEnd,
     findRegistration,
     secondsLeft,
-    hasOrigin: (origin: string): boolean => byOrigin.has(origin),
+    hasOrigin: selection.hasOrigin,
     /**
      * Opens the session of a request, which must come from the page of the session's front end.
      *
@@ -140,6 +123,30 @@ export function createSessionRequests(
       if (secondsLeft(open) === 0) throw new RelayError('session_token_expired');
       if (!isCredential(accessToken)) throw new RelayError('token_malformed');
       return accessToken;
+    },
+  };
+}
+
+/** Finds front ends with sessions by their names and origins. */
+function createSelection(frontEnds: readonly SessionFrontEnd[]) {
+  const byName = new Map<unknown, SessionFrontEnd>(frontEnds.map((one) => [one.name, one]));
+  const byOrigin = Map.groupBy(frontEnds, ({ origin }) => origin);
+  return {
+    hasOrigin: (origin: string): boolean => byOrigin.has(origin),
+    /** The front end that a request names, or else the only one of the origin. */
+    require(named: Query[string], origin: string | undefined): SessionFrontEnd {
+      if (named !== undefined) {
+        const found = byName.get(named);
+        if (found === undefined) {
+          throw new RelayError('client_unknown', { detail: sessionless, asked: beginningOf(named) });
+        }
+        return found;
+      }
+      const found = origin === undefined ? frontEnds : byOrigin.get(origin);
+      const [only, other] = found ?? [];
+      if (only === undefined) throw new RelayError('origin_foreign');
+      if (other !== undefined) throw new RelayError('client_unknown', { detail: ambiguous });
+      return only;
     },
   };
 }

@@ -40,8 +40,7 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
   const connections = new WeakMap<Socket, Connection>();
   const isSecure = 'setSecureContext' in server;
   const handshakes = new Map<string, Connection>();
-  // The queue of all connections, those that have waited for their peers for longest first.
-  const waiting = new Set<Connection>();
+  const queue = createQueue();
   let open = 0;
   let inFlight = 0;
 
@@ -49,12 +48,12 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
     const connection: Connection = { socket, http: socket, responses: new Set(), bytesBefore: 0 };
     connections.set(socket, connection);
     if (!isSecure) parse(socket, connection);
-    waiting.add(connection);
+    queue.add(connection);
     open += 1;
     const peer = isSecure ? peerOf(socket) : '';
     if (isSecure) handshakes.set(peer, connection);
     socket.once('close', () => {
-      waiting.delete(connection);
+      queue.delete(connection);
       handshakes.delete(peer);
       open -= 1;
       // Node closes only the first of them.
@@ -63,8 +62,8 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
     });
     if (open <= most) return;
     on.tooMany();
-    const replaced = connectionToReplace() ?? connection;
-    waiting.delete(replaced);
+    const replaced = queue.findReplaceable() ?? connection;
+    queue.delete(replaced);
     replaced.socket.destroy();
   });
   // TLS wraps the connection's socket in another one that does not expose it, but has the same peer.
@@ -86,29 +85,6 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
       },
       (reason) => on.excess(reason, socket),
     );
-  }
-
-  /** Puts a connection at the end of the queue. */
-  function startWaiting(connection: Connection): void {
-    connection.bytesBefore = bytesPassed(connection);
-    waiting.delete(connection);
-    waiting.add(connection);
-  }
-
-  /** The connection that has waited for its peer for longest, of those that are looked at. */
-  function connectionToReplace(): Connection | undefined {
-    // A connection beyond the limit takes a bounded time. Those that were looked at are last for the next one.
-    let looks = Math.min(mostLooks, waiting.size);
-    for (const connection of waiting) {
-      if (looks === 0) break;
-      looks -= 1;
-      // A large upload or download that goes on waits from now.
-      const goesOn = bytesPassed(connection) - connection.bytesBefore >= limits.requestBodySize;
-      const isIdle = connection.responses.size === 0;
-      if (isIdle || (waitsForPeer(connection) && !goesOn)) return connection;
-      startWaiting(connection);
-    }
-    return undefined;
   }
 
   return {
@@ -136,10 +112,10 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
       }
       responses.add(response);
       inFlight += 1;
-      startWaiting(connection);
+      queue.startWaiting(connection);
       response.once('close', () => {
         if (responses.delete(response)) inFlight -= 1;
-        if (!socket.destroyed) startWaiting(connection);
+        if (!socket.destroyed) queue.startWaiting(connection);
       });
       if (before === undefined) begin();
       // Others have their turn in between.
@@ -147,6 +123,41 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
     },
     /** The responses in flight on this connection, in the order in which they are sent. */
     responsesOn: (socket: Socket): readonly ServerResponse[] => [...(connections.get(socket)?.responses ?? [])],
+  };
+}
+
+/** All connections, those first that have waited for their peers for longest. */
+function createQueue() {
+  const waiting = new Set<Connection>();
+
+  /** Puts a connection at the end of the queue. */
+  function startWaiting(connection: Connection): void {
+    connection.bytesBefore = bytesPassed(connection);
+    waiting.delete(connection);
+    waiting.add(connection);
+  }
+
+  /** The connection that has waited for its peer for longest, of those that are looked at. */
+  function findReplaceable(): Connection | undefined {
+    // A connection beyond the limit takes a bounded time. Those that were looked at are last for the next one.
+    let looks = Math.min(mostLooks, waiting.size);
+    for (const connection of waiting) {
+      if (looks === 0) break;
+      looks -= 1;
+      // A large upload or download that goes on waits from now.
+      const goesOn = bytesPassed(connection) - connection.bytesBefore >= limits.requestBodySize;
+      const isIdle = connection.responses.size === 0;
+      if (isIdle || (waitsForPeer(connection) && !goesOn)) return connection;
+      startWaiting(connection);
+    }
+    return undefined;
+  }
+
+  return {
+    add: (connection: Connection) => void waiting.add(connection),
+    delete: (connection: Connection) => void waiting.delete(connection),
+    startWaiting,
+    findReplaceable,
   };
 }
 

@@ -124,7 +124,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
     ended,
     frontEnd,
     listener: createListener(config, endpoints, answerInPlace),
-    /** The registration at its provider, or at one that differs from what is configured. */
+    /** The registration with its configured provider, or with a variant of it. */
     registrationAt: async (known = provider): Promise<Registration> => (await serve(known)).registration.current(),
     close(): void {
       served.close();
@@ -154,7 +154,7 @@ function failNotFound(): never {
   throw new RelayError('not_found');
 }
 
-/** What the browser shows at the end. It does not say who has logged in: only the terminal does. */
+/** The page in the browser at the end. Only the terminal says who logged in. */
 function answerArrived(ctx: Context): void {
   const title = 'The login has arrived';
   ctx.body = htmlPage(

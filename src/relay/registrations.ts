@@ -42,19 +42,17 @@ import { discoverProvider } from '../upstream/discovery.ts';
 import { derivedFrom, discoveredProvider, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import type { Memory } from './memory.ts';
 
-/** A registration with all that its routes need. */
+/** A registration with everything that its endpoints need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
 
-/** What names a registration: the words of its paths. */
+/** The words in the paths of a registration. */
 export const wordsOf = ({ word, others }: ServedRegistration): readonly string[] => [
   word,
   ...others.map((one) => one.word),
 ];
 
-/** A registration at one of its paths. */
 export type ServedPath = ReturnType<typeof servePath>;
 
-/** What the registrations of a relay share. */
 export interface ServingContext {
   readonly config: Config;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -62,14 +60,13 @@ export interface ServingContext {
   readonly memory: Memory;
   /** Undefined if no front end has sessions. */
   readonly sessions: Sessions | undefined;
-  /** Those of clients that nobody registered. */
   readonly documents: Documents;
   readonly pages: Pages;
 }
 
 /**
- * Creates a configured registration with its own connections, so that a slow provider does not slow down
- * the logins at others.
+ * Creates a configured registration with connections of its own, so that a slow provider does not slow down the logins
+ * at others.
  */
 export async function serveRegistration(
   registered: RegistrationConfig,
@@ -85,10 +82,8 @@ export async function serveRegistration(
   const [first, ...others] = mapped(registered.paths, (path) => servePath(path, shared));
   return {
     ...first,
-    /** The registration at its other paths. */
     others,
     source,
-    /** The number of calls to the provider in flight. */
     callsInFlight: upstream.inFlight,
     /** Stops discovery and closes the connections to the provider. */
     close(): void {
@@ -98,12 +93,10 @@ export async function serveRegistration(
   };
 }
 
-/** Creates the client for the calls to one provider. */
 export function createProviderClient({ providerTimeout: timeout, proxy }: Config): UpstreamClient {
   return createUpstreamClient({ timeout, concurrentCalls: limits.providerCalls, proxy });
 }
 
-/** What the paths of a registration share. */
 interface PathContext extends ServingContext {
   readonly registered: RegistrationConfig;
   readonly upstream: UpstreamClient;
@@ -112,17 +105,16 @@ interface PathContext extends ServingContext {
 }
 
 /**
- * Where a login belongs, as the words that its state and its code are bound to: the callback URL that the provider
- * compares, and, if all paths of the registration share a configured one, also the word of the path, since front ends
- * compare the issuer.
+ * The binding of states and codes: the callback URL, which the provider compares, and the word of the path if all paths
+ * share a configured callback URL, because front ends compare the issuer.
  */
 function placeOf({ word, callbackPath, callbackUri }: RegistrationConfig['paths'][number]): string {
   return callbackPath === defaultCallbackPath(word) ? callbackUri : `${callbackUri} ${word}`;
 }
 
 /**
- * Serves a registration at one of its paths. A login stays at the path where it began: the provider compares the
- * redirect URI, and front ends compare the issuer.
+ * Serves a registration at one of its paths. A login stays at its path, because the provider compares the redirect URI,
+ * and front ends compare the issuer.
  */
 function servePath(path: RegistrationConfig['paths'][number], context: PathContext) {
   const { word, callbackPath, callbackUri } = path;
@@ -162,7 +154,8 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   const resources = resourcesOf(config, registered);
   const frontEnds = frontEndConfigs.map((frontEnd) => {
     const own = resources.filter((one) => frontEnd.resources.includes(one.name));
-    // The configuration is checked. A front end that lost its resources would get the provider's token.
+    // The configuration is valid, so this cannot happen. A front end without its resources would get the provider's
+    // token.
     if (frontEnd.resources.length > 0 && own.length === 0) throw new Error('no resource here');
     const refreshPolicy = refreshPolicyOf(config, frontEnd);
     return createFrontEnd({ ...frontEnd, refreshPolicy, resources: own }, ofFrontEnds);
@@ -174,7 +167,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   return {
     /** The path is `/auth/<word>`. */
     word,
-    /** Where the provider sends browsers back to, below the base URL. */
+    /** The path that the provider sends browsers back to, below the base URL. */
     callbackPath,
     registration: createRegistration({
       ...registered,
@@ -190,7 +183,6 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
     frontEnds: createFrontEnds(frontEnds, clients, ownClients),
     questions,
     peekLogin,
-    /** Whether the login of a callback began at this path. */
     isOwnCallback: (ctx: Context): boolean => states.isOwn(claimedQuery(ctx)['state']),
     grants,
     limits: addressLimits,
@@ -213,7 +205,7 @@ function browserDoorOf(
   if (terms === undefined) return undefined;
   const { registered, keys, now } = by;
   const { origin } = new URL(resource.url);
-  // What a login grants is good for as long as the cookie.
+  // What a login grants ends with the cookie.
   const resources = [{ ...resource, lifetime: terms.lifetime }];
   const settings = { ...frontEndOfBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
   const client = createFrontEnd(settings, by.ofFrontEnds);
@@ -239,7 +231,7 @@ function browserDoorOf(
   };
 }
 
-/** The doors of a registration's resources, for tokens that its front ends have got. */
+/** The doors of a registration's resources, for tokens of its front ends. */
 function createDoors(
   resources: readonly Resource[],
   frontEnds: readonly FrontEndConfig[],
@@ -255,7 +247,7 @@ function createDoors(
     const rulesFor = (frontEnd: FrontEndConfig) =>
       hashRules(allowsOf(registered, [frontEnd, resource]), personSourceOf(registered), resource.identity);
     const rules = new Map(frontEnds.map((one) => [one.name, rulesFor(one)]));
-    /** What tokens of a front end or its client are bound to. Undefined: it may not use the resource any more. */
+    /** The binding of tokens. Undefined if the front end or client may not use the resource any more. */
     const audienceOf: Parameters<typeof createDoor>[1]['audienceOf'] = ({
       frontEnd: frontEndName,
       client,
@@ -264,7 +256,7 @@ function createDoors(
       const frontEnd = byName.get(frontEndName);
       if (!frontEnd?.resources.includes(resource.name)) return undefined;
       const credentials = credentialsOf.get(frontEndName);
-      // An entry may have been one of people before, or a machine.
+      // The entry may have changed between a person's front end and a machine.
       if (credential === undefined ? credentials : !credentials?.includes(credential)) return undefined;
       if (credential !== undefined) return audienceOfMachine(frontEndName, credential);
       const takesClients = frontEnd.clients !== undefined || frontEnd.clientKeys !== undefined;
@@ -275,7 +267,7 @@ function createDoors(
   });
 }
 
-/** Where a registration has its provider from: its configuration, or the issuer, which is asked until it answers. */
+/** The source of a registration's provider: its configuration, or discovery. */
 async function providerSource(
   { name, provider: settings, clientId, clientSecret }: RegistrationConfig,
   upstream: UpstreamClient,
@@ -288,7 +280,7 @@ async function providerSource(
     encodingChanges: encodingChanges({ clientId, clientSecret }),
   };
   const registration = registrations.length > 1 ? name : undefined;
-  // A reload must not forget a provider whose metadata cannot be fetched at the moment.
+  // A reload must not forget a provider whose metadata cannot be fetched now.
   const key = hashKey(JSON.stringify(discovery));
   return discoveredProvider(
     async () => {

@@ -17,19 +17,19 @@ import { createApp } from './app.ts';
 import { createMemory, type Memory } from './memory.ts';
 import { type ServingContext, serveRegistration } from './registrations.ts';
 
-/** What a relay has besides its configuration. */
+/** What a relay uses besides its configuration. */
 export interface RelaySurroundings {
   readonly now?: Clock;
-  /** Called with every request once it is over, besides the log. */
+  /** Called with every request once it is over, in addition to the log. */
   readonly observers?: readonly ((record: RequestRecord) => void)[];
   readonly memory?: Memory;
-  /** Resolves the hosts of clients' documents. Tests change it. */
+  /** Resolves the hosts of clients' documents. Tests replace it. */
   readonly resolve?: LookupFunction;
-  /** Whether documents of clients may be on this machine. By default they may if the relay is. */
+  /** Whether documents of clients may be on this machine. By default, if the relay's own address is. */
   readonly documentsHere?: boolean;
 }
 
-/** Creates a relay that can answer requests but does not listen: its registrations, its front ends, its application. */
+/** Creates a relay that can answer requests but does not listen yet. */
 export async function createRelay(config: Config, logger: Logger, surroundings: RelaySurroundings = {}) {
   const { registrations, frontEnds, baseUrl, readyPolicy } = config;
   const { now = Date.now, memory = createMemory(now), observers = [], resolve } = surroundings;
@@ -66,7 +66,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
   return {
     listener: app.callback(),
     readiness,
-    /** Takes over the streams of the relay before a reload. Ends those whose resource has changed. */
+    /** Takes over the streams of the relay before a reload, and ends those of changed resources. */
     takeOver: (): void => memory.streams.follow(served.flatMap(({ doors }) => doors)),
     callsInFlight: (): number => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close(): void {
@@ -92,7 +92,7 @@ async function createRelaySessions(config: Config, logouts: Marks, now: Clock) {
       ]),
     ),
   };
-  // Without a key file, the relay is on this machine alone.
+  // Without a key file, the relay only serves this machine.
   const keys = await deriveKeys(config.keySecrets, config.registrations[0].clientSecret);
   return createSessions(settings, keys.session, logouts, now);
 }

@@ -4,8 +4,8 @@ import type { Endpoint } from './endpoint.ts';
 import type { ServedRegistration } from './registrations.ts';
 
 /**
- * The metadata of all resources. Resources at different hosts may have the same path. That of a host with one resource is
- * also at the bare path.
+ * The metadata of all resources. Resources at different hosts may have the same path. A host with one resource also has
+ * its metadata at the bare path.
  */
 export function resourceMetadataEndpoints(
   served: readonly Pick<ServedRegistration, 'doors' | 'issuer'>[],
@@ -37,19 +37,18 @@ export function resourceMetadataEndpoints(
   );
 }
 
-/** The metadata of the resource with this URL. */
 interface Metadata {
   readonly url: URL;
-  /** Whether it is where the standard has it, and not only at the bare path. */
+  /** Whether this is the standard address, and not the bare path. */
   readonly isItsOwn: boolean;
   readonly handle: Handler;
 }
 
 /**
- * Those of the host that a request names. Proxies change hosts, remove ports, and add needless ones: at a host of no
- * resource, the only ones.
+ * The metadata for the host of a request. Proxies change hosts, and drop or add ports, so an unknown host gets the
+ * metadata if there is only one resource here.
  *
- * @param hostnames those of all resources
+ * @param hostnames of all resources
  */
 function metadataOfHost({ host, hostname }: Context, found: readonly Metadata[], hostnames: ReadonlySet<string>) {
   const withPort = found.find(({ url }) => url.host === host.toLowerCase());

@@ -18,9 +18,9 @@ import { createRelay } from './relay.ts';
 export type RunningRelay = Awaited<ReturnType<typeof startRelay>>;
 
 /**
- * Creates a relay, then listens.
+ * Creates a relay and listens.
  *
- * @param socket a passed socket; it replaces the configured port
+ * @param socket a passed socket, which replaces the configured port
  * @throws {ListenError} if a port cannot be opened
  * @throws {ConfigError} if the passed socket cannot be listened on
  */
@@ -49,14 +49,14 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
   settleEngine();
   if (server.address === 'unix') warnOfUnixSocket(config, logger);
   return {
-    /** The address that it listens on, as `http://host:port`. */
+    /** `http://host:port`. */
     address: server.address,
-    /** The address of the metrics port; undefined if metrics are off. */
+    /** Undefined if metrics are off. */
     metricsAddress: metricsPort?.address,
     requestsInFlight: server.requestsInFlight,
     /**
-     * Switches to another configuration on the same port; requests in flight end with the old one.
-     * Called one at a time.
+     * Switches to another configuration on the same port. Requests in flight end with the old one. It must not be
+     * called twice at a time.
      *
      * @returns false if the relay was closed before it could switch
      */
@@ -137,7 +137,7 @@ export function headerSizeFor({ frontEnds, resources }: Config): number {
   return haveCookies ? limits.headerSizeWithCookies : limits.headerSize;
 }
 
-/** The number of connections that are accepted: fewer than are configured if too few files may be open. */
+/** The number of accepted connections, reduced if too few files may be open. */
 function connectionsFor({ maxConnections, resources }: Config, logger: Logger): number {
   const openFiles = mostOpenFiles();
   if (openFiles === undefined) return maxConnections;
@@ -154,7 +154,7 @@ function connectionsFor({ maxConnections, resources }: Config, logger: Logger): 
 /** Milliseconds after which no request in flight makes a call any more. */
 function longestCall({ frontEnds, providerTimeout }: Config): number {
   // A callback may wait for its turn, then for one call of another login. Then it makes its own call, asks whether the
-  // person may log in, and revokes the token of one who may not.
+  // person may log in, and revokes the token if not.
   const ofLogins = longestWait + 4 * providerTimeout;
   const hasApis = frontEnds.some(({ apis }) => apis.length > 0);
   return hasApis ? Math.max(ofLogins, limits.apiCallTime) : ofLogins;
@@ -171,7 +171,7 @@ function warnOfUnixSocket({ rateLimit, refusedExchanges, trustedProxies }: Confi
 /**
  * Sets V8's flags for a program that allocates the same short-lived objects for years.
  *
- * V8 rejects cached code if its flags differ. So call this after the start.
+ * It must be called after the start, because V8 rejects cached code if its flags differ.
  */
 function settleEngine(): void {
   // With pretenuring, V8 would allocate objects that lived long during warm-up as old ones forever. A
@@ -179,8 +179,8 @@ function settleEngine(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
   // Collect old objects after a growth of a fifth, to keep memory small.
   setFlagsFromString('--heap-growing-percent=20');
-  // Unoptimized code allocates closures that are assigned to properties as old objects. Each stream of Node.js has one,
-  // and so keeps all objects of its call to the provider until the next full collection: a lookup takes two thirds more
-  // CPU time. So optimize after a third of the usual number of calls.
+  // Optimize after a third of the usual number of calls, because unoptimized code allocates closures in properties as
+  // old objects. Each stream of Node.js has one, and would keep all objects of its call to the provider until the next
+  // full collection. A lookup would take two thirds more CPU time.
   setFlagsFromString('--invocation-count-for-turbofan=1000');
 }

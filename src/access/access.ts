@@ -17,29 +17,29 @@ import { askForIdentity, type Identity, type IdentityQuestion } from './identity
 const answerTime = 60_000;
 const most = 4096;
 
-/** What the provider says of a person. */
+/** The provider's answers about a person. */
 interface Verdict {
-  /** The index of the `allow` that does not match; undefined: all match. */
+  /** The index of the `allow` that refuses the person. Undefined if all match. */
   readonly refusedBy: number | undefined;
   /** The name of the account, to be shown to the person. */
   readonly person: string | undefined;
-  /** Who the person is, if that was asked and nothing refuses the person. */
+  /** Undefined if the identity was not asked for, or the person is refused. */
   readonly identity: Identity | undefined;
-  /** What the rules that refuse the person have read of the person's record. Undefined: nothing there. */
+  /** The fields that the refusing rules read. Undefined if they read none. */
   readonly fields?: readonly FieldFault[] | undefined;
 }
 
-/** What came from the token endpoint for a person. */
+/** The tokens that identify a person. */
 export interface Evidence {
   readonly accessToken: string;
   readonly idToken?: string | undefined;
-  /** The login that the tokens are for. Undefined: they are those of a refresh. */
+  /** Undefined at a refresh. */
   readonly login?: { readonly nonce: string | undefined } | undefined;
-  /** Whom a refresh must be about, as `hashSubject` says it. Undefined: that is not known. */
+  /** The `hashSubject` of the person who logged in. Undefined if it is not known. */
   readonly subjectId?: string | undefined;
 }
 
-/** What a process remembers of the answers. A reload of the configuration keeps it. */
+/** What a process remembers of the answers. It survives a reload of the configuration. */
 export type AccessMemory = ReturnType<typeof createAccessMemory>;
 
 export function createAccessMemory({ now }: Home) {
@@ -66,12 +66,12 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
   const askProvider = createQuestions(endpoints, by);
   return {
     /**
-     * Asks whether the person of these tokens may log in, and who the person is. For a minute, the same question about
-     * the same tokens gets the same answer.
+     * Decides whether the person behind these tokens may log in, and who the person is. The answer is kept for a
+     * minute.
      *
-     * @param allows all of them must match; an undefined one always does
-     * @param question undefined: it does not matter who it is
-     * @param observe gets each call to the provider
+     * @param allows all of them must match; undefined ones always do
+     * @param question undefined if the identity does not matter
+     * @param observe called with each call to the provider
      * @throws {RelayError} `access_unchecked` if the provider did not say; `identity_unknown` if its answer has no id;
      *   `token_invalid`; one of `refusalsAtProvider`
      */
@@ -90,7 +90,7 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
       if (known !== undefined) return known;
       return await join(key, async () => {
         const found = await askProvider(evidence, allows, question, observe).catch(failUnchecked);
-        // Only after a call: a repeated answer must not be kept for longer.
+        // Only after a call, so that a repeated answer is not kept for longer.
         verdicts.set(key, found);
         return found;
       });
@@ -172,13 +172,13 @@ function loginNameOf(record: Item, access: AccessAnswers | undefined): string | 
   const { users } = access ?? {};
   const own = users?.kind === 'values' && users.from === undefined ? (users.name ?? []) : [];
   const names = [own, nameFields].flat().map((field) => textIn(record, field));
-  // An address that two programs would read in two ways is not shown as one.
+  // An ambiguous address is not shown, because it could pass for another one.
   const isShown = (text: string) => !hasAtSign(text) || isAddress(text);
   const name = names.find((one) => one !== undefined && isShown(one))?.replaceAll(/\p{C}/gu, '');
   return name && [...name].slice(0, longestName).join('');
 }
 
-/** Fields that the log names for one refusal, at most. */
+/** The most fields that the log names for one refusal. */
 const mostNotes = 8;
 
 /** Collects why a person is refused, each reason once. */

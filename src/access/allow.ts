@@ -8,11 +8,11 @@ import {
   type Provider,
 } from '../providers/provider.ts';
 
-/** Who may log in: one match of any rule is enough. */
+/** Who may log in. One match of any rule is enough. */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
-  /** The claim of the user record that has the groups. */
+  /** The claim with the groups. */
   readonly groupsClaim?: string | undefined;
-  /** The registrations where people may log in: names may begin with one of them, as in `github:ada`. */
+  /** The registrations where people may log in. Names may begin with one of them, as in `github:ada`. */
   readonly registrations?: readonly string[];
 };
 
@@ -21,13 +21,13 @@ export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
 }
 
-/** Splits `github:ada`. A name may itself have colons: `github` must be one of the registrations. */
+/** Splits `github:ada`. Names may contain colons themselves, so `github` must be one of the registrations. */
 export function splitName(text: string, registrations: readonly string[] = []) {
   const [, at = '', name = ''] = /^([^:]+):(\S.*)$/s.exec(text) ?? [];
   return registrations.includes(at) ? { at, name } : { at: undefined, name: text };
 }
 
-/** The part of an `allow` that counts at one registration. A name of another registration matches no person here. */
+/** The part of an `allow` that applies at one registration. A name of another registration matches nobody here. */
 export function allowAt(allow: Allow, registration: string): Allow {
   const rules = rulesOf(allow).map((rule) => {
     const split = (allow[rule] ?? []).map((text) => splitName(text, allow.registrations));
@@ -37,7 +37,7 @@ export function allowAt(allow: Allow, registration: string): Allow {
   return { groupsClaim: allow.groupsClaim, ...Object.fromEntries(rules) };
 }
 
-/** Each `allow` that a person has to match: that of a registration, and those of what it guards. */
+/** Every `allow` that a person has to match: of the registration, and of what it guards. */
 export function allowsOf(
   { name, allow }: { readonly name: string; readonly allow: Allow | undefined },
   guarded: readonly ({ readonly allow: Allow | undefined } | undefined)[],
@@ -45,15 +45,13 @@ export function allowsOf(
   return [allow, ...guarded.map((one) => one?.allow)].map((one) => one && allowAt(one, name));
 }
 
-/** Where a provider says who a person is. */
 export type PersonSource = Pick<Provider, 'access' | 'userFrom'>;
 
 /**
- * Names the rules that decide who a person is and whether the person is allowed: other rules have another name. The
- * order of what a rule lists does not count.
+ * A hash of the rules that decide who a person is and who is allowed. The order inside a rule does not matter.
  *
- * A token keeps the name. Without the fields in it, an operator who no longer trusts a field that people can edit would
- * leave the tokens good whose id came from that field.
+ * A token contains it. It includes the fields that identify people: otherwise, an operator who no longer trusts a field
+ * that people can edit would leave tokens valid whose id came from that field.
  */
 export function hashRules(
   allows: readonly (Allow | undefined)[],
@@ -105,22 +103,22 @@ export function describeAllow(allow: Allow): string {
   return parts.join(', or ') || 'nobody';
 }
 
-/** The scopes that an `allow` needs, each with the words of which one is enough. */
+/** The scopes that an `allow` needs, each as a list of alternatives. */
 export function neededScopes(allow: Allow, access: AccessAnswers | undefined): string[][] {
   return scopesOf(rulesOf(allow).map((rule) => answerTo(rule, allow, access)));
 }
 
-/** The scopes that a provider needs for answers. Of `a|b c`, it needs `a` or `b`, and `c`: `[[a, b], [c]]`. */
+/** The scopes that a provider needs for answers. `a|b c` means `a` or `b`, and `c`: `[[a, b], [c]]`. */
 export function scopesOf(answers: readonly AccessAnswer[]): string[][] {
   const needs = answers.flatMap((answer) => (answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? [])));
   return [...new Set(needs)].map((need) => need.split('|'));
 }
 
 /**
- * A part of a scope, with those words of the whole one that are needed as well.
+ * A part of a scope, with the further words of the whole scope that are needed.
  *
- * @param part undefined: the provider decides
- * @param needed words of which one is enough, for each need
+ * @param part undefined if the provider decides
+ * @param needed for each need, the words of which one is enough
  */
 export function withNeededScopes(
   part: string | undefined,

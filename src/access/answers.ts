@@ -10,23 +10,23 @@ import { faultIn, groupsIn, type Item, isTrueIn, textIn, textOf } from './fields
  * Asks the provider with the person's access token.
  *
  * @param path relative to the user URL
- * @returns its answer with status 200, 204 or 404
- * @throws {RelayError} why it gives no other answer
+ * @returns an answer with status 200, 204 or 404
+ * @throws {RelayError} why there is no such answer
  */
 export type Ask = (path: string) => Promise<UpstreamResponse>;
 
-/** Pages of one list: a provider that never stops must not keep the relay busy. */
+/** The most pages of one list. A provider that never stops must not keep the relay busy. */
 const mostPages = 20;
 
-/** Questions of one rule in flight. */
+/** The most questions of one rule in flight. */
 const mostAtOnce = 4;
 
 /**
  * Whether one of the rules matches.
  *
  * @param person the user record
- * @param note gets why a rule does not match
- * @throws {RelayError} if none does, and the provider gave no answer to one of them
+ * @param note called with the reasons why a rule does not match
+ * @throws {RelayError} if none matches, and one could not be answered
  */
 export async function askIfAllowed(
   allow: Allow,
@@ -39,7 +39,7 @@ export async function askIfAllowed(
     rulesOf(allow).map((rule) => async () => {
       const answer = answerTo(rule, allow, access);
       const names = allow[rule] ?? [];
-      // The configuration is checked for this, but a provider that is found by its issuer is not known then.
+      // The check of the configuration prevents this, except for a provider that is still to be discovered.
       if (answer.kind === 'cannot') throw new RelayError('lookup_failed');
       if (answer.kind === 'membership') {
         return await askUntilYes(names.map((name) => () => askIfMember(name, answer, person, ask)));
@@ -58,7 +58,7 @@ export async function askIfAllowed(
   );
 }
 
-/** Why an item does not match: the fields that the rule reads. */
+/** Why a record does not match: the fields that the rule reads. */
 function faultsIn(
   rule: AccessRule,
   names: readonly string[],
@@ -75,8 +75,8 @@ function faultsIn(
 }
 
 /**
- * Whether the answer to one of several questions is yes, as soon as it comes. Asks a few at once: none waits for one
- * that gets no answer, and one login does not take the room of others.
+ * Whether the answer to one of several questions is yes, as soon as it comes. A few are asked at once, so that one
+ * without an answer does not delay the others, and one login does not take the room of others.
  *
  * @throws why one of them failed, if none is yes
  */
@@ -88,7 +88,7 @@ async function askUntilYes(questions: readonly (() => Promise<boolean>)[]): Prom
       const isYes = await ask().catch((error) => void failures.push(error));
       if (isYes) return void waiting.splice(0);
     }
-    // `Promise.any` waits for the first one that does not fail.
+    // `Promise.any` waits for the first that does not fail.
     throw new Error('no match');
   };
   try {
@@ -96,12 +96,12 @@ async function askUntilYes(questions: readonly (() => Promise<boolean>)[]): Prom
     return true;
   } catch {
     if (failures.length === 0) return false;
-    // Somebody who has to do something at the provider would try again in vain.
+    // Prefer the failure that somebody has to resolve at the provider, because trying again would not help.
     throw failures.find((failure) => isFailure(failure, ...refusalsAtProvider)) ?? failures[0];
   }
 }
 
-/** Asks whether a person is a member of an organization, or of a team: `organization/team`. */
+/** Asks whether a person is a member of an organization or team: `organization/team`. */
 async function askIfMember(
   name: string,
   { ask: template, state }: Membership,
@@ -121,21 +121,21 @@ async function askIfMember(
   return textIn(membership, 'state') === state;
 }
 
-/** A name as one encodeSegment of a path. Two dots would leave the directory, encoded or not. */
+/** A name as one segment of a path. Two dots would leave the directory, encoded or not. */
 function encodeSegment(name: string | undefined): string {
   if (name === undefined || /^\.*$/.test(name)) throw unusable();
   return encodeURIComponent(name);
 }
 
-/** Whether a record has the value that a name means. */
+/** Whether a record matches a name. */
 type Matcher = (name: string, values: PersonValues, item: Item) => boolean;
 
 const hasText: Matcher = (name, { fields, ignoresCase }, item) => isSame(name, textOf(item, fields), ignoresCase);
 
-/** What an entry of `users` means: the id of a person, or the login name, with the fields to compare it with. */
+/** Reads an entry of `users`: an id or a login name, with the fields to compare. */
 function readUser(entry: string, { fields, name, isNameExact, ignoresCase }: PersonValues) {
   const [, id] = /^id:(\S.*)$/s.exec(entry) ?? [];
-  // Digits are always an id: a person may choose the id of another one as a name.
+  // An all-digit entry matches ids only, because anybody can choose somebody's id as a user name.
   const isId = name === undefined || id !== undefined || /^\d+$/.test(entry);
   return isId ? { fields, text: id ?? entry, ignoresCase } : { fields: [name], text: entry, ignoresCase: !isNameExact };
 }
@@ -156,7 +156,7 @@ const hasDomain: Matcher = (name, { fields, isDomain }, item) => {
   return isSame(name, isDomain ? text : readDomain(text ?? ''), true);
 };
 
-/** A text with commas counts as a whole, too: it may be the name of the only group. */
+/** A text with commas also counts as a whole, because it may be the name of the only group. */
 const isInGroup: Matcher = (name, { fields: [field = ''], from, ignoresCase }, item) =>
   [textIn(item, field), ...groupsIn(item, field, from !== undefined)].some((one) => isSame(name, one, ignoresCase));
 
@@ -170,10 +170,10 @@ const matchers: Readonly<Record<AccessRule, Matcher>> = {
 };
 
 /**
- * All values of a person, page by page, without those that are not verified.
+ * All values of a person, from all pages, except unverified ones.
  *
  * @param areGroups whether one field can have several
- * @throws {RelayError} if one page gets no answer: a part is never all
+ * @throws {RelayError} if one page cannot be read: an incomplete list must not count as complete
  */
 export async function askForValues(
   values: PersonValues,
@@ -196,7 +196,7 @@ export async function askForValues(
   return [...new Set(found)];
 }
 
-/** The items of a list, page by page. An answer that is one record is a list of one. */
+/** The items of a list, from all pages. An answer with one record is a list of one. */
 async function* askForItems({ from, items, next }: PersonValues, person: Item, ask: Ask) {
   if (from === undefined) {
     yield person;
@@ -213,7 +213,7 @@ async function* askForItems({ from, items, next }: PersonValues, person: Item, a
     yield* found;
     const inBody = next !== undefined && isObject(answer) ? answer[next] : undefined;
     const following = inBody ?? /<([^<>]*)>\s*;[^,]*\brel="?next\b/i.exec(`${headers['link'] ?? ''}`)?.[1];
-    // Only its query: what the provider answers never chooses the host that gets the token.
+    // Use only its query: an answer of the provider must never choose the host that gets the token.
     const query = typeof following === 'string' ? URL.parse(following, 'https://provider.invalid') : undefined;
     path = query ? from.replace(/\?.*$/s, '') + query.search : undefined;
     if (following !== undefined && path === undefined) throw unusable();
@@ -225,7 +225,9 @@ function isSame(one: string, other: string | undefined, ignoresCase: boolean | u
   return ignoresCase ? lowerCase(one) === lowerCase(other) : one === other;
 }
 
-/** Only of ASCII: the lower case of some other characters is a letter of ASCII. */
+/**
+ * Only ASCII letters. Other characters, such as the Kelvin sign, have ASCII lower case, and would match another name.
+ */
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function unusable(): RelayError {

@@ -1,23 +1,23 @@
 import { isObject } from '../oauth/json.ts';
 
-/** What a provider says of a person: the user record, the claims of an ID token, or a record of a list. */
+/** A record about a person: the user record, the claims of an ID token, or an item of a list. */
 export type Item = Readonly<Record<string, unknown>>;
 
 /** A value at a path. */
 interface Found {
   readonly value: unknown;
-  /** The lists that the path led through, with the index of the element in each. */
+  /** The lists on the path, with the index in each. */
   readonly elements: ReadonlyMap<unknown, number>;
-  /** Whether it is an element of a list, or of an object in one: then a comma is a part of it. */
+  /** Whether it is inside a list, so that a comma is a part of it. */
   readonly isOfList: boolean;
 }
 
 const noElements: Found['elements'] = new Map();
 
 /**
- * The values at a path: the longest key that exists, then what follows after the dot. So `a.b.roles` also reads
- * `{ "a.b": { "roles": … } }`, as Keycloak writes client ids with dots. A number is the index of a list; any other name
- * is looked for in each object of the list.
+ * The values at a path. It takes the longest key that exists, and continues after the dot. So `a.b.roles` also reads `{
+ * "a.b": { "roles": … } }`, as Keycloak writes client ids with dots. A number is an index of a list; any other name is
+ * read from each object of the list.
  */
 function valuesAt(value: unknown, path: string, elements = noElements, isOfList = false): Found[] {
   if (path === '') return [{ value, elements, isOfList }];
@@ -28,7 +28,7 @@ function valuesAt(value: unknown, path: string, elements = noElements, isOfList 
       const number = Number(index);
       return number < value.length ? valuesAt(value[number], rest, within(number), isOfList || rest === '') : [];
     }
-    // Not into lists of lists: their depth would be that of the call stack.
+    // Not into lists of lists, because hostile nesting would exhaust the call stack.
     return value.flatMap((one, number) => (isObject(one) ? valuesAt(one, path, within(number), true) : []));
   }
   if (!isObject(value)) return [];
@@ -39,7 +39,7 @@ function valuesAt(value: unknown, path: string, elements = noElements, isOfList 
   return [];
 }
 
-/** The one value at a path; undefined if there is none, or if there are several. */
+/** The one value at a path; undefined if there is none, or several. */
 function foundIn(item: Item, path: string): Found | undefined {
   const [found, second] = valuesAt(item, path);
   return second === undefined ? found : undefined;
@@ -47,22 +47,21 @@ function foundIn(item: Item, path: string): Found | undefined {
 
 const valueIn = (item: Item, path: string): unknown => foundIn(item, path)?.value;
 
-/** The text at a path, if it has one. */
 export function textIn(item: Item, path: string): string | undefined {
   return textsOf(valueIn(item, path))[0];
 }
 
-/** The texts at several paths, with slashes between them, if the item has each of them. */
+/** The texts at several paths, joined with slashes, if the item has all of them. */
 export function textOf(item: Item, paths: readonly string[]): string | undefined {
   const texts = paths.flatMap((path) => textsOf(valueIn(item, path)));
   return texts.length === paths.length ? texts.join('/') : undefined;
 }
 
 /**
- * The groups at a path, in the shapes that providers have: a list of names; a list of objects, whose names the path leads
- * to; an object, whose keys are the groups; one name; or one text with commas.
+ * The groups at a path, in the shapes that providers use: a list of names; a list of objects with the names; an object
+ * with the groups as keys; one name; or one text with commas.
  *
- * @param isList whether the provider always has a list, so that a comma is a part of a name
+ * @param isList whether the provider always sends a list, so that a comma is a part of a name
  */
 export function groupsIn(item: Item, path: string, isList = false): string[] {
   return valuesAt(item, path).flatMap(({ value, isOfList }) => {
@@ -72,7 +71,7 @@ export function groupsIn(item: Item, path: string, isList = false): string[] {
   });
 }
 
-/** Whether the value of a key means that the key counts: `{ "admin": false }` is no administrator. */
+/** Whether a value says that its key counts: `{ "admin": false }` is no administrator. */
 function saysYes(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;
@@ -80,8 +79,8 @@ function saysYes(value: unknown): boolean {
 }
 
 /**
- * The names in one text, which Cognito puts into brackets if they come from SAML. The commas of a distinguished name of
- * LDAP, such as `cn=staff,ou=groups`, separate none.
+ * The names in one text. Cognito puts names from SAML into brackets. The commas of an LDAP distinguished name, such as
+ * `cn=staff,ou=groups`, separate nothing.
  */
 function splitAtCommas(text: string): string[] {
   if (text.includes('=')) return [text];
@@ -90,17 +89,17 @@ function splitAtCommas(text: string): string[] {
   return names.map((name) => (isList ? name.replace(/^"(.*)"$/s, '$1') : name)).filter((name) => name !== '');
 }
 
-/** A text or a number. A number that JSON has rounded could be that of another person. */
+/** A text or an exact number. A number that JSON rounded could be another person's id. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string' && value !== '') return [value];
   return Number.isSafeInteger(value) ? [`${value}`] : [];
 }
 
 /**
- * Whether the field at a path is true. Some providers write `true` as a text.
+ * Whether the field at a path is true. Some providers send `true` as a text.
  *
- * @param of the path of what it says something about. Where both paths lead through a list, both have to lead to the same
- *   element: otherwise a verified telephone number would verify an address that anybody may type in
+ * @param of the path that the field verifies. If both paths lead through a list, they must lead to the same element:
+ *   otherwise, a verified telephone number would verify an address that anybody may type in
  */
 export function isTrueIn(item: Item, path: string, of?: string): boolean {
   const flag = foundIn(item, path);
@@ -110,9 +109,9 @@ export function isTrueIn(item: Item, path: string, of?: string): boolean {
 }
 
 /**
- * Why a field says nothing: it is not there, or has another shape.
+ * Why a field does not count: it is missing, or has another shape.
  *
- * @param areGroups whether it may have several texts, or none
+ * @param areGroups whether several texts or none are allowed
  */
 export function faultIn(item: Item, path: string, areGroups = false): 'missing' | 'shape' | undefined {
   const values = valuesAt(item, path).map(({ value }) => value);

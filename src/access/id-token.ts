@@ -8,23 +8,23 @@ import { unknownIdentity } from './identity.ts';
 /** Milliseconds by which the clocks of relay and provider may differ. */
 const clockSkew = 60_000;
 
-/** What the claims of an ID token must be. */
+/** The required claims of an ID token. */
 export interface Expected {
   readonly issuer: string | undefined;
   readonly clientId: string;
-  /** That of the login. A refresh has none: its ID token need not repeat it. */
+  /** The nonce of the login. Undefined at a refresh, whose ID token need not repeat it. */
   readonly nonce: { readonly value: string | undefined } | undefined;
-  /** That of the login, by {@link hashSubject}. Undefined: it is not known, or this is the login itself. */
+  /** The {@link hashSubject} of the person who logged in. Undefined if it is not known, or at the login itself. */
   readonly subjectId?: string | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /**
- * The claims of an ID token that came straight from the token endpoint. The signature is not needed there, because TLS and
- * the client secret say who has sent it.
+ * The claims of an ID token straight from the token endpoint. Its signature is not needed, because TLS and the client
+ * secret prove where it comes from.
  *
- * @throws {RelayError} `identity_unknown` with the claim that does not fit
+ * @throws {RelayError} `identity_unknown` with the wrong claim
  * @see OpenID Connect Core 1.0 §3.1.3.7 and §12.2
  */
 export function readIdToken(token: string | undefined, expected: Expected): Item {
@@ -35,7 +35,7 @@ export function readIdToken(token: string | undefined, expected: Expected): Item
   if (expected.issuer === undefined || iss !== expected.issuer) throw failureOf('iss', reasonOf(iss));
   const audiences = [aud].flat();
   if (!audiences.includes(expected.clientId)) throw failureOf('aud', reasonOf(aud));
-  // A token for several clients counts only if it was issued to this one.
+  // A token for several clients only counts if it was issued to this one.
   const isOwn = azp === undefined ? audiences.length === 1 : azp === expected.clientId;
   if (!isOwn) throw failureOf('azp', reasonOf(azp));
   if (typeof exp !== 'number') throw failureOf('exp', exp === undefined ? 'missing' : 'shape');
@@ -47,17 +47,17 @@ export function readIdToken(token: string | undefined, expected: Expected): Item
   return claims;
 }
 
-/** What the relay keeps of the person of an ID token, to recognize the person at a refresh. Undefined: it names nobody. */
+/** A hash of the person in an ID token, to recognize the person at a refresh. Undefined if it names nobody. */
 export function hashSubject(token: string | undefined): string | undefined {
   const sub = token === undefined ? undefined : decode(token)?.['sub'];
   return typeof sub === 'string' ? digest(sub) : undefined;
 }
 
 /**
- * Refuses what a refresh says of somebody else than the person of the login.
+ * Requires that a refresh is about the person who logged in.
  *
- * @param sub undefined, or no text: a record that does not name its subject
- * @param subjectId that of the login. Undefined: it is not known
+ * @param sub undefined or no text if the record does not name its subject
+ * @param subjectId of the login. Undefined if it is not known
  * @throws {RelayError} `identity_unknown`
  * @see OpenID Connect Core 1.0 §5.3.2 and §12.2
  */
@@ -66,7 +66,7 @@ export function expectSubject(sub: unknown, subjectId: string | undefined): void
   if (digest(sub) !== subjectId) throw failureOf('sub', 'mismatch');
 }
 
-/** Of the same length for each subject: it is in the refresh token, which a request has to carry. */
+/** Short, because it is part of the refresh token, which has to fit into a request. */
 const digest = (sub: string) => createHash('sha256').update(sub).digest().subarray(0, 16).toString('base64url');
 
 function decode(token: string): Item | undefined {

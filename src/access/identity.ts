@@ -7,37 +7,37 @@ import { type Allow, answerTo, scopesOf } from './allow.ts';
 import { type Ask, askForValues } from './answers.ts';
 import { faultIn, type Item, textIn, textOf } from './fields.ts';
 
-/** What a resource may learn of a person besides the id and the login name. */
+/** What a resource may learn about a person besides the id and the login name. */
 export const claims = ['email', 'groups'] as const;
 
 export type Claim = (typeof claims)[number];
 
-/** Who a person is, by the names of OpenID Connect. @see OpenID Connect Core 1.0 §5.1 */
+/** A person, by the names of OpenID Connect. @see OpenID Connect Core 1.0 §5.1 */
 export const identitySchema = v.object({
-  /** The id at the provider: what `allow: users` means. */
+  /** The id at the provider, as in `allow: users`. */
   sub: v.string(),
   /** The login name. It may change, and is never an address. */
   preferred_username: v.optional(v.string()),
-  /** The primary address, if the provider has verified it. */
+  /** The primary address, if the provider verified it. */
   email: v.optional(v.pipe(v.string(), v.check(isAddress))),
   groups: v.optional(v.array(v.string())),
 });
 
 export type Identity = Readonly<v.InferOutput<typeof identitySchema>>;
 
-/** Whether an id is that of a machine. No person may have one: a provider could let people choose their ids. */
+/** Whether an id belongs to a machine. No person may have such an id, even if a provider lets people choose theirs. */
 export const isMachineId = (id: string): boolean => /^machine:/i.test(id);
 
-/** Who a machine is. It has no address and no groups, whatever a resource learns of people. */
+/** The identity of a machine. It has no address and no groups. */
 export const machineIdentity = (name: string): Identity => ({ sub: `machine:${name}`, preferred_username: name });
 
-/** What a resource is to learn of a person. */
+/** What a resource should learn about a person. */
 export interface IdentityQuestion extends Pick<Allow, 'groupsClaim'> {
   readonly claims: readonly Claim[];
 }
 
 /**
- * How a provider says a claim. Groups are those that `allow: groups` compares; where there are teams in their place,
+ * How a provider answers a claim. Groups are those of `allow: groups`; where there are teams instead,
  * `organization/team`.
  */
 export function answerToClaim(
@@ -55,7 +55,7 @@ export function answerToClaim(
   return scope === undefined ? teams.list : { ...teams.list, scope };
 }
 
-/** The scopes that the answers need, each with the words of which one is enough. */
+/** The scopes that the answers need, each as a list of alternatives. */
 export function scopesOfIdentity(
   { claims: asked, ...from }: IdentityQuestion,
   access: AccessAnswers | undefined,
@@ -64,10 +64,10 @@ export function scopesOfIdentity(
 }
 
 /**
- * Says who a person is.
+ * Reads who a person is.
  *
  * @param record the user record
- * @throws {RelayError} `identity_unknown` if the record has no id, or why the provider does not say all of it
+ * @throws {RelayError} `identity_unknown` if the record has no id, or why an answer is missing
  */
 export async function askForIdentity(
   { claims: asked, ...from }: IdentityQuestion,
@@ -90,7 +90,7 @@ export async function askForIdentity(
   };
 }
 
-/** The id of a person. Without it, nothing that the provider says belongs to anybody. */
+/** The id of a person. Without it, the provider's answers cannot be attributed to anybody. */
 async function askForId(users: PersonValues, record: Item, ask: Ask): Promise<string> {
   const [id] =
     users.from === undefined ? [textOf(record, users.fields)] : await askForValues(users, record, ask, false);
@@ -98,7 +98,7 @@ async function askForId(users: PersonValues, record: Item, ask: Ask): Promise<st
   throw unknownIdentity(users.fields.map((field) => ({ field, reason: faultIn(record, field) ?? 'shape' })));
 }
 
-/** The failure of a login whose person has no id: it names the fields, never a value. */
+/** The failure of a person without an id. It names the fields, never a value. */
 export function unknownIdentity(fields: readonly FieldFault[]): RelayError {
   const faults = fields.map(({ field, reason }) => `${field} ${faultTexts[reason]}`).join(', and ');
   const detail = `The provider does not say who the person is: ${faults}. Only the operator can fix this.`;
@@ -115,7 +115,7 @@ const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {
 
 function loginName(record: Item, { name }: PersonValues) {
   const found = textIn(record, name ?? 'preferred_username');
-  // Entra has an address as the name, which anybody in the tenant may set.
+  // At Entra, the name is an address that anybody in the tenant may set.
   return found !== undefined && hasAtSign(found) ? undefined : found;
 }
 

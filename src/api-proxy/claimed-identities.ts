@@ -2,8 +2,8 @@
  * Request headers by which applications behind other proxies learn who the person is. A client that may send one could
  * claim to be anybody, so the gateway removes them. The templates in `deploy/` remove the same ones.
  *
- * A `*` at the end of a pattern stands for any ending. `_` counts as `-`, because many applications read both alike. Each
- * pattern has names that proxies are known to send: nginx can remove a header only by its full name.
+ * A `*` at the end of a pattern stands for any ending. `_` counts as `-`, because many applications read both alike.
+ * Each pattern has the names that known proxies send, because nginx can remove a header only by its full name.
  */
 export const claimedIdentities: Readonly<Record<string, readonly string[]>> = {
   // This relay, oauth2-proxy
@@ -88,7 +88,7 @@ export const claimedIdentities: Readonly<Record<string, readonly string[]>> = {
   'sm-*': ['Sm-User', 'Sm-Universalid'],
   'oam-*': ['Oam-Remote-User'],
   'impersonate-*': ['Impersonate-User', 'Impersonate-Group', 'Impersonate-Uid'],
-  // Client certificates, as proxies that terminate TLS pass them on
+  // Client certificates, from proxies that terminate TLS.
   'client-cert*': ['Client-Cert', 'Client-Cert-Chain'],
   'x-client-cert*': ['X-Client-Cert', 'X-Client-Certificate'],
   'ssl-*': ['Ssl-Client-Cert', 'Ssl-Client-Verify', 'Ssl-Client-Subject-Dn', 'Ssl-Client-S-Dn'],
@@ -99,7 +99,10 @@ export const claimedIdentities: Readonly<Record<string, readonly string[]>> = {
 const patterns = Object.keys(claimedIdentities).map((pattern) => pattern.replace(/\*$/, '.*'));
 const claimed = new RegExp(`^(?:${patterns.join('|')})$`);
 
-/** Whether servers may believe a request header to say who the person is. @param name lower case, only `a-z`, `0-9`, `-` */
+/**
+ * Whether applications may take a request header for a person's identity. @param name lower case, only `a-z`, `0-9`,
+ * `-`
+ */
 export function claimsIdentity(name: string): boolean {
   return claimed.test(name);
 }

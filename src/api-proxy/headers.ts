@@ -4,7 +4,7 @@ import { claimsIdentity } from './claimed-identities.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Request headers that reach the API: those of HTTP, of Microsoft Graph, of GitHub, and of Google. Any other could change
+ * Request headers that reach the API: those of HTTP, Microsoft Graph, GitHub, and Google. Any other could change
  * method, path, client, user or credentials there.
  */
 const passedToApi = namesOf(
@@ -16,19 +16,19 @@ const passedToApi = namesOf(
 );
 
 /**
- * Request headers that pass nowhere: those of the relay, of one connection, of browsers and of proxies, credentials, and
- * what stands for another method or path.
+ * Request headers that never pass: those of the relay, of one connection, of browsers and of proxies, credentials, and
+ * those that override method or path.
  *
  * @see RFC 9110 §7.6.1
  */
 const keptBack =
   /^(?:authorization|connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|origin|referer|te|trailer|transfer-encoding|upgrade|x-http-method|x-login-relay|x-real-ip)$|^(?:proxy|sec|x-original|x-rewrite)-|client-ip|forwarded|override/;
-/** What names the caller, and what only browsers send. */
+/** Headers that identify the caller, and those of browsers. */
 const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
-/** What the relay sets itself, and what proxies of hosting companies say of the client's address. */
+/** Headers that the relay sets itself, and those of hosting companies about the client address. */
 const keptFromResource = /^x-request-id$|-connecting-ip|^x-(?:appengine|azure|envoy)-/;
 
-/** A name as servers read it: many take other characters for hyphens. */
+/** A name as servers may read it: many take other characters for hyphens. */
 const asRead = (name: string) => name.replace(/[^a-z0-9]/g, '-');
 
 /** Whether a configuration may pass a request header to the API. @param name in lower case */
@@ -44,8 +44,8 @@ function mayReachResource(name: string): boolean {
 }
 
 /**
- * The headers of a request to a server behind the gateway: all that came but those that the relay sets or answers for,
- * because new protocols have new ones.
+ * The headers of a request to a server behind the gateway: all except those that the relay sets or is responsible for,
+ * because new protocols have new headers.
  *
  * @param headers with names in lower case
  */
@@ -54,10 +54,10 @@ export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
 }
 
 /**
- * The headers of a request to the provider's API: those that came and are listed, with the access token.
+ * The headers of a request to the provider's API: the permitted ones, and the access token.
  *
  * @param headers with names in lower case
- * @param more names in lower case that are passed, too
+ * @param more further permitted names in lower case
  * @param accessToken visible ASCII
  */
 export function apiRequestHeaders(headers: IncomingHttpHeaders, more: readonly string[], accessToken: string): Headers {
@@ -67,7 +67,7 @@ export function apiRequestHeaders(headers: IncomingHttpHeaders, more: readonly s
   };
 }
 
-/** Response headers that reach the page. All others could act on the whole origin of the relay, or on proxies before it. */
+/** Response headers that reach the page. Any other could act on the relay's whole origin, or on proxies in front. */
 const passedToPage = namesOf(
   'accept-ranges content-disposition content-encoding content-language content-length content-range content-type',
   'allow deprecation etag last-modified link preference-applied retry-after sunset',
@@ -80,15 +80,15 @@ function namesOf(...lines: readonly string[]): ReadonlySet<string> {
 /** Headers that APIs invent, such as `X-Total-Count`. */
 const inventedByApi = /^(?:x-|ratelimit)/;
 
-/** What starts with `x-`, but is for browsers or for proxies (`X-Accel-Redirect`, `X-Sendfile`). */
+/** Headers with `x-` that browsers or proxies act on (`X-Accel-Redirect`, `X-Sendfile`). */
 const notInvented =
   /^x-(?:accel-|archive-|content-|dns-|envoy-|frame-|litespeed-|lighttpd-|login-relay|permitted-|powered-by|proxy|request-id|reproxy-|sendfile|sourcemap|ua-compatible|webkit-|xss-)/;
 
-/** Response headers that act on the whole origin of the relay or on one connection, or say who may read. */
+/** Response headers that act on the relay's whole origin or on one connection, or permit others to read. */
 const keptFromClient =
   /^(?:accept-ch|activate-storage-access|alt-svc|clear-site-data|connection|content-security-policy.*|critical-ch|edge-control|expect-ct|keep-alive|location|nel|observe-browsing-topics|origin-agent-cluster|public-key-pins.*|refresh|report-to|reporting-endpoints|service-worker-allowed|set-cookie2?|set-login|shared-storage-write|speculation-rules|strict-transport-security|te|trailer|transfer-encoding|upgrade|use-as-dictionary|surrogate-control|www-authenticate)$|^(?:access-control|ad-auction|attribution-reporting|proxy|sec|secure-session)-|cdn-cache-control$|^x-(?:accel-|archive-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
 
-/** The headers of a response of a server behind the gateway that reach the client. @param headers with names in lower case */
+/** The headers of a response from behind the gateway that reach the client. @param headers with names in lower case */
 export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
   const isUnbuffered = headers['x-accel-buffering'] === 'no';
   const passed = selected(headers, (name) =>
@@ -98,25 +98,27 @@ export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
   return {
     ...passed,
     ...(control !== undefined && { 'cache-control': privately(control) }),
-    // The cache of a browser outlives a change of the person.
+    // A browser's cache outlives a change of the person.
     vary: vary === undefined ? 'Authorization' : `${vary}, Authorization`,
   };
 }
 
-/** Cache directives without what shares an answer: a server may not know that each is one person's. */
+/**
+ * Cache directives without those that share an answer. A server may not know that each answer belongs to one person.
+ */
 function privately(control: string): string {
   const directives = control.split(',').map((one) => one.trim());
   const kept = directives.filter((one) => !/^(?:|public|private|s-maxage=.*)$/i.test(one));
   return ['private', ...kept].join(', ');
 }
 
-/** The headers of a response of the provider's API that reach the page. @param headers with names in lower case */
+/** The headers of an API's response that reach the page. @param headers with names in lower case */
 export function pageResponseHeaders(headers: IncomingHttpHeaders): Headers {
   const isInvented = (name: string) => inventedByApi.test(name) && !notInvented.test(name);
   return selected(headers, (name) => passedToPage.has(name) || isInvented(name));
 }
 
-/** The headers that are selected, but not those that `Connection` names. Several values of one become a list. */
+/** The selected headers, except those that `Connection` names. Repeated ones become a list. */
 function selected(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const namedByConnection = new Set(named);

@@ -4,12 +4,12 @@ const mostSegments = 64;
 /** A path segment as it is in a URL. @see RFC 3986 §3.3 */
 const segmentForm = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i;
 
-/** Visible ASCII without `#`. A URL parser cuts off or drops everything else. */
+/** Visible ASCII without `#`. A URL parser would cut off or drop everything else. */
 const queryForm = /^(?:\?[\x21\x22\x24-\x7e]*)?$/;
 
 /**
- * Maps the target of a request to the URL that it is proxied to. It is `base` or below: a path is refused if any
- * server could read it as a path to somewhere else. Encoded slashes, encoded dots, backslashes, empty segments and double
+ * Maps the target of a request to the URL that it is proxied to, at or below `base`. A path is refused if any server
+ * could take it for a path to somewhere else. Encoded slashes, encoded dots, backslashes, empty segments and double
  * encoding are refused, not repaired.
  *
  * @param target path and query of the request, as received
@@ -24,18 +24,19 @@ export function proxiedUrl(target: string, prefix: string, base: URL): URL | und
   if (rest === undefined || !queryForm.test(query)) return undefined;
   if (!isPlain(prefix.endsWith('/') ? rest : rest.slice(1))) return undefined;
   const url = URL.parse(base.origin + base.pathname + rest + query);
-  // The parser must not have moved anything, such as a dot segment.
+  // The parser must not have changed anything, such as a dot segment.
   const isBelow = url?.origin === base.origin && url.pathname === base.pathname + rest;
   return isBelow ? url : undefined;
 }
 
 /**
- * Maps the target of a redirect of a server to the address of the relay that leads there.
+ * Maps the target of a server's redirect to the relay's address for it.
  *
  * @param from the URL that was requested
  * @param base the URL at and below which the relay sends requests
  * @param mounted the public URL of the relay for `base`
- * @returns undefined if there is none. Then, the redirect gets no target: no response chooses another host for a page
+ * @returns undefined if there is none. The redirect then gets no target, because a response must not send a page to
+ *   another host
  */
 export function relayedLocation(location: string, from: URL, base: URL, mounted: string): string | undefined {
   const target = URL.parse(location, from);
@@ -45,7 +46,7 @@ export function relayedLocation(location: string, from: URL, base: URL, mounted:
   return mounted + rest + target.search + target.hash;
 }
 
-/** What follows the prefix of a path. @returns undefined if the path leads neither to it nor below it */
+/** The part of a path after the prefix. @returns undefined if the path is neither at nor below it */
 function restBelow(path: string, prefix: string): string | undefined {
   const rest = path.slice(prefix.length);
   const isBelow = prefix.endsWith('/') || rest === '' || rest.startsWith('/');
@@ -63,8 +64,8 @@ function isPlain(path: string): boolean {
 }
 
 /**
- * Whether every server reads the segment as one and the same name, however it decodes: it holds no slash, is no dot
- * segment, and is not encoded twice.
+ * Whether every server reads the segment as the same name, however it decodes: without a slash, a dot segment, or
+ * double encoding.
  */
 function isPlainSegment(segment: string): boolean {
   if (!segmentForm.test(segment)) return false;

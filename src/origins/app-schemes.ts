@@ -3,7 +3,7 @@ const schemeOf = /^([a-z][a-z0-9+.-]*):/i;
 
 const words = (...lines: readonly string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(' ')));
 
-/** Schemes that browsers, mail programs, phones and systems act on by themselves. No program of the operator has one. */
+/** Schemes that browsers, mail programs, phones or systems act on themselves, so that no program can own them. */
 const actedOn = words(
   'about android-app blob brave chrome cid content data devtools edge extension feed file filesystem firefox ftp ftps',
   'gopher isolated-app jar javascript livescript mhtml mid mk mocha opera res resource vbs vbscript view-source vivaldi',
@@ -15,36 +15,36 @@ const actedOn = words(
   'vnc wifi workflow',
 );
 
-/** Families of such schemes: the name of their owner begins the name of each. */
+/** Families of such schemes, whose names begin with their owner's. */
 const actedOnByOwner =
   /^(?:chrome-|com\.(?:apple|android|microsoft)\.|edge-|firefox-|git\+|googlechrome|itms|microsoft[-.]|moz-|ms-|opera-|safari-|touch-http|windows|x-apple|x-web-search)/;
 
-/** Whether a scheme is one that a browser or the system acts on: an address with it opens no program of the operator. */
+/** Whether a browser or the system acts on a scheme, so that an address with it opens no program of the operator. */
 const isActedOn = (scheme: string) => actedOn.has(scheme) || actedOnByOwner.test(scheme);
 
 /**
- * Schemes of editors and apps that log in at servers which they do not know before, although RFC 8252 asks for a dot in
- * their names. @see RFC 8252 §7.1
+ * Schemes of editors and apps that log in at servers unknown to them, although RFC 8252 asks for a dot in the name.
+ * @see RFC 8252 §7.1
  */
 const knownApps = words(
   'antigravity claude code-oss cursor cursor-nightly exp goose jetbrains kiro lmstudio obsidian positron raycast trae vscode',
   'vscode-insiders vscodium warp warppreview windsurf windsurf-next zed',
 );
 
-/** The scheme of an address that opens an app. @returns undefined if it has another form, or if no app may have it */
+/** The scheme of an address that opens an app. @returns undefined if it has another form, or an app may not use it */
 export function appSchemeOf(address: string): string | undefined {
-  // What a URL parser would repair, such as a tab in the scheme, is no such address.
+  // An address that a URL parser would repair, such as one with a tab in the scheme, does not count.
   const scheme = /^[a-z][a-z0-9+.-]*:\//i.test(address) ? schemeOf.exec(address)?.[1]?.toLowerCase() : undefined;
   return scheme !== undefined && isAppScheme(scheme) ? scheme : undefined;
 }
 
-/** Whether an app of the operator may have this scheme. */
+/** Whether an app of the operator may use this scheme. */
 export const isAppScheme = (scheme: string): boolean =>
   schemeOf.test(`${scheme}:`) && !/^https?$/i.test(scheme) && !isActedOn(scheme.toLowerCase());
 
 /**
- * Whether clients that nobody registered may have a redirect URI: on the web, of a known app, or with a scheme that has
- * a dot or is one of the operator's. Another scheme could be of a program that expects no login.
+ * Whether an unregistered client may have a redirect URI: on the web, of a known app, or with a scheme that has a dot
+ * or belongs to the operator. Another scheme could open a program that expects no login.
  */
 export function mayBeOfStranger(redirectUri: string, ownSchemes: readonly string[]): boolean {
   if (/^https?:/.test(redirectUri)) return true;

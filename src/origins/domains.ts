@@ -3,8 +3,8 @@ import { getDomain } from 'tldts';
 const options = { allowPrivateDomains: true, extractHostname: false };
 
 /**
- * Domains below which anybody can have a name, and which the public suffix list does not have. A line for each
- * kind: IDEs and sandboxes, tunnels, hosts of pages, DNS that answers any name, rented machines.
+ * Domains below which anybody can have a name, and which are missing in the public suffix list. Each line is a kind:
+ * IDEs and sandboxes, tunnels, hosts of pages, DNS that answers any name, rented machines.
  */
 const sharedDomains: ReadonlySet<string> = new Set(
   [
@@ -17,8 +17,8 @@ const sharedDomains: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether every name directly under a domain belongs to the domain's owner. Under a public suffix
- * (`co.uk`, `github.io`) and below a shared domain (`gitpod.io`), anybody can have a name.
+ * Whether every name directly under a domain belongs to the domain's owner. Under a public suffix (`co.uk`,
+ * `github.io`) and below a shared domain (`gitpod.io`), anybody can have a name.
  *
  * @param domain in lower case, with punycode
  * @see https://publicsuffix.org/list/
@@ -27,13 +27,12 @@ export function ownsItsNames(domain: string): boolean {
   const labels = domain.split('.');
   if (labels.some((_, index) => sharedDomains.has(labels.slice(index).join('.')))) return false;
   const owned = getDomain(domain, options);
-  // A name below must have the same owner: below kawasaki.jp and others, every name is a public suffix.
+  // A name below must have the same owner. Below kawasaki.jp and others, every name is a public suffix.
   return owned !== null && owned === getDomain(`any-name.${domain}`, options);
 }
 
 /**
- * Whether browsers take two addresses for one site: the same scheme, and the same host or the same domain
- * that one owner has.
+ * Whether browsers treat two addresses as one site: same scheme, and same host or same owned domain.
  *
  * @see https://html.spec.whatwg.org/multipage/browsers.html#schemelessly-same-site
  */
@@ -43,21 +42,21 @@ export function isSameSite(one: URL, other: URL): boolean {
   return one.hostname === other.hostname || (domain !== null && domain === domainOf(other));
 }
 
-/** The domain that one owner has. Null: the host is an IP address, or itself a public suffix. */
+/** The domain with one owner. Null if the host is an IP address or a public suffix. */
 function domainOf({ hostname }: URL): string | null {
   return getDomain(hostname, { allowPrivateDomains: true });
 }
 
 /**
- * The end of a host name that tells people who owns it: `evil.example` of `accounts.google.com.evil.example`.
+ * The end of a host name that tells its owner: `evil.example` in `accounts.google.com.evil.example`.
  *
- * @returns the whole name if it is an IP address, a public suffix, or of a shared domain itself
+ * @returns the whole name for an IP address, a public suffix, and a shared domain itself
  */
 export function ownedPartOf(hostname: string): string {
   const labels = hostname.split('.');
   const count = getDomain(hostname, { allowPrivateDomains: true })?.split('.').length ?? labels.length;
   const suffixes = labels.map((_, index) => labels.slice(index).join('.'));
-  // A name that anybody can have is the owner's only together with the label before it.
+  // Below a shared domain, the label before it belongs to the owner's part.
   const shared = suffixes.findIndex((suffix) => sharedDomains.has(suffix));
   const start = shared < 0 ? labels.length - count : Math.min(shared - 1, labels.length - count);
   return suffixes[Math.max(start, 0)] ?? hostname;

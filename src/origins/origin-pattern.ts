@@ -1,6 +1,6 @@
 /**
- * The origin of a front end, or a family of origins: `https://app.example.com`,
- * `https://*.preview.example.com` or `http://localhost:*`, as the schema of schemas.ts writes it.
+ * The origin of a front end, or a family of origins: `https://app.example.com`, `https://*.preview.example.com` or
+ * `http://localhost:*`, in the form of schemas.ts.
  */
 export type OriginPattern = string;
 
@@ -9,13 +9,13 @@ const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** A port with its colon. Browsers leave out port 80. */
 const port = /^(:[1-9]\d{0,4})?$/;
 const anyPort = ':*';
-/** Firefox and Safari give an extension another origin in each profile: a UUID. */
+/** Firefox and Safari give an extension another origin in each profile, with a UUID. */
 const anyExtension = /^((?:moz|safari-web)-extension:\/\/)[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}$/;
 
 /**
- * The origin that a pattern allows, built from the pattern and the text in place of its `*`.
+ * The origin that a pattern allows, built from the pattern and the text that replaces its `*`.
  *
- * @param origin as browsers write it. @see RFC 6454 §6.2
+ * @param origin from a browser. @see RFC 6454 §6.2
  * @returns undefined if the pattern does not allow it
  */
 export function allowedOrigin(pattern: OriginPattern | undefined, origin: string): string | undefined {
@@ -29,31 +29,28 @@ export function allowedOrigin(pattern: OriginPattern | undefined, origin: string
   const inPlace = origin.slice(before.length, origin.length - after.length);
   const allowed = before + inPlace + after;
   if (allowed !== origin || !form.test(inPlace)) return undefined;
-  // No browser sends what the URL parser refuses or would write in another way: port 65536, or port 80.
+  // No browser sends an origin that the URL parser refuses or would write differently: port 65536, or port 80.
   return URL.parse(allowed)?.origin === allowed ? allowed : undefined;
 }
 
-/** What is around the `*` of a pattern, and what it stands for. */
+/** The parts around the `*` of a pattern, and the form of the text in its place. */
 function partsOf(pattern: OriginPattern) {
   const [star, form] = pattern.endsWith(anyPort) ? [anyPort, port] : ['*', label];
   const [before = '', after = ''] = pattern.split(star);
   return { before, form, after };
 }
 
-/**
- * A pattern with a `*` as a regular expression, for the script of a page. There, a browser has written the origin.
- */
+/** A pattern with a `*` as a regular expression, for the script of a page, where origins come from the browser. */
 export function expressionOf(pattern: OriginPattern): string {
   const { before, form, after } = partsOf(pattern);
   const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
   return `^${escaped(before)}${form.source.slice(1, -1)}${escaped(after)}$`;
 }
 
-/** Whether a pattern allows an origin. */
 export const matches = (pattern: OriginPattern | undefined, origin: string): boolean =>
   allowedOrigin(pattern, origin) !== undefined;
 
-/** Whether a pattern has a `*`, and so stands for several origins. */
+/** Whether a pattern stands for several origins. */
 export const hasStar = (pattern: OriginPattern): boolean => pattern.includes('*');
 
 /** Whether a pattern stands for every port of this machine. */
@@ -62,7 +59,6 @@ export const isAnyPort = (pattern: OriginPattern): boolean => pattern.endsWith(a
 /** Whether a pattern stands for all extensions of a browser. */
 const isAnyExtension = (pattern: OriginPattern): boolean => pattern.endsWith('://*');
 
-/** One of the origins that a pattern allows. */
 export const exampleOf = (pattern: OriginPattern): string => pattern.replace(anyPort, '').replace('*', 'example');
 
 /** The only patterns that can allow an origin: itself, a `*` for its first label, for its port, or for its extension. */

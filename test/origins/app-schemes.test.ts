@@ -4,70 +4,12 @@ import { appSchemeOf, mayBeOfStranger } from '../../src/origins/app-schemes.ts';
 import { nativeRedirectUri, redirectUri } from '../../src/origins/schemas.ts';
 
 /** Schemes that a browser, a phone or a system acts on. */
-const actedOn = [
-  ...[
-    'javascript',
-    'data',
-    'vbscript',
-    'file',
-    'blob',
-    'about',
-    'view-source',
-    'ws',
-    'wss',
-    'ftp',
-    'filesystem',
-    'jar',
-  ],
-  ...[
-    'mailto',
-    'tel',
-    'sms',
-    'intent',
-    'chrome',
-    'edge',
-    'resource',
-    'market',
-    'facetime',
-    'sip',
-    'ssh',
-    'smb',
-    'steam',
-  ],
-  'ms-settings',
-  'ms-word',
-  'ms-appinstaller',
-  'microsoft-edge',
-  'microsoft.windows.camera',
-  'search-ms',
-  'shell',
-  'chrome-extension',
-  'chrome-untrusted',
-  'moz-extension',
-  'moz-icon',
-  'safari-web-extension',
-  'devtools',
-  ...[
-    'itms',
-    'itms-apps',
-    'itms-services',
-    'shortcuts',
-    'app-prefs',
-    'prefs',
-    'x-apple.systempreferences',
-    'googlechromes',
-  ],
-  'com.apple.tv',
-  'com.android.settings',
-  'android-app',
-  'content',
-  'ldap',
-  'telnet',
-  'jnlp',
-  'urn',
-  'tag',
-  'mid',
-];
+const actedOn =
+  `javascript data vbscript file blob about view-source ws wss ftp filesystem jar mailto tel sms intent chrome edge
+  resource market facetime sip ssh smb steam ms-settings ms-word ms-appinstaller microsoft-edge
+  microsoft.windows.camera search-ms shell chrome-extension chrome-untrusted moz-extension moz-icon
+  safari-web-extension devtools itms itms-apps itms-services shortcuts app-prefs prefs x-apple.systempreferences
+  googlechromes com.apple.tv com.android.settings android-app content ldap telnet jnlp urn tag mid`.split(/\s+/);
 
 /** Ways to write the same address that a browser, a proxy or a parser may take for it. */
 const spellings: readonly ((scheme: string) => string)[] = [
@@ -125,14 +67,12 @@ describe('the address of an app', () => {
 
   it('has no user name, no password, no fragment, and no parameter of an answer', () => {
     for (const address of [
-      ...[
-        'myapp://user@x/',
-        'myapp://:password@x/',
-        'myapp://x/#',
-        'myapp://x/#f',
-        'myapp://x/?code=1',
-        'myapp:/?state=1',
-      ],
+      'myapp://user@x/',
+      'myapp://:password@x/',
+      'myapp://x/#',
+      'myapp://x/#f',
+      'myapp://x/?code=1',
+      'myapp:/?state=1',
       'myapp://x/"',
       'myapp://x/<',
       'myapp://x/\\',

@@ -196,6 +196,7 @@ front-ends:
       [/upstream must not hold a user/, 'upstream: "http://a@127.0.0.1/mcp"'],
       [/upstream must be a URL that starts/, 'upstream: "ws://127.0.0.1/mcp"'],
       [/upstream must have no slash at its end/, 'upstream: http://127.0.0.1:9000/mcp/'],
+      [/url must have a slash at its end \(\/mcp\/\)/, 'upstream: http://127.0.0.1:9000'],
       [/upstream must have a slash at its end/, at('https://notes.example.com', '/mcp')],
       [/token is provider, which needs upstream/, 'token: provider'],
       [/token must be one of/, `${upstream}, token: all`],

@@ -114,7 +114,9 @@ function reportAddress(
 ): void {
   // The rest of a request's path is appended to the upstream's.
   const hasSlash = pathname.endsWith('/');
-  if (hasSlash !== upstream.pathname.endsWith('/')) {
+  if (!hasSlash && upstream.pathname === '/') {
+    fault('url', `must have a slash at its end (${pathname}/), because the upstream is the root of its host`);
+  } else if (hasSlash !== upstream.pathname.endsWith('/')) {
     const which = hasSlash ? 'a slash at its end, as url has' : 'no slash at its end, as url has none';
     fault('upstream', `must have ${which}`);
   }

@@ -62,7 +62,8 @@ export const frontEndFailures = {
       'The redirect_uris must be a list of 1 to 20 addresses, and one of them must be https, http on 127.0.0.1, [::1] or localhost, or of an app: a scheme with a dot such as com.example.app:/callback, that of a known editor, or one of clients.schemes.',
   }),
   ...each('invalid_target', {
-    resource_refused: 'The resource must be a URL without a fragment, given once: the one of the login.',
+    resource_refused:
+      'The resource must be one that this client may use, written as in its metadata: a URL without a fragment, given once. In a token request, it must be the one of the login.',
   }),
   ...each('access_denied', {
     consent_denied: 'The login was cancelled before the provider was asked. Start it again.',

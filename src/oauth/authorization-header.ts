@@ -80,8 +80,18 @@ export function parseResourceToken(values: readonly string[]): string {
 export function parseBasicCredentials(
   value: string | undefined,
 ): { readonly name: string; readonly secrets: readonly string[] } | undefined {
-  const [, encoded = ''] = /^ *basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(value ?? '') ?? [];
-  const [, name, secret] = /^([^:]+):(.+)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  const [, name, secret] = /^([^:]+):(.+)$/s.exec(decodeBasic(value)) ?? [];
   if (name === undefined || secret === undefined) return undefined;
   return { name, secrets: [secret, decode(secret)] };
+}
+
+/** The name in a Basic header whose secret is empty. */
+export function parseNameWithoutSecret(value: string | undefined): string | undefined {
+  const [, name] = /^([^:]+):$/.exec(decodeBasic(value)) ?? [];
+  return name === undefined ? undefined : decode(name);
+}
+
+function decodeBasic(value = ''): string {
+  const [, encoded = ''] = /^ *basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(value) ?? [];
+  return Buffer.from(encoded, 'base64').toString();
 }

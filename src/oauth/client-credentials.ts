@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose/jwt/decode';
 import { limits } from '../limits.ts';
-import { parseBasicCredentials } from './authorization-header.ts';
+import { parseBasicCredentials, parseNameWithoutSecret } from './authorization-header.ts';
 import type { EndpointParameters } from './endpoint-parameters.ts';
 
 /** @see RFC 7523 §2.2 */
@@ -36,6 +36,20 @@ export function readClientCredentials(
   if (client_secret !== undefined) return { name, secrets: [client_secret] };
   const isJwt = client_assertion !== undefined && client_assertion_type === jwtBearer;
   return isJwt ? { name, assertion: client_assertion } : { name };
+}
+
+/**
+ * The name of a public client: the parameter, or that of an Authorization header with an empty secret, which some
+ * libraries send. A header beside the parameter may be of a gate in front, and is ignored.
+ *
+ * @see RFC 6749 §2.3.1, §3.2.1
+ */
+export function readPublicClient(
+  [header, ...others]: readonly string[],
+  { client_id }: EndpointParameters,
+): string | undefined {
+  if (client_id !== undefined || others.length > 0) return client_id;
+  return parseNameWithoutSecret(header);
 }
 
 /** The subject of an unverified assertion, which only tells whose key to verify it with. */

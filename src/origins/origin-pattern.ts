@@ -61,7 +61,9 @@ const isAnyExtension = (pattern: OriginPattern): boolean => pattern.endsWith(':/
 
 export const exampleOf = (pattern: OriginPattern): string => pattern.replace(anyPort, '').replace('*', 'example');
 
-/** The only patterns that can allow an origin: itself, a `*` for its first label, for its port, or for its extension. */
+/**
+ * The only patterns that can allow an origin: itself, or with a `*` for its first label, its port, or its extension.
+ */
 const candidates: readonly ((origin: string) => OriginPattern)[] = [
   (origin) => origin,
   (origin) => origin.replace(/^https:\/\/[^.]*/, 'https://*'),
@@ -69,7 +71,7 @@ const candidates: readonly ((origin: string) => OriginPattern)[] = [
   (origin) => origin.replace(anyExtension, '$1*'),
 ];
 
-/** The patterns that allow an origin. The time that this takes does not depend on how many patterns there are. */
+/** The patterns that allow an origin. The time does not grow with the number of patterns. */
 export function* patternsThatAllow(
   origin: string,
   patterns: Pick<ReadonlySet<OriginPattern>, 'has'>,
@@ -80,7 +82,7 @@ export function* patternsThatAllow(
   }
 }
 
-/** Gives a function that tells whether any of the patterns allows an origin. */
+/** Creates a function that tells whether any of the patterns allows an origin. */
 export function matchesAny(patterns: Iterable<OriginPattern>): (origin: string) => boolean {
   const known = new Set(patterns);
   return (origin) => patternsThatAllow(origin, known).next().done === false;

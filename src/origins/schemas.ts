@@ -7,14 +7,16 @@ import { examplePage, isOnThisMachine, originOf, type RedirectUri, withAnyPort }
 
 // Messages complete the sentence "--flag (VARIABLE) …" and never quote the value.
 
-/** A `*` as the port of this machine. `httpUrl` refuses it, so `pageUri` takes it off before and adds it after. */
+/**
+ * A `*` as the port of this machine. `httpUrl` refuses it, so `pageUri` removes it before and restores it afterwards.
+ */
 const anyPort = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*(?=[/?]|$)/i;
 /** No `*` in scheme, host and port, or one as the first label of the host. */
 const noStarOrFirstLabel = /^[^/]*\/\/(\*\.)?[^/?#*]*([/?#]|$)/;
-/** A host name without a dot at its end. @see RFC 1034 §3.5 */
+/** A host name without a final dot. @see RFC 1034 §3.5 */
 const hostName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** A page of a front end: a URL as `httpUrl` takes it, or one for each origin that a `*` stands for. */
+/** A page of a front end: a URL as in `httpUrl`, or one for each origin that a `*` stands for. */
 const pageUri = v.pipe(
   v.string(),
   v.check(
@@ -35,7 +37,9 @@ const pageUri = v.pipe(
   }),
 );
 
-/** An address that opens an app: `com.example.app:/callback`, `vscode://publisher.extension/callback`. Its characters are those of URIs. @see RFC 3986 §2 */
+/**
+ * An address that opens an app: `com.example.app:/callback`, `vscode://publisher.extension/callback`. @see RFC 3986 §2
+ */
 const appUri = v.pipe(
   v.string(),
   v.regex(/^[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/, 'must be ASCII, without spaces'),
@@ -51,7 +55,6 @@ const hasUserOrFragment = ({ username, password, href }: URL) => username + pass
 
 export const maxRedirectUriLength = 512;
 
-/** A page of a front end, or an address that opens an app. */
 export const redirectUri = v.pipe(
   v.string(),
   v.maxLength(maxRedirectUriLength, `must have at most ${maxRedirectUriLength} characters`),
@@ -65,7 +68,7 @@ export const redirectUri = v.pipe(
 /** The parameters that an authorization response adds to a redirect URI. @see RFC 9207 §2 */
 const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'request_id'];
 
-/** What is wrong with the query of a redirect URI, if anything. */
+/** The fault in the query of a redirect URI, if any. */
 export const queryFault = (uri: RedirectUri): string | undefined =>
   whyTaken(new URL(examplePage(uri)), responseParameters);
 
@@ -88,7 +91,7 @@ export const nativeRedirectUri = v.pipe(
   v.transform(withAnyPort),
 );
 
-/** What is wrong with the `*` in a host name, if anything. */
+/** The fault of the `*` in a host name, if any. */
 function starFault({ protocol, hostname }: URL): string | undefined {
   if (!hostname.startsWith('*.')) return undefined;
   if (protocol !== 'https:') return 'must start with https:// if its host name has a *';
@@ -100,7 +103,7 @@ function starFault({ protocol, hostname }: URL): string | undefined {
   return 'must not have a * directly under a public suffix, such as co.uk, github.io or vercel.app, or below a shared domain, such as github.dev or loca.lt: anybody can have a name there. Use a domain of your own';
 }
 
-/** An origin as browsers send it: scheme, host and port, nothing after. It may have a `*`. @see RFC 6454 §6.2 */
+/** An origin as browsers send it: scheme, host and port, and nothing else. It may have a `*`. @see RFC 6454 §6.2 */
 export const originPattern = v.pipe(
   pageUri,
   v.check(
@@ -110,7 +113,6 @@ export const originPattern = v.pipe(
   v.transform((uri): OriginPattern => originOf(uri)),
 );
 
-/** Origins with spaces between them. */
 export const originPatterns = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),
@@ -118,13 +120,13 @@ export const originPatterns = v.pipe(
   v.maxLength(20, 'must not have more than 20 origins'),
 );
 
-/** Schemes of the pages of browser extensions. No system acts on an origin that only a request names. */
+/** Schemes of browser extensions' pages. No system acts on an origin in a request. */
 const ofExtensions = /^(?:chrome|moz|safari-web)-extension$/;
 
 /**
- * The origin of an app's or extension's own pages, compared as text: `capacitor://localhost`, `chrome-extension://<id>`,
- * or any extension of Firefox or Safari, which has another origin in each profile. `null` and `file://` are of all pages
- * that have no origin.
+ * The origin of an app's or extension's own pages, compared as text: `capacitor://localhost`,
+ * `chrome-extension://<id>`, or any extension of Firefox or Safari, which get another origin in each profile. `null`
+ * and `file://` are shared by all pages without an origin, so they are refused.
  */
 function isNativeOrigin(text: string): boolean {
   if (/^(?:moz|safari-web)-extension:\/\/\*$/.test(text)) return true;
@@ -135,7 +137,6 @@ function isNativeOrigin(text: string): boolean {
   return url !== null && (ofExtensions.test(scheme) || isAppScheme(scheme));
 }
 
-/** The origins of a native front end's own pages, with spaces between them. */
 export const nativeOrigins = v.pipe(
   v.string(),
   v.transform((given) => given.split(' ')),

@@ -1,18 +1,17 @@
-/** A delivery as the demo shows it: a front end, with a page of its own. */
+/** A delivery in the demo: a front end with a page of its own. */
 export interface Delivery {
-  /** The name of its front end at the relay. */
   readonly name: string;
   readonly path: string;
-  /** For whom it is, in words of people. */
+  /** For whom it is, in plain words. */
   readonly title: string;
   readonly lead: string;
   /** The requests of a login to the relay, in order. */
   readonly requests: readonly string[];
-  /** The document that says how to do this in a page of one's own. */
+  /** The document that says how to do this in one's own page. */
   readonly guide: string;
   /** The script of its page, in `front-end/`. */
   readonly script: 'oauth.js' | 'session.js' | 'notes.js' | 'anyone.js' | 'contract.js' | 'cms.js';
-  /** What its front end has in the configuration file, besides origin and page. */
+  /** The settings of its front end in the configuration file, besides origin and page. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
@@ -22,7 +21,7 @@ const user = 'GET /api/user';
 const token = 'POST /auth/provider/token';
 const ofSession = [start, callback, 'GET /auth/session', user];
 
-/** The deliveries that the demo shows, in the order of the links. */
+/** In the order of the links. */
 export const deliveries = {
   oauth: {
     name: 'oauth',
@@ -96,7 +95,7 @@ export const deliveries = {
   },
 } as const satisfies Record<string, Delivery>;
 
-/** The front end of a delivery at that origin, as a configuration file describes it. */
+/** The front end of a delivery, as in a configuration file. */
 export function frontEndOf({ path, settings }: Delivery, origin: string): Delivery['settings'] {
   if ('kind' in settings) return settings;
   return { origin, ...(path !== '/' && { 'frontend-url': origin + path }), ...settings };

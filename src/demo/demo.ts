@@ -14,7 +14,7 @@ import { createSteps } from './steps.ts';
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /**
- * Starts a provider, the relay against it, and a front end, on loopback only.
+ * Starts a provider, the relay and a front end, on loopback only.
  *
  * @param logger by default, requests are written to standard output, for people
  * @throws {ConfigError} if the port is not a whole number, or too high
@@ -64,13 +64,13 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
 function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage | undefined) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
-  // A login that names no front end, as in the contract, belongs to the first front end that may leave its name out. So
-  // the contract's comes first. It comes again in its own place, which then does not count.
+  // A plain login that names no front end belongs to the first one with plain logins, so the contract's comes first.
+  // Its second place below has no effect.
   const ordered = [deliveries.contract, ...Object.values(deliveries)];
-  // The name that the documents use in paths: `/auth/provider`.
+  // The documents use this name in paths: `/auth/provider`.
   const providers = {
     provider: {
-      // CMSes log in only at the presets that they have a backend for.
+      // CMSes only log in at presets that they support.
       provider: 'github',
       'authorize-url': `${provider.url}/authorize`,
       'token-url': `${backChannel}/token`,
@@ -104,7 +104,7 @@ function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage |
 
 const randomSecret = () => randomBytes(32).toString('base64url');
 
-/** The user's own page as a front end, as a configuration file describes it. */
+/** The user's own page as a front end of a configuration file. */
 function settingsOf({ origin, tokenDelivery }: OwnPage) {
   const settings = { origin, 'token-delivery': tokenDelivery };
   return tokenDelivery === 'session' ? settings : { ...settings, 'error-delivery': 'page' };

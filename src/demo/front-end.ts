@@ -13,7 +13,7 @@ const files = {
   '/page.js': readFileSync(new URL('./front-end/page.js', import.meta.url), 'utf8'),
 };
 
-/** What each page runs and shows, for a relay at `usualRelay`. */
+/** The script of each page, which it also shows, for a relay at `usualRelay`. */
 const scripts = {
   'oauth.js': readFileSync(new URL('./front-end/oauth.js', import.meta.url), 'utf8'),
   'session.js': readFileSync(new URL('./front-end/session.js', import.meta.url), 'utf8'),
@@ -27,7 +27,7 @@ const usualRelay = 'http://localhost:8000';
 /**
  * Serves the front end of the demo: a page for each delivery, its files, the notes, and the requests to the relay.
  *
- * @param steps the requests to the relay, which the pages show
+ * @param steps the requests to the relay, for the pages
  */
 export function createFrontEnd(relayUrl: string, pages: readonly Delivery[], steps: Steps): RequestListener {
   const relayOrigin = new URL(relayUrl).origin;
@@ -52,7 +52,7 @@ export function createFrontEnd(relayUrl: string, pages: readonly Delivery[], ste
       response.writeHead(status, { ...headers, 'Content-Type': `${type}; charset=utf-8` });
     const file = served.get(path);
     if (path === '/steps') steps.follow(answer(200, 'text/event-stream'));
-    // The notes, or their metadata: that path has theirs at its end.
+    // The path of the notes' metadata has the same end.
     else if (path.endsWith(notesPath)) notes(request, response);
     else if (file === undefined) answer(404, 'text/plain').end('Not found\n');
     else answer(200, mediaTypes[extname(path)] ?? 'text/html').end(file);
@@ -66,12 +66,12 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 const scriptPathOf = ({ name }: Delivery) => `/${name}.js`;
 
-/** The lines that a page of one's own would have. The page runs them, and shows them. */
+/** The lines that one's own page would have. The demo's page runs and shows them. */
 function scriptOf({ name, script }: Delivery, relayOrigin: string): string {
   return scripts[script].replaceAll(usualRelay, relayOrigin).replace(/clientId: '\w+'/, `clientId: '${name}'`);
 }
 
-/** The page of a delivery: links to all pages, what its script fills in, the requests to come, and the script itself. */
+/** The page of a delivery: links to all pages, elements for its script, the requests to come, and the script itself. */
 function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string, source: string): string {
   const { name, path: ownPath, lead, requests, guide } = page;
   const links = pages.map(({ path, title }) => {

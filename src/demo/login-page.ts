@@ -20,21 +20,23 @@ export const pageHeaders = {
   'Content-Security-Policy': pagePolicy({ sheet, sendsForms: true }),
 };
 
-/** The longest name that the page takes, in UTF-16 code units. */
+/** In UTF-16 code units. */
 const maxNameLength = 60;
 
-/** The name without control and formatting characters, with single spaces; undefined if it is then empty or too long. */
+/**
+ * The name without control and formatting characters, with single spaces; undefined if it is then empty or too long.
+ */
 export function parseName(text: string): string | undefined {
   const name = text.toWellFormed().replace(/\s+/g, ' ').replace(/\p{C}/gu, '').trim();
   return name === '' || name.length > maxNameLength ? undefined : name;
 }
 
 /**
- * The form that a person logs in with at the demo's provider.
+ * The login form of the demo's provider.
  *
  * @param clientName where the login leads to
- * @param browser what ties the form to its browser: a hidden field, which the provider compares with a cookie
- * @param problem what was wrong with the name last sent
+ * @param browser ties the form to its browser: a hidden field, which the provider compares with a cookie
+ * @param problem what was wrong with the last name
  */
 export function loginPage(clientName: string, browser: string, problem = ''): string {
   const main = html`<p>Demo provider</p>

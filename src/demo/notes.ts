@@ -1,18 +1,20 @@
 import type { RequestListener } from 'node:http';
 
-/** The path of the notes, at the origin of the demo's front end. */
+/** At the origin of the demo's front end. */
 export const notesPath = '/api/notes';
-/** Where clients read who gives the tokens. @see RFC 9728 §3.1 */
+/** Where clients read who issues tokens. @see RFC 9728 §3.1 */
 const metadataPath = `/.well-known/oauth-protected-resource${notesPath}`;
 
-/** An API that knows nothing of OAuth: the check in front of it says in a header who asks. */
+/** An API that knows nothing of OAuth. A header from the check in front of it tells who calls. */
 const listNotes: RequestListener = ({ headers }, response) => {
   const name = decodeURIComponent(`${headers['x-forwarded-preferred-username']}`);
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify({ notes: [`This note is for ${name} alone.`] }));
 };
 
-/** The API behind a check: asks the relay about each request, as a reverse proxy does. Refusals and metadata pass. */
+/**
+ * The API behind a check: it asks the relay about each request, as a reverse proxy does. Refusals and metadata pass.
+ */
 export function createNotes(relayUrl: string): RequestListener {
   return async (request, response) => {
     const path = request.url === metadataPath ? metadataPath : '/auth/check/notes';
@@ -20,7 +22,7 @@ export function createNotes(relayUrl: string): RequestListener {
     try {
       const answer = await fetch(relayUrl + path, { headers: { authorization } });
       if (answer.status === 204) {
-        // The relay's headers say who asks. They replace the client's own, which anyone could have made up.
+        // The relay's headers replace the client's own, which anyone could have made up.
         for (const [name, value] of answer.headers) {
           if (name.startsWith('x-forwarded-')) request.headers[name] = value;
         }

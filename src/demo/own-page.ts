@@ -4,7 +4,7 @@ import { ConfigError } from '../failures/start-errors.ts';
 import { paths } from '../paths.ts';
 import { httpUrl, isLoopback } from '../urls.ts';
 
-/** A page of the user's own that logs in at the demo's relay. */
+/** The user's own page, which logs in at the demo's relay. */
 export type OwnPage = Exclude<ReturnType<typeof parseOwnPage>, undefined>;
 
 const schemas = {
@@ -25,7 +25,7 @@ const schemas = {
 const example = readFileSync(new URL('../../examples/plain/index.html', import.meta.url), 'utf8');
 const [exampleLines = ''] = /<p id="greeting">.*<\/script>/s.exec(example) ?? [];
 
-/** Reads what the command line says about a page of the user's own. @throws {ConfigError} */
+/** Reads the flags about the user's own page. @throws {ConfigError} */
 export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string }) {
   const { origin: address, tokenDelivery: delivery } = flags;
   if (address === undefined && delivery === undefined) return undefined;
@@ -39,14 +39,14 @@ export function parseOwnPage(flags: { origin?: string; tokenDelivery?: string })
   return { origin, tokenDelivery };
 }
 
-/** A value that a schema accepts. @throws {ConfigError} that names the flag */
+/** Validates the value of a flag. @throws {ConfigError} */
 function parse<Output>(flag: string, schema: v.GenericSchema<unknown, Output>, value: unknown) {
   const { success, output, issues } = v.safeParse(schema, value, { abortPipeEarly: true });
   if (success) return output;
   throw new ConfigError([`${flag} ${issues[0].message}`]);
 }
 
-/** What the user's own page needs to log in at this relay, for the terminal: names, and the script of the plain example. */
+/** What the user's own page needs, for the terminal: names, and the script of the plain example. */
 export function describeOwnPage(relayUrl: string, { origin, tokenDelivery }: OwnPage): string {
   const clientId = "clientId: 'app'";
   const mode = tokenDelivery === 'session' ? ", mode: 'session'" : '';

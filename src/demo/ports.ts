@@ -6,14 +6,14 @@ import type { OwnPage } from './own-page.ts';
 
 const within = { ...limits, connections: 256, stopTime: 0, stopIdleTime: 0 };
 
-/** A port of this machine that is taken; requests to it wait for `serve`. */
+/** An open port of this machine. Requests wait for `serve`. */
 export type OpenPort = Awaited<ReturnType<typeof openPort>>;
 
 /**
- * Opens a port on loopback before its server exists: each server of the demo needs the addresses of the others.
+ * Opens a port on loopback before its server exists, because each server of the demo needs the addresses of the others.
  *
- * @param port 0 takes any free port
- * @param purpose what the port is for, as the error names it: `the relay`
+ * @param port 0 for any free port
+ * @param purpose names the port in an error: `the relay`
  * @throws {ListenError} if the port cannot be opened
  */
 export async function openPort(port: number, purpose: string) {
@@ -24,9 +24,9 @@ export async function openPort(port: number, purpose: string) {
   const taken = Number(new URL(address).port);
   return {
     port: taken,
-    /** Its address as a browser writes it, without a path. */
+    /** As a browser writes it, without a path. */
     url: `http://localhost:${taken}`,
-    /** Answers its requests from now on. Call it once. */
+    /** Answers requests from now on. Call it once. */
     serve,
     /** Ends the server with every connection, busy or not. */
     close,
@@ -34,22 +34,22 @@ export async function openPort(port: number, purpose: string) {
 }
 
 export interface DemoOptions {
-  /** The relay's port; the others follow. 0 takes any free ports (default: the first free ones from 8000 on). */
+  /** The relay's port; the others follow. 0 for any free ports (default: the first free ones from 8000 on). */
   readonly port: number | undefined;
-  /** A page of the user's own, which the relay serves as well. Its port stays free. */
+  /** The user's own page, which the relay serves as well. Its port stays free. */
   readonly own?: OwnPage | undefined;
 }
 
 export type DemoPorts = Awaited<ReturnType<typeof openDemoPorts>>;
 
 const usualPort = 8000;
-/** The highest port of the relay: two more ports follow. */
+/** The relay's highest port, because two more ports follow. */
 const highest = 65_533;
 
 /**
  * Opens the ports of the demo, one after the other.
  *
- * @param opened gets each open port at once: the caller closes them, also if a later one fails
+ * @param opened gets each open port at once, for the caller to close even if a later one fails
  * @throws {ConfigError} if the port is not a whole number, or too high
  * @throws {ListenError} if one of the ports cannot be opened
  */
@@ -69,7 +69,7 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
       opened.push(taken);
       return taken;
     } catch (error) {
-      // Only the usual ports have substitutes: a port that was asked for is taken, or the demo does not start.
+      // Only the usual ports have substitutes. If a given port is taken, the demo does not start.
       if (wanted !== undefined || port >= usualPort + 100) throw error;
       movedOn = true;
       return open(purpose);

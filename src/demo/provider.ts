@@ -1,4 +1,4 @@
-// The provider of the demo alone: it trusts any name, and is no provider for anything else.
+// The provider of the demo only: it trusts any name.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
@@ -9,10 +9,10 @@ import { createRecent } from '../memory/recent.ts';
 import { optional, withParameters } from '../oauth/query.ts';
 import { loginPage, pageHeaders, parseName } from './login-page.ts';
 
-/** The one client of the provider. It sends its secret in the body. */
+/** The only client of the provider. It sends its secret in the body. */
 type Client = Readonly<Record<'clientId' | 'clientSecret' | 'callbackUri' | 'name', string>>;
 
-/** What the code and the tokens of a login have in common. */
+/** What the code and the tokens of a login share. */
 interface Login {
   readonly name: string;
   readonly scope: string | null;
@@ -26,12 +26,15 @@ const day = 86_400_000;
 const mostLogins = 1_000;
 const longestForm = 4_096;
 
-/** Binds a login page to its browser. Cookies ignore ports: name and path keep it from other servers on localhost. */
+/**
+ * Binds a login page to its browser. Cookies ignore ports, so name and path separate it from other servers on
+ * localhost.
+ */
 const cookie = 'demo_provider_login';
 
 /**
- * An OAuth provider in memory that accepts any name, for the demo and for tests. It demands PKCE. It gives refresh
- * tokens, and takes each once. It keeps no login session: each authorization request shows the login page.
+ * An OAuth provider in memory that accepts any name, for the demo and for tests. It demands PKCE, gives refresh tokens,
+ * and accepts each once. It keeps no login session, so each authorization request shows the login page.
  *
  * @param issuer its own address, without a path: `http://localhost:8002`
  * @param onError called with errors of the provider itself
@@ -42,7 +45,9 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
   const refreshTokens = createRecent<Login>(day, mostLogins, Date.now);
   const ofClient = { client_id: client.clientId, redirect_uri: client.callbackUri };
 
-  /** Shows the login page, and takes its form: both carry the authorization request in the query. @see RFC 6749 §4.1 */
+  /**
+   * Shows the login page, and accepts its form. Both have the authorization request in the query. @see RFC 6749 §4.1
+   */
   async function authorize(ctx: Context): Promise<void> {
     const request = new URLSearchParams(ctx.querystring);
     if (!has(request, ofClient)) return answer(ctx, 400, 'Unknown client or redirect URI');
@@ -88,7 +93,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
     if (form === undefined) return;
     const refreshed = take(refreshTokens, form.get('refresh_token'));
     const started = take(codes, form.get('code'));
-    // A wrong verifier spends the code, too: it was not its own client that sent it.
+    // A wrong verifier spends the code, because another client sent it.
     const isProven = started?.challenge === deriveCodeChallenge(form.get('code_verifier') ?? '');
     const login = refreshed ?? (isProven && has(form, ofClient) ? started : undefined);
     if (login === undefined || login.isRevoked) return answer(ctx, 400, { error: 'invalid_grant' });
@@ -111,7 +116,6 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
     answer(ctx, 200, {});
   }
 
-  /** Shows the record of the person whom an access token is for. */
   function showUser(ctx: Context): void {
     const [, token = ''] = ctx.get('authorization').split(' ');
     const login = accessTokens.get(token);
@@ -134,7 +138,7 @@ export function createDemoProvider(issuer: string, client: Client, onError: (err
   return app.callback();
 }
 
-/** A user record, with what GitHub's has, since the demo claims to be GitHub. */
+/** A user record with GitHub's fields, because the demo claims to be GitHub. */
 function recordOf(name: string) {
   const id = Buffer.from(name).toString('base64url');
   return { id, login: name.toLowerCase().replaceAll(' ', '-'), name };
@@ -151,14 +155,12 @@ async function readForm({ req }: Context): Promise<URLSearchParams> {
   return new URLSearchParams(await getRawBody(req, options).catch(() => ''));
 }
 
-/** Whether a request has these parameters, with these values. */
 function has(given: URLSearchParams, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) => given.get(name) === value);
 }
 
 type Logins = ReturnType<typeof createRecent<Login>>;
 
-/** Issues a code or token of a login. */
 function issue(logins: Logins, login: Login): string {
   const token = randomBytes(32).toString('base64url');
   logins.set(token, login);

@@ -10,17 +10,16 @@ interface Follower {
 
 const maxSteps = 30;
 
-/** The requests since the last login was started, for the pages that show them. */
 export type Steps = ReturnType<typeof createSteps>;
 
 export function createSteps() {
   let steps: ReturnType<typeof stepOf>[] = [];
-  /** The front end of the last login: a user lookup belongs to it, since its record names no front end. */
+  /** The front end of the last login. A user lookup belongs to it, because its record names no front end. */
   let frontEnd: string | undefined;
   const followers = new Set<Follower>();
   const send = (to: Follower) => to.write(`data: ${JSON.stringify(steps)}\n\n`);
   return {
-    /** Adds a request to the steps. A start of a login, or a registration, begins them anew. */
+    /** Adds a request to the steps. The start of a login, or a registration, clears them first. */
     observe(record: RequestRecord): void {
       if (!isShown(record)) return;
       const isFirst = beginsLogin(record);
@@ -30,7 +29,7 @@ export function createSteps() {
       steps = [...(isFirst ? [] : steps), step].slice(-maxSteps);
       for (const follower of followers) send(follower);
     },
-    /** Sends the steps, and each change of them, as server-sent events. */
+    /** Sends the steps and each change of them, as server-sent events. */
     follow(response: Follower): void {
       followers.add(response);
       response.once('close', () => followers.delete(response));
@@ -39,25 +38,26 @@ export function createSteps() {
   };
 }
 
-/** Whether a request is a step of a login: preflights, scripts and probes are none. */
+/** Whether a request is a step of a login, and not a preflight, script or probe. */
 function isShown({ method, action }: RequestRecord): boolean {
   return method !== 'OPTIONS' && (isOfLogin(action) || action === 'user' || action === 'check');
 }
 
-/** Whether a request begins a login: it leads to the provider, or registers a client, whose start leads to a question. */
+/**
+ * Whether a request begins a login: it leads to the provider, or registers a client, whose start leads to a question.
+ */
 function beginsLogin(record: RequestRecord): boolean {
   const isStart = record.method === 'GET' && effectOf(record) === onToProvider;
   return isStart || record.action === 'register';
 }
 
-/** A request as the demo's pages show it. Like the record, it holds no secret. */
+/** A request as the demo's pages show it. Like the record, it contains no secret. */
 function stepOf(record: RequestRecord, frontEnd: string | undefined) {
   const { method, route, status, provider } = record;
   return {
     request: `${method} ${(route ?? '').replace(':frontEnd', frontEnd ?? ':frontEnd')}`,
     status,
     effect: effectOf(record) ?? 'done',
-    /** The relay's call to the provider. */
     call: provider && callOf(provider),
     frontEnd,
     failed: hasFailed(record),

@@ -5,36 +5,37 @@ import { type Excess, parseInPieces, type Request } from './parsing.ts';
 
 interface Connection {
   readonly socket: Socket;
-  /** Those in flight, in the order in which they are sent. */
+  /** The responses in flight, in the order of sending. */
   readonly responses: Set<ServerResponse>;
   /** The request that was parsed last. */
   latest?: Request;
-  /** Set once more requests have come than may be in flight. */
+  /** Set once more requests came than may be in flight. */
   hasTooMany?: true;
-  /** What requests come on: the socket, or that of TLS. */
+  /** The socket of the requests: the connection's, or TLS's. */
   http: Socket;
-  /** The bytes that had passed, in both directions, when the connection began to wait for its peer. */
+  /** The bytes passed in both directions when the connection began to wait for its peer. */
   bytesBefore: number;
 }
 
-// Connections that are looked at for each one beyond the limit.
+// The most connections to examine for each one beyond the limit.
 const mostLooks = 512;
 
 export type Connections = ReturnType<typeof limitConnections>;
 
-/** Receives what exceeds the limits of connections. */
+/** Told about what exceeds the limits of connections. */
 interface Excesses {
-  /** A connection was closed because there were too many. */
+  /** Called when a connection was closed because there were too many. */
   tooMany(): void;
-  /** Called once for a connection of which no more is parsed. Its last requests are still to be answered. */
+  /** Called once for a connection of which no more is parsed. Its last requests still have to be answered. */
   excess(reason: Excess, socket: Socket): void;
 }
 
 /**
  * Limits a server's connections. One too many replaces the one that has waited for its peer for longest: idle, for the
- * body of a request, or for the peer to take an answer. So peers that send or read nothing do not exclude others. If none waits, the new one is closed.
+ * body of a request, or for the peer to take an answer. So peers that send or read nothing cannot exclude others. If
+ * none waits, the new one is closed.
  *
- * Each connection has one request in the process at once. A few more may wait behind it.
+ * Each connection has one request in the process at a time. A few more may wait behind it.
  */
 export function limitConnections(server: Server, most: number, on: Excesses) {
   const connections = new WeakMap<Socket, Connection>();
@@ -56,7 +57,7 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
       queue.delete(connection);
       handshakes.delete(peer);
       open -= 1;
-      // Node closes only the first of them.
+      // Node.js closes only the first of them.
       inFlight -= connection.responses.size;
       connection.responses.clear();
     });
@@ -90,15 +91,15 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
   return {
     /** The number of requests whose response has not been sent completely. */
     inFlight: () => inFlight,
-    /** The socket below one of TLS whose handshake has failed. */
+    /** The socket below a TLS socket whose handshake failed. */
     unsecured: (secured: Socket): Socket | undefined => handshakes.get(peerOf(secured))?.socket,
-    /** Whether the connection speaks HTTP. With TLS it does so only after the handshake. */
+    /** Whether the connection has reached HTTP, which with TLS is after the handshake. */
     has: (socket: Socket): boolean => connections.has(socket),
     /**
      * Tracks a request until its response is sent or the peer is gone.
      *
-     * @param begin handles the request, once those before it on its connection are answered. Not called if the connection
-     *   has ended by then, or if too many wait
+     * @param begin handles the request, once those before it on its connection are answered. It is not called if the
+     *   connection has ended by then, or if too many wait
      */
     serve(request: Request, response: ServerResponse, begin: () => void): void {
       const connection = connections.get(request.socket);
@@ -118,33 +119,33 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
         if (!socket.destroyed) queue.startWaiting(connection);
       });
       if (before === undefined) begin();
-      // Others have their turn in between.
+      // Other connections get their turn in between.
       else before.once('close', () => setImmediate(() => request.socket.writable && begin()));
     },
-    /** The responses in flight on this connection, in the order in which they are sent. */
+    /** The responses in flight on this connection, in the order of sending. */
     responsesOn: (socket: Socket): readonly ServerResponse[] => [...(connections.get(socket)?.responses ?? [])],
   };
 }
 
-/** All connections, those first that have waited for their peers for longest. */
+/** All connections, ordered by how long they have waited for their peers, the longest first. */
 function createQueue() {
   const waiting = new Set<Connection>();
 
-  /** Puts a connection at the end of the queue. */
+  /** Moves a connection to the end of the queue. */
   function startWaiting(connection: Connection): void {
     connection.bytesBefore = bytesPassed(connection);
     waiting.delete(connection);
     waiting.add(connection);
   }
 
-  /** The connection that has waited for its peer for longest, of those that are looked at. */
+  /** The connection that has waited for its peer for longest, among those examined. */
   function findReplaceable(): Connection | undefined {
-    // A connection beyond the limit takes a bounded time. Those that were looked at are last for the next one.
+    // Bounds the time for a connection beyond the limit. The examined ones come last for the next one.
     let looks = Math.min(mostLooks, waiting.size);
     for (const connection of waiting) {
       if (looks === 0) break;
       looks -= 1;
-      // A large upload or download that goes on waits from now.
+      // The wait of a large upload or download that makes progress starts again.
       const goesOn = bytesPassed(connection) - connection.bytesBefore >= limits.requestBodySize;
       const isIdle = connection.responses.size === 0;
       if (isIdle || (waitsForPeer(connection) && !goesOn)) return connection;
@@ -161,7 +162,7 @@ function createQueue() {
   };
 }
 
-/** The bytes that have been read, and those that the peer has taken. */
+/** The bytes that were read, and those that the peer has taken. */
 function bytesPassed({ socket, http }: Connection): number {
   return socket.bytesRead + http.bytesWritten - http.writableLength;
 }
@@ -170,10 +171,10 @@ function bytesPassed({ socket, http }: Connection): number {
 function waitsForPeer({ responses, http }: Connection): boolean {
   const [response, ...pipelined] = responses;
   if (response === undefined) return false;
-  // Of an event stream, there may be nothing to take.
+  // An event stream may have nothing to take.
   if (response.headersSent) return http.writableLength > 0;
   const { complete, readableLength } = response.req;
-  // The relay has to answer: the request has come whole, as one has that others follow. Or it has to read what has come.
+  // It waits for the relay if the request is complete, as it must be if others follow, or if unread bytes have arrived.
   return !complete && pipelined.length === 0 && readableLength === 0;
 }
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { limits } from '../limits.ts';
 
-// The libraries, the log, timers of the system, lookups of names, and the connections of the metrics port.
+// Libraries, log, timers of the system, name lookups, and the connections of the metrics port.
 const forTheRest = 128;
-/** So few connections are allowed even if fewer files seem to be: then the system refuses some. */
+/** So many connections are allowed in any case. With fewer files, the system refuses some. */
 const fewest = 16;
 
 /**
- * The number of files that this process may have open. Node.js raises the soft limit to the hard one when it starts.
+ * The number of files that this process may open. Node.js raises the soft limit to the hard one when it starts.
  *
  * @returns undefined if the system does not say so, or sets no limit
  */
@@ -23,8 +23,7 @@ export function mostOpenFiles(): number | undefined {
 }
 
 /**
- * The number of connections that leave files for everything else: calls to providers, and to servers behind the gateway.
- * Each takes one, and so does a connection.
+ * The number of connections that leave enough files for calls to providers and to servers behind the gateway.
  *
  * @param hasGateways whether there are servers behind the gateway
  */

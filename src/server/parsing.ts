@@ -2,21 +2,21 @@ import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../limits.ts';
 
-/** Why no more of a connection is parsed: the code of its failure. */
+/** Why no more of a connection is parsed, as the code of its failure. */
 export type Excess = 'pipelined_too_many' | 'chunks_too_small';
 
-// Bytes of a chunk that is not copied.
+// The smallest chunk that is handed on without copying.
 const handedOnAlone = 1024;
 
 /**
- * A request whose body costs by its bytes. What a client sends in many small chunks reaches the reader in as many parts
- * as were read from the connection.
+ * A request whose body costs no more than its bytes: many small chunks reach the reader in as many parts as were read
+ * from the connection.
  */
 export class Request extends IncomingMessage {
   readonly #held: Buffer[] = [];
   #small = 0;
 
-  /** Whether more small chunks have come than any useful body has. */
+  /** Whether more small chunks came than a useful body has. */
   get isCrumbled(): boolean {
     return this.#small > limits.smallChunks;
   }
@@ -30,26 +30,27 @@ export class Request extends IncomingMessage {
     return super.push(chunk, encoding);
   }
 
-  /** Passes on the small chunks that have come. @returns false if the reader should get no more for now */
+  /** Hands on the small chunks. @returns false if the reader should get no more for now */
   release(): boolean {
     const held = this.#held.splice(0);
     if (held.length === 0) return true;
-    // One alone costs no more than the read that it came with.
+    // A single chunk costs no more than the read that it came with.
     if (held.length > 1) this.#small += held.filter(({ length }) => length < limits.smallChunkSize).length;
     return super.push(held.length > 1 ? Buffer.concat(held) : held[0]);
   }
 }
 
-// A few requests of a browser. Each further piece of a read is twice as long, unless the piece before was expensive.
+// Enough for a few requests of a browser. Each further piece of a read is twice as long, unless the last piece was
+// expensive.
 const firstPiece = 1024;
 
 /**
- * Parses what a connection sends in pieces. Node parses all that it has read, up to 64 KiB, before any other client's
+ * Parses the bytes of a connection in pieces. Node.js would parse a whole read, up to 64 KiB, before any other client's
  * turn: a thousand pipelined requests, or ten thousand chunks.
  *
  * @param latest the request that was parsed last
- * @param excessOf why no more may be parsed. It is asked after each piece
- * @param stop called once, with the answer to it
+ * @param excessOf asked after each piece whether and why no more may be parsed
+ * @param stop called once, with that answer
  */
 export function parseInPieces(
   socket: Socket,
@@ -57,8 +58,8 @@ export function parseInPieces(
   excessOf: () => Excess | undefined,
   stop: (excess: Excess) => void,
 ): void {
-  // Node's HTTP server also accepts sockets that are not its own. So it listens for data, and takes it from the system
-  // directly only while nobody else listens.
+  // The HTTP server of Node.js also accepts sockets that are not its own. Then it listens for data. Otherwise, it reads
+  // directly from the system unless somebody else listens, as this function does.
   const [parse] = socket.listeners('data');
   if (parse === undefined) return;
   socket.removeAllListeners('data');
@@ -85,14 +86,14 @@ export function parseInPieces(
       end += size;
       const current = latest();
       if (current?.release() === false) socket.pause();
-      // Only one body came.
+      // The piece was part of one body.
       if (current === before) size *= 2;
       before = current;
     } while (goesOn() && end < bytes.length);
-    // The rest comes again: after a pause, or to what has replaced the parser after a CONNECT request.
+    // The rest comes again after a pause, or goes to what replaced the parser after a CONNECT request.
     if (end < bytes.length && !isStopped && !socket.destroyed) socket.unshift(bytes.subarray(end));
   }
 
-  // Node removes its own listener when it hands the connection over. By this mark, it removes this one.
+  // Node.js removes its own listener when it hands the connection over. With this mark, it removes this one.
   socket.on('data', Object.assign(onData, { listener: parse }));
 }

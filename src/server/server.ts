@@ -8,27 +8,27 @@ import { Request } from './parsing.ts';
 import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
 
-// Milliseconds between two checks for slow requests. Node's default of 30 s would stretch every limit.
+// Milliseconds between two checks for slow requests. The 30 s of Node.js would stretch every limit.
 const slowRequestSweep = 1_000;
-// Milliseconds between two searches for idle connections, while the server closes.
+// Milliseconds between two searches for idle connections while the server closes.
 const idleSweep = 100;
 // The number of connections that can wait during a restart. The system may lower it.
 const backlog = 65_535;
 
 export interface Port {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** What the port is for, as an error names it: `the relay of the demo`. */
+  /** Names the port in an error: `the relay of the demo`. */
   readonly purpose?: string;
 }
 
-/** A listening socket that the parent process opened. It stays open when this process ends. */
+/** A listening socket from the parent process. It stays open when this process ends. */
 export interface PassedSocket {
   readonly fd: number;
 }
 
-/** Receives what never reaches the application. */
+/** Told about what never reaches the application. */
 export interface ServerObserver {
   /**
    * Called for every request that the HTTP parser refused.
@@ -45,8 +45,8 @@ export type ListeningServer = Awaited<ReturnType<typeof listen>>;
 /**
  * Opens a port, or listens on a passed socket.
  *
- * @param certificate undefined: plain http
- * @throws {ListenError} if the port is taken or may not be used
+ * @param certificate undefined for plain http
+ * @throws {ListenError} if the port is taken or forbidden
  * @throws {ConfigError} if the passed socket is not a listening stream socket
  */
 export async function listen(
@@ -68,7 +68,7 @@ export async function listen(
     connectionsCheckingInterval: Math.min(slowRequestSweep, most.headersTime),
     keepAliveTimeout: most.keepAliveTime,
     maxHeaderSize: most.headerSize,
-    // A silent stream has no other sign of a peer that has vanished.
+    // Nothing else reveals that the peer of a silent stream has vanished.
     keepAlive: true,
     keepAliveInitialDelay: most.keepAliveTime,
     // The application answers a missing Host, with JSON.
@@ -78,14 +78,14 @@ export async function listen(
   const tls = certificate && { ...options, ...tlsOptions(certificate) };
   const secureServer = tls && (await import('node:https')).createServer(tls, listener);
   const server = secureServer ?? createServer(options, listener);
-  // Node drops further headers. With one more than may be, `checkHeaders` sees that there are too many.
+  // Node.js drops further headers. Keep one more than allowed, so that `checkHeaders` sees the excess.
   server.maxHeadersCount = limits.headers + 1;
   const connections = limitConnections(server, most.connections, {
     tooMany: () => observer.limitHit('connections'),
     excess: (reason, socket) => refuse(reason, socket),
   });
-  // Node would send `100 Continue`, and would answer unknown expectations itself, without a body.
-  // @see RFC 9110 §10.1.1
+  // Otherwise, Node.js would send `100 Continue`, and would answer unknown expectations without a body. ¶@see RFC 9110
+  // §10.1.1
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.timeout = most.answerTime;
@@ -104,7 +104,7 @@ export async function listen(
     },
     /** The number of requests whose response has not been sent completely. */
     requestsInFlight: connections.inFlight,
-    /** Replaces the certificate for later connections. Without TLS it does nothing. */
+    /** Replaces the certificate for later connections. Without TLS, it does nothing. */
     certify(next: Certificate): void {
       secureServer?.setSecureContext(tlsOptions(next));
     },
@@ -115,14 +115,14 @@ export async function listen(
 
 function addressOf(server: Server | SecureServer): string {
   const address = server.address();
-  // Node does not know the path of a passed Unix socket.
+  // Node.js does not know the path of a passed Unix socket.
   if (address === null || typeof address === 'string') return 'unix';
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const scheme = 'setSecureContext' in server ? 'https' : 'http';
   return `${scheme}://${host}:${address.port}`;
 }
 
-/** Why a port cannot be opened, or a passed socket cannot be listened on. */
+/** Why a port cannot be opened, or a passed socket cannot be used. */
 function listenError(error: Error, where: Port | PassedSocket): Error {
   if ('fd' in where) return new ConfigError(['the passed socket is not a stream socket that listens']);
   const { host, port, purpose } = where;
@@ -140,8 +140,8 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
 }
 
 /**
- * Stops listening, lets requests in flight finish, and closes every connection. Keep-alive connections
- * may send further requests for a while: their peers cannot know that the server is closing.
+ * Stops listening, lets requests in flight finish, and closes every connection. For a while, kept connections may send
+ * further requests, because their peers cannot know that the server closes.
  */
 async function close(
   server: Server | SecureServer,
@@ -155,7 +155,7 @@ async function close(
   const timers = [
     setTimeout(() => server.closeAllConnections(), stopTime),
     setTimeout(() => {
-      // setImmediate runs after pending reads. A connection with a new request is no longer idle then.
+      // setImmediate runs after pending reads, so that a connection with a new request is not taken for idle.
       sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleSweep);
     }, stopIdleTime),
   ];
@@ -164,26 +164,26 @@ async function close(
   clearInterval(sweep);
 }
 
-/** Closes a connection whose peer has neither sent nor read anything for the time of an answer. */
+/** Closes a connection whose peer made no progress for the time of an answer. */
 function closeIfSlow(socket: Socket, connections: Connections, observer: ServerObserver): void {
   const responses = connections.responsesOn(socket);
   const isAnswering = responses.some(({ headersSent }) => headersSent);
-  // A peer that waits for its response may be idle, and so may one that has read all there is of it.
+  // A peer that waits for its response may be idle, as may one that has read all of it so far.
   if (responses.length > 0 && (!isAnswering || socket.writableLength === 0)) return;
   if (isAnswering) observer.limitHit('answer_time');
   socket.destroy();
 }
 
 interface ClientError extends NodeJS.ErrnoException {
-  /** What the parser refused, from the beginning of a request or of a part of it. */
+  /** The bytes that the parser refused. */
   readonly rawPacket?: Buffer;
 }
 
 /**
- * Answers the requests that Node does not pass to the listener.
+ * Answers the requests that Node.js does not pass to the listener.
  *
- * @returns refuses what comes on a connection after the requests that are complete: by the code of a failure, of Node or
- *   of its HTTP parser
+ * @returns a function that refuses what follows the complete requests on a connection, by the code of a failure, of
+ *   Node.js or of its HTTP parser
  */
 function refuseUnreadableRequests(server: Server, connections: Connections, observer: ServerObserver) {
   const answer = (reason: string, socket: Socket, bytes?: Buffer) => {
@@ -196,7 +196,8 @@ function refuseUnreadableRequests(server: Server, connections: Connections, obse
     const lastDue = responses.findLast(({ req, headersSent }) => req.complete || headersSent);
     if (lastDue === undefined) return act();
     lastDue.once('close', act);
-    // Node no longer looks for the end of the connection. The peer could leave a stream behind, with its place.
+    // Node.js no longer watches for the end of the connection. Otherwise, a stream whose peer is gone would keep its
+    // place.
     socket.once('end', () => socket.destroy()).resume();
   };
   // After the first parse error, every further byte raises the same error again.
@@ -205,7 +206,7 @@ function refuseUnreadableRequests(server: Server, connections: Connections, obse
     if (refused.has(socket)) return;
     refused.add(socket);
     afterResponses(socket, () => {
-      // Don't answer a peer that has closed the connection or has sent nothing.
+      // Do not answer a peer that has closed the connection or has sent nothing.
       const isSilent = socket.bytesRead === 0 || !connections.has(socket);
       const isDeaf = !socket.writable || reason === 'ECONNRESET';
       if (isSilent || isDeaf) socket.destroy();
@@ -214,11 +215,11 @@ function refuseUnreadableRequests(server: Server, connections: Connections, obse
   };
   server.on('clientError', ({ code = '', rawPacket }: ClientError, socket: Socket) => {
     if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') observer.limitHit('handshake_time');
-    // TLS has closed its side. Below it, the client still waits for an answer that it can read.
+    // TLS has closed its side, but the client still waits for a plain answer.
     const unsecured = code === 'ERR_SSL_HTTP_REQUEST' ? connections.unsecured(socket) : undefined;
     refuse(code, unsecured ?? socket, rawPacket);
   });
-  // Node hands over the socket of a CONNECT request, or closes it if there is no handler.
+  // Node.js hands over the socket of a CONNECT request, or closes it if there is no handler.
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => socket.destroy());
     afterResponses(socket, () => {

@@ -1,7 +1,7 @@
 import type { SecureContextOptions } from 'node:tls';
 import type { Secret } from '../sealing/secret.ts';
 
-// The first three belong to TLS 1.3. Without them Node would disable TLS 1.3.
+// The first three belong to TLS 1.3. Without them, Node.js would disable it.
 const cipherSuites = [
   'TLS_AES_128_GCM_SHA256',
   'TLS_AES_256_GCM_SHA384',
@@ -28,10 +28,9 @@ export function tlsOptions({ chain, key }: Certificate): SecureContextOptions {
   };
 }
 
-/** The certificate and key for serving https. */
 export interface Certificate {
   readonly chain: string;
   readonly key: Secret;
-  /** The files that both were read from. */
+  /** The files of both. */
   readonly files: readonly string[];
 }

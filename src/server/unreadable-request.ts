@@ -5,39 +5,39 @@ import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { closeLingering } from '../http/body.ts';
 import { securityHeaders } from '../http/response-headers.ts';
 
-/** A request that was answered without ever reaching the application. */
+/** A request that was answered without reaching the application. */
 export interface UnreadableRequest {
   readonly requestId: string;
   readonly status: number;
   readonly outcome: FailureCode;
 }
 
-/** The failure of each reason; any other reason is a bad request. */
+/** The failure for each reason. Any other reason is a bad request. */
 const failures: Readonly<Record<string, FailureCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-  // The relay is no proxy.
+  // The relay is not a proxy.
   CONNECT: 'not_found',
   pipelined_too_many: 'pipelined_too_many',
   chunks_too_small: 'chunks_too_small',
   ERR_SSL_HTTP_REQUEST: 'tls_missing',
 };
 
-/** Milliseconds after which a client may send its pipelined requests again. */
+/** Milliseconds after which a client may repeat its pipelined requests. */
 const retryTime = 1_000;
 
-/** How a connection begins that speaks another protocol than HTTP/1, each byte as a character. */
+/** The first bytes of connections with other protocols than HTTP/1, each as a character. */
 const otherProtocols: readonly (readonly [beginning: string, failure: FailureCode])[] = [
   // A handshake of TLS. @see RFC 8446 §5.1
   ['\x16\x03', 'tls_unexpected'],
-  // Versions 1 and 2, as HAProxy's proxy-protocol.txt has them.
+  // Versions 1 and 2 of HAProxy's proxy-protocol.txt.
   ['PROXY ', 'proxy_protocol_unexpected'],
   ['\r\n\r\n\0\r\nQUIT\n', 'proxy_protocol_unexpected'],
   // @see RFC 9113 §3.4
   ['PRI * HTTP/2', 'http2_unexpected'],
 ];
 
-/** The failures of connections that speak another protocol than the port: something in front has to be changed. */
+/** The failures of connections with another protocol than the port's, because something in front is misconfigured. */
 export const protocolFailures: ReadonlySet<FailureCode> = new Set([
   'tls_missing',
   ...otherProtocols.map(([, failure]) => failure),
@@ -51,10 +51,10 @@ function failureOf(reason: string, bytes: Buffer | undefined): FailureCode {
 }
 
 /**
- * Answers a request that Node does not pass to the application, and closes its socket.
+ * Answers a request that Node.js does not pass to the application, and closes its socket.
  *
- * @param reason the error code of Node or its HTTP parser, the method `CONNECT`, or a failure
- * @param bytes what the parser refused
+ * @param reason the error code of Node.js or its HTTP parser, the method `CONNECT`, or a failure
+ * @param bytes that the parser refused
  */
 export function answerUnreadableRequest(reason: string, socket: Socket, bytes?: Buffer): UnreadableRequest {
   const retryIn = reason === 'pipelined_too_many' ? retryTime : undefined;

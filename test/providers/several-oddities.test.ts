@@ -22,12 +22,18 @@ const lines = [
   "user-body: 'null'",
   "request-headers: { X-Version: '7' }",
   "scope-separator: ','",
+  'user-id: data.id',
+  'user-name: data.handle',
+  'token-fields: [instance_url]',
+  'callback-path: /oauth2/callback',
   'scope: repo read:user',
 ];
 
+const record = { data: { id: 7, handle: 'ada' } };
+const person = json(record);
 const refused = json({ errors: [{ errorType: 'invalid_request' }] }, 400);
 
-/** A provider with seven oddities, which gives a new pair of tokens each time. */
+/** A provider that differs in eleven ways, which gives a new pair of tokens each time. */
 function oddPages(): Pages {
   let count = 0;
   let newest = '';
@@ -35,7 +41,8 @@ function oddPages(): Pages {
     count += 1;
     newest = `RT${count}`;
     const body = { access_token: `AT${count}`, token_type: 'bearer', expires_in: 3600, refresh_token: newest };
-    return json({ status: 0, body: { ...body, scope: 'repo,read:user' } }, 201);
+    const more = { scope: 'repo,read:user', instance_url: 'https://one.example' };
+    return json({ status: 0, body: { ...body, ...more } }, 201);
   };
   const parsed = (body: string) => JSON.parse(body || '{}');
   const isVersion = (headers: IncomingHttpHeaders) => headers['x-version'] === '7';
@@ -46,12 +53,12 @@ function oddPages(): Pages {
     '/refresh': (response, { headers, body }) =>
       (isJson(headers) && parsed(body).refresh_token === newest ? grant() : refused)(response),
     '/user': (response, { method, headers, body }) =>
-      (isJson(headers) && method === 'POST' && body === 'null' ? json({ id: 7, login: 'ada' }) : refused)(response),
+      (isJson(headers) && method === 'POST' && body === 'null' ? person : refused)(response),
     '/revoke': (response, { headers }) => (isVersion(headers) ? json({}) : refused)(response),
   };
 }
 
-describe('a provider with seven oddities at once serves', () => {
+describe('a provider that differs in eleven ways at once serves', () => {
   const odd = startedOnce(
     'the provider',
     () => OddProvider.start(),
@@ -69,8 +76,8 @@ describe('a provider with seven oddities at once serves', () => {
   it('a page with bearer refresh tokens, which it revokes', async () => {
     await odd().use({ lines, pages: oddPages(), frontEnd: "allow: { users: ['7'] }" });
     const { refresh_token: first } = fieldsOf(await odd().logIn());
-    const { access_token, refresh_token: token } = fieldsOf(await odd().refresh(`${first}`));
-    expect(access_token).to.equal('AT2');
+    const { access_token, refresh_token: token, instance_url: instance } = fieldsOf(await odd().refresh(`${first}`));
+    expect([access_token, instance]).to.deep.equal(['AT2', 'https://one.example']);
     const sending = { path: '/auth/provider/revoke' };
     expect((await requestToken(odd(), { client_id: 'app', token: `${token}` }, [], sending)).status).to.equal(200);
     expect(odd().asked('/revoke')).to.have.length(1);
@@ -79,7 +86,8 @@ describe('a provider with seven oddities at once serves', () => {
   it('a page with a session, which is renewed and ended', async () => {
     await odd().use({ lines, pages: oddPages(), delivery: 'session' });
     const page = await odd().session();
-    expect(fieldsOf(await page.lookUp())).to.deep.equal({ id: 7, login: 'ada' });
+    expect(fieldsOf(await page.lookUp())).to.deep.equal(record);
+    expect(fieldsOf(await page.describe())).to.include({ instance_url: 'https://one.example' });
     expect((await page.refresh()).status).to.equal(200);
     expect(odd().asked('/refresh')).to.have.length(1);
     expect((await page.logOut()).status).to.equal(200);
@@ -91,7 +99,8 @@ describe('a provider with seven oddities at once serves', () => {
     const location = expectRedirect(await odd().callback());
     expect(location.searchParams.get('access_token')).to.equal('AT1');
     const headers: [string, string][] = [['Authorization', 'Bearer AT1']];
-    expect(fieldsOf(await send(odd().port, { path: '/api/user', headers }))).to.include({ login: 'ada' });
+    expect(fieldsOf(await send(odd().port, { path: '/api/user', headers }))).to.deep.equal(record);
+    expect(location.href).not.to.contain('one.example');
   });
 
   it('a CMS', async () => {

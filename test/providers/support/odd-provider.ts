@@ -1,6 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type Config, readConfig } from '../../../src/config/config.ts';
+import { createMetrics } from '../../../src/observability/request-metrics.ts';
+import { createMemory, openSharedMemory } from '../../../src/relay/memory.ts';
 import { createRelay } from '../../../src/relay/relay.ts';
 import { FakeBrowser } from '../../harness/browser/fake-browser.ts';
 import type { Answer } from '../../harness/client/http-client.ts';
@@ -11,7 +13,9 @@ import { type Page, type PageRequest, pageFor, pageRequest } from '../../harness
 import { json } from '../../harness/provider/provider-behaviours.ts';
 import { type Serving, serve } from '../../harness/provider/serve.ts';
 import { baseUrl, frontendOrigin, loginPath } from '../../harness/relay/relay-under-test.ts';
+import { MemoryServerHere } from '../../harness/system/memory-server-here.ts';
 import { keyLines } from '../../harness/system/secret-file.ts';
+import { everyOption, withoutBase } from '../../harness/system/variant.ts';
 
 export type Pages = Readonly<Record<string, Page>>;
 
@@ -19,6 +23,8 @@ const usual: Pages = {
   '/token': json({ access_token: 'AT1', token_type: 'bearer', expires_in: 3600, refresh_token: 'RT1' }),
   '/user': json({ id: 7, login: 'ada' }),
 };
+
+const idle = { callsInFlight: 0, ready: true, providers: [] };
 
 /** The front ends that a test can use, as lines of the file. */
 const frontEnds = {
@@ -55,6 +61,9 @@ export class OddProvider {
   readonly #provider: Serving;
   #relay: Serving | undefined;
   #created: Awaited<ReturnType<typeof createRelay>> | undefined;
+  /** With every option, the memory that relays share. */
+  #memoryServer: MemoryServerHere | undefined;
+  #closeMemory = (): unknown => undefined;
 
   static async start(): Promise<OddProvider> {
     const serving = await serve(async (message, response) => {
@@ -64,6 +73,7 @@ export class OddProvider {
       page(response, request);
     });
     const odd = new OddProvider(serving);
+    if (everyOption) odd.#memoryServer = await MemoryServerHere.start();
     return odd;
   }
 
@@ -86,6 +96,7 @@ export class OddProvider {
     const entry = ['client-id: client-1', 'client-secret: secret-canary', ...(isDiscovered ? [] : endpoints), ...lines];
     return `base-url: ${baseUrl}
 key-file: ./key
+${this.#memoryServer === undefined ? '' : `shared-memory: ${this.#memoryServer.address}`}
 ${relay}
 providers:
   provider:
@@ -135,14 +146,20 @@ ${frontEnds[delivery].replace(' }', `${frontEnd && `, ${frontEnd}`} }`)}
     this.requests.length = 0;
     this.lines.length = 0;
     this.ahead = 0;
-    const created = await createRelay(config, pino({ base: null }, { write: (line) => void this.lines.push(line) }), {
-      now: () => Date.now() + this.ahead,
-    });
+    this.#memoryServer?.values.clear();
+    const now = () => Date.now() + this.ahead;
+    const log = pino({ base: null }, { write: (line) => void this.lines.push(line) });
+    const metrics = everyOption ? createMetrics(() => idle) : undefined;
+    const memory = createMemory(now, await openSharedMemory(config, log, metrics, now));
+    const observers = metrics === undefined ? [] : [metrics.observe];
+    const created = await createRelay(config, log, { now, memory, observers });
     this.#created = created;
+    this.#closeMemory = () => memory.home.shared?.close();
     const here = await serve((request, response) => {
       // As a proxy that keeps the names.
       const isHere = request.headers.host === `127.0.0.1:${here.port}`;
       if (isHere) request.headers.host = new URL(baseUrl).host;
+      request.url = withoutBase(request.url ?? '');
       created.listener(request, response);
     });
     this.#relay = here;
@@ -193,11 +210,13 @@ ${frontEnds[delivery].replace(' }', `${frontEnd && `, ${frontEnd}`} }`)}
 
   async #stopRelay(): Promise<void> {
     this.#created?.close();
+    await this.#closeMemory();
     await this.#relay?.close();
   }
 
   async stop(): Promise<void> {
     await this.#stopRelay();
+    await this.#memoryServer?.stop();
     await this.#provider.close();
   }
 }

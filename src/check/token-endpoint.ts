@@ -17,6 +17,9 @@ const endpoint = findingsOn('token endpoint');
 /** The part of a token request that a provider refuses, as far as it tells. With `code`, it has accepted the client. */
 type Refusal = 'code' | 'unknown' | keyof ReturnType<typeof causesOf>;
 
+/** The forms of RFC 6749 §2.3.1. A provider that refuses something else in one of them may have accepted the client. */
+const standardForms = ['basic', 'body'] as const;
+
 /** What the answer to each form of the request means; a finding if no token endpoint answers like that. */
 type Readings = ReadonlyMap<TokenRequestForm, Refusal | Finding>;
 
@@ -100,7 +103,14 @@ function judgeForms(context: ProviderContext, readings: Readings): Finding {
   const [, refusal] = causes.find(([cause]) => found.includes(cause)) ?? [];
   // A refusal of another form may only concern the form.
   if (refusal !== undefined && own !== 'unknown') {
-    return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
+    const isOfClient = typeof own === 'string' && own !== 'redirect_uri';
+    const possible = isOfClient ? standardForms.find((form) => readings.get(form) === 'unknown') : undefined;
+    return possible === undefined
+      ? endpoint.problem(`the provider ${refusal[0]}`, refusal[1])
+      : endpoint.problem(
+          `the provider refuses the client in the form "${configured}", and something else in the form "${possible}"`,
+          `set ${describe('tokenRequest')} to ${possible}, and see with check --login what is missing then; or ${refusal[1]}`,
+        );
   }
   return typeof own === 'object' ? own : unseen(context, 'the answers do not say');
 }

@@ -237,6 +237,15 @@ resources:
     expect([on('person')[0]?.verdict, exitCode]).to.deep.equal(['problem', 1]);
   });
 
+  it('proposes no address as a login name, and none in place of one that is read', async () => {
+    const zitadel = json({ sub: '1638', preferred_username: 'ada@example.com', email: 'ada@example.com' });
+    const address = await checkLogin({ pages: { '/token': json(tokens), '/user': zitadel } });
+    expect([address.on('person')[0]?.message, address.on('login name')]).to.deep.equal(['id 1638, no login name', []]);
+    const both = json({ id: 7, username: 'ada_x', handle: 'ada' });
+    const named = await checkLogin({ pages: { '/token': json(tokens), '/user': both }, lines: ['user-name: handle'] });
+    expect(named.on('login name')).to.deep.equal([]);
+  });
+
   it('says where refresh tokens may have to go', async () => {
     const token: Page = (response, { form }) =>
       (form.get('grant_type') === 'refresh_token' ? json({ error: 'invalid_grant' }, 400) : json(tokens))(response);

@@ -157,6 +157,19 @@ describe('login-relay check, about the token endpoint', () => {
     expect(verdict).to.equal('not_checked');
   });
 
+  for (const [name, refusal] of [
+    ['a header', json({ code: 'missing_version', message: 'Version header failed validation' }, 400)],
+    ['a code in words of its own', json({ error: 'invalid_request', error_description: 'Value was invalid.' }, 400)],
+  ] as const) {
+    it(`proposes the form in which the provider refuses ${name}, and not the client`, async () => {
+      const page: Page = (response, arrival) => (arrival.headers.authorization ? refusal : clientInvalid())(response);
+      const { verdict, message, fix } = await findingWith('body', page);
+      expect(verdict).to.equal('problem');
+      expect(message).to.match(/refuses the client in the form "body", and something else in the form "basic"$/);
+      expect(fix).to.match(/^set --token-request .* to basic, .*check --login .*; or correct the secret/);
+    });
+  }
+
   it('warns of the query if the provider accepts another form', async () => {
     expect(await findingWith('query', codeRefused)).to.include({
       verdict: 'warning',

@@ -46,6 +46,9 @@ const hosts: ReadonlySet<string> = new Set([
   'discord.com',
   'docs.discord.com',
   'cdn.discordapp.com',
+  'x.com',
+  'api.x.com',
+  'api.notion.com',
   'id.twitch.tv',
   'dev.twitch.tv',
   'api.github.com',
@@ -88,7 +91,7 @@ const repositories: ReadonlySet<string> = new Set([
   'actions/checkout',
 ]);
 const ofTheReader =
-  /^\*|[A-Z]{3,}|^(?:[\w.-]+\.)?(?:example|example\.\w+|localhost|invalid|okta\.com)$|^[\d.]+$|^[\w-]*$/;
+  /^\*|[A-Z]{3,}|^(?:[\w.-]+\.)?(?:example|example\.\w+|localhost|invalid|okta\.com|zitadel\.cloud|b2clogin\.com|identity\.oraclecloud\.com)$|^[\d.]+$|^[\w-]*$/;
 
 describe('what the texts name', () => {
   it('are addresses of others that exist, or marked as the reader’s own', () => {

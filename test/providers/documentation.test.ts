@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { namesAt, rowAt } from '../../src/config/settings/settings.ts';
 import { presets } from '../../src/providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../../src/providers/provider.ts';
+import { faultsOfFile } from '../config/support/read.ts';
 
 const documentation = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
 const unconfirmed = ' \\*';
@@ -50,7 +51,30 @@ function revoked(revocation: Provider['revocation']): RegExp {
   return revocation.takes === 'access_token' ? / revokes access tokens\./ : / revokes refresh tokens\./;
 }
 
+/** The YAML of the document, each block as a whole configuration file. */
+function yamlExamples(): string[] {
+  const blocks = [...documentation.matchAll(/^( *)```yaml\n([\s\S]*?)^\1```$/gm)].map(([, indent = '', text = '']) =>
+    text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );
+  return blocks.map((text) => {
+    const providers = /^providers:/m.test(text) ? text : `providers:\n${text.replaceAll(/^(?=.)/gm, '  ')}`;
+    const frontEnds = 'front-ends: { app: { origin: https://app.example.com, token-delivery: code } }';
+    const whole = `base-url: https://login.example.com\n${providers}${/^front-ends:/m.test(text) ? '' : frontEnds}`;
+    return whole.replaceAll(/client-secret-file: .*/g, 'client-secret: made-up-0123456789');
+  });
+}
+
 describe('docs/providers.md', () => {
+  for (const text of yamlExamples()) {
+    it(`has examples without faults: ${/issuer.*|authorize-url.*/.exec(text)?.[0]}`, () => {
+      expect(faultsOfFile(text)).to.deep.equal([]);
+    });
+  }
+
+  it('has an example of each provider that needs one', () => {
+    expect(yamlExamples()).to.have.length.of.at.least(9);
+  });
+
   it('lists exactly the existing presets and their data', () => {
     const rows = tableRows().map((line) => line.replaceAll(unconfirmed, ''));
     expect(rows).to.deep.equal(presets.map((preset) => row(preset)));

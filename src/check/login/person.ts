@@ -1,5 +1,5 @@
 import type { Evidence } from '../../access/access.ts';
-import { readDomain } from '../../access/addresses.ts';
+import { hasAtSign, readDomain } from '../../access/addresses.ts';
 import type { Allow } from '../../access/allow.ts';
 import type { Item } from '../../access/fields.ts';
 import { faultIn, isTrueIn, textIn } from '../../access/fields.ts';
@@ -98,8 +98,9 @@ export async function checkPerson(
 /** Proposes a field for the login name, if none is read. Not every provider has login names. */
 function proposeName({ provider, describeOfProvider }: Trial, record: Item | undefined): Finding[] {
   const users = provider.access?.users ?? openidAccess.users;
-  const isRead = record && 'name' in users && users.name !== undefined && textIn(record, users.name) !== undefined;
-  const proposed = isRead ? '' : proposals(record, loginNames);
+  const read = ('name' in users ? users.name : undefined) ?? 'preferred_username';
+  const isRead = record !== undefined && textIn(record, read) !== undefined;
+  const proposed = isRead ? '' : proposals(record, loginNames, isNameLike);
   if (proposed === '') return [];
   const hint = `the relay reads none; set ${describeOfProvider('userName')} to where it is${proposed}`;
   return [findingsOn('login name').ok(hint)];
@@ -139,12 +140,15 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
   }
   const proposed = proposals(record, verifiedNames, isTrueOrFalse);
   if (!isVerified && (isThere || proposed !== '')) {
-    const advice = `set ${describeOfProvider('userEmailVerified')} to where the provider says it${proposed}`;
+    const otherwise = proposed === '' ? ', or to always if the provider gives the addresses out itself' : '';
+    const advice = `set ${describeOfProvider('userEmailVerified')} to where the provider says it${proposed}${otherwise}`;
     found.push(warning(`${verified} does not say that it is verified`, advice));
   }
   return found;
 }
 
+/** An address is no login name, because anybody may be able to set it. */
+const isNameLike = (value: unknown) => typeof value === 'string' && value !== '' && !hasAtSign(value);
 const isTrueOrFalse = (value: unknown) => typeof value === 'boolean' || value === 'true';
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type Clock, clockSkew } from '../clock.ts';
-import { RelayError } from '../failures/relay-error.ts';
+import { RelayError, unlessFailed } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { atDoor, createLoginCookies } from '../login/cookies.ts';
 import { deriveCodeChallenge, deriveLoginParts } from '../login/pkce.ts';
@@ -26,7 +26,10 @@ export interface DoorLogin {
 }
 
 // Without names, because the cookies of all logins share a few KB.
-const content = v.union([v.tuple([v.string(), v.number()]), v.tuple([v.string(), v.number(), v.string(), v.string()])]);
+const content = v.union([
+  v.strictTuple([v.string(), v.number(), v.string(), v.string()]),
+  v.strictTuple([v.string(), v.number()]),
+]);
 
 const ticketContent = v.object({
   /** An S256 challenge, whose verifier only the browser of the login can show. */
@@ -101,9 +104,16 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
       if (login !== undefined && !isInTime(login.at)) throw new RelayError('state_expired');
       return { login, verifier: codeVerifier };
     },
-    /** Ends a login: clears its cookie. @param isIn whether the browser has got the cookie of the door */
-    finish: (ctx: Context, state: string, isIn: boolean): void =>
-      cookies.finish(ctx, idOf(state), isIn ? now() : undefined),
+    /** What a login of this browser was begun with. Undefined: nothing is left of it. */
+    find(ctx: Context, state: string): DoorLogin | undefined {
+      const login = unlessFailed(() => openKept(ctx, state));
+      return login !== undefined && isInTime(login.at) ? login : undefined;
+    },
+    /** Ends a login of this browser, which shows the cookie of the door: clears the cookies of the login. */
+    finish(ctx: Context, state: string): void {
+      const isOfBrowser = unlessFailed(() => cookies.get(ctx, idOf(state))) !== undefined;
+      if (isOfBrowser) cookies.finish(ctx, idOf(state), now());
+    },
     /** Whether this browser has got the cookie of the door within the last minute. @param before this time */
     hasFinished: (ctx: Context, before = Number.POSITIVE_INFINITY): boolean => {
       const at = cookies.finishedAt(ctx);

@@ -2,11 +2,13 @@ import { type FailureCode, isFailure, RelayError, refusalsAtProvider } from '../
 import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
 import { hashKey } from '../memory/recent.ts';
-import { readSingle } from '../oauth/query.ts';
+import { readSingle, withParameters } from '../oauth/query.ts';
+import { doorPaths } from '../paths.ts';
 import { longestBrowserLifetime } from '../resources/resource.ts';
-import { type DoorPlace, redirectToLogin } from './enter-door.ts';
+import { type DoorPlace, openByCookie, redirectToLogin } from './enter-door.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
+import { recordCaller } from './protected-resource.ts';
 import { redeemCode } from './redeem-code.ts';
 import { redirectToProvider } from './redirect-to-provider.ts';
 
@@ -29,36 +31,50 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
 }
 
 /**
- * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser there. The code is redeemed in the
- * process, and the browser gets the cookie.
+ * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser there, in two steps. The first one
+ * redeems the code in the process, and sets the cookie. The second one, without a code, sees whether the browser has kept
+ * the cookie before it leads back to the page: otherwise, the page would lead to the login again, for ever.
  */
 export function doorCallback(place: DoorPlace): Handler {
   return async (ctx: Context) => {
-    const { door } = place;
-    ctx.state.resource = door.resource.name;
+    ctx.state.resource = place.door.resource.name;
     expectNoFrame(ctx);
     const query = readQuery(ctx);
     const code = readSingle(query['code']);
     const state = readSingle(query['state']);
-    const { login, verifier } = await verifyOrSpend(place, ctx, state, code);
-    const isStranded = login !== undefined && door.logins.hasFinished(ctx, login.at);
-    let isIn = false;
-    try {
-      const renews = await stillOpen(place, login?.renews);
-      const granted = await redeem(place, ctx, { code, verifier }, renews);
-      door.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
-      isIn = true;
-    } catch (error) {
-      if (isRefusal(error) && login?.renews) await endRenewed(place, login.renews.login);
-      throw error;
-    } finally {
-      // A refusal before the code is sent is temporary: the login stays open.
-      if (isIn || ctx.state.codeMayBeSpent) door.logins.finish(ctx, state ?? '', isIn);
-    }
-    // The browser has got the cookie of an earlier login, and the check began this one all the same.
-    if (isStranded) throw new RelayError('cookie_refused');
-    redirectToLogin(ctx, door.origin + (login?.wayBack ?? '/'));
+    if (code === undefined && state !== undefined) await leadBack(place, ctx, state);
+    else await logIn(place, ctx, code, state);
   };
+}
+
+/** The first step: sets the cookie of the door. */
+async function logIn(place: DoorPlace, ctx: Context, code?: string, state?: string): Promise<void> {
+  const { door } = place;
+  const { login, verifier } = await verifyOrSpend(place, ctx, state, code);
+  try {
+    const renews = await stillOpen(place, login?.renews);
+    const granted = await redeem(place, ctx, { code, verifier }, renews);
+    door.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
+  } catch (error) {
+    // After any other failure, the cookie of this try lets the old cookie of the door pass for a while.
+    if (isRefusal(error) && login?.renews) await endRenewed(place, login.renews.login);
+    throw error;
+  }
+  redirectToLogin(ctx, withParameters(door.origin + doorPaths.callback, { state: state ?? '' }));
+}
+
+/** The second step: leads back to the page, if the browser has kept the cookie. */
+async function leadBack({ door }: DoorPlace, ctx: Context, state: string): Promise<void> {
+  const { logins, origin } = door;
+  const opened = await openByCookie(ctx, () => ctx, door);
+  if (opened === undefined) throw new RelayError('cookie_refused');
+  recordCaller(ctx, opened, 'cookie');
+  const login = logins.find(ctx, state);
+  // The browser has got the cookie of an earlier login, and the check began this one all the same.
+  const isStranded = login !== undefined && logins.hasFinished(ctx, login.at);
+  logins.finish(ctx, state);
+  if (isStranded) throw new RelayError('cookie_refused');
+  redirectToLogin(ctx, origin + (login?.wayBack ?? '/'));
 }
 
 /**

@@ -2,6 +2,8 @@ import { isOfForeignPage, opensPage } from '../browsers/browser-request.ts';
 import { showLoggedOut, showLogoutQuestion } from '../browsers/door-pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
+import { redirect } from '../http/redirect.ts';
+import { doorPaths } from '../paths.ts';
 import { type DoorPlace, openByCookie, siteOf } from './enter-door.ts';
 import { recordCaller } from './protected-resource.ts';
 
@@ -18,30 +20,35 @@ export function describeUser({ door }: DoorPlace): Handler {
 }
 
 /**
- * `/.login-relay/logout` at the host of a resource: GET asks, POST ends the login. The cookie goes first, whatever else
- * happens; then copies of it end, also those from before a renewal.
+ * `/.login-relay/logout` at the host of a resource: GET asks a person who is logged in, POST ends the login. The cookie goes
+ * first, whatever else happens; then copies of it end, also those from before a renewal.
  */
-export function logoutAtDoor({ served, door }: DoorPlace): Handler {
+export function logoutAtDoor(place: DoorPlace): Handler {
+  const { served, door } = place;
   const site = siteOf(door);
   return async (ctx: Context) => {
-    const { cookies, logins, origin, resource, terms } = door;
-    ctx.state.resource = resource.name;
-    if (ctx.method !== 'POST') {
-      showLogoutQuestion(ctx, served.pages, site);
-      return;
-    }
-    if (isOfForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
-    cookies.clear(ctx);
-    logins.forget(ctx);
-    ctx.set('Clear-Site-Data', '"cache"');
-    if (opensPage(ctx)) showLoggedOut(ctx, served.pages, site);
-    else ctx.status = 204;
-    // Without asking whether it has ended: a shared memory that is away must not keep a person logged in.
-    const cookie = cookies.get(ctx);
-    const opened = cookie === undefined ? undefined : door.grants.accessTokens.open(cookie, resource);
-    if (opened === undefined) return;
-    ctx.state.person = opened.sub;
-    const left = Math.max(opened.exp * 1000 - served.now(), terms.lifetime * 1000);
-    await served.grants.endedLogins.end(opened.login, left);
+    ctx.state.resource = door.resource.name;
+    if (ctx.method === 'POST') return await endLogin(place, ctx);
+    const opened = await openByCookie(ctx, () => ctx, door);
+    if (opened === undefined) showLoggedOut(ctx, served.pages, site);
+    else showLogoutQuestion(ctx, served.pages, site);
   };
+}
+
+async function endLogin({ served, door }: DoorPlace, ctx: Context): Promise<void> {
+  const { cookies, logins, origin, resource, terms } = door;
+  if (isOfForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
+  cookies.clear(ctx);
+  logins.forget(ctx);
+  ctx.set('Clear-Site-Data', '"cache"');
+  // To the page that says so: going back to an answer of a POST, browsers would ask whether to send it again.
+  if (opensPage(ctx)) redirect(ctx, origin + doorPaths.logout);
+  else ctx.status = 204;
+  // Without asking whether it has ended: a shared memory that is away must not keep a person logged in.
+  const cookie = cookies.get(ctx);
+  const opened = cookie === undefined ? undefined : door.grants.accessTokens.open(cookie, resource);
+  if (opened === undefined) return;
+  ctx.state.person = opened.sub;
+  const left = Math.max(opened.exp * 1000 - served.now(), terms.lifetime * 1000);
+  await served.grants.endedLogins.end(opened.login, left);
 }

@@ -142,9 +142,9 @@ const otherAccount: readonly string[] = ['access_refused', ...refusalsAtProvider
 /** What a person can do about a failure. */
 function linkOfFailure(place: DoorPlace, ctx: Context, { code }: RelayError): Markup | undefined {
   const { pages } = place.served;
-  // A callback has just set the cookie.
-  const isSet = code === 'cookie_refused' && ctx.state.action === 'door-callback';
-  if (isSet || code === 'check_ineffective')
+  // The browser shows the cookie here, and the check does not see it.
+  const isSeen = code === 'cookie_refused' && ctx.state.by === 'cookie';
+  if (isSeen || code === 'check_ineffective')
     return html`<a href="/">${pages.text('go_on', { site: siteOf(place.door) })}</a>`;
   if (code === 'login_needed') {
     return html`<a href="/" target="_blank" rel="noopener">${pages.text('log_in_elsewhere')}</a>`;

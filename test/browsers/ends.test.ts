@@ -1,0 +1,227 @@
+import { expect } from 'chai';
+import { clearedCookies } from '../harness/browser/cookie-jar.ts';
+import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
+import { json, reset } from '../harness/provider/provider-behaviours.ts';
+import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
+import { ada, board, type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
+
+const minute = 60_000;
+const doorCookie = '__Host-Http-lr_door';
+const ownForm = navigationWith('Sec-Fetch-Site', 'same-origin');
+const logout = '/.login-relay/logout';
+
+describe('a browser that is logged in at a resource', () => {
+  const relay = doorRelay();
+  let person: DoorBrowser;
+  beforeEach(async () => {
+    await relay().restart(settings);
+    person = relay().person();
+    await person.visit(`${board}/`);
+    expect(person.logins).to.equal(1);
+  });
+  const isIn = async (one = person) => (await one.open(`${board}/x`, fetching)).status === 200;
+  const cookie = () => person.cookies(board).get(doorCookie) ?? '';
+
+  /** A browser with a copy of the cookie. */
+  function copy(): DoorBrowser {
+    const thief = relay().person();
+    thief.cookies(board).set(doorCookie, cookie());
+    return thief;
+  }
+
+  it('asks the provider again at the next page after the time of renewal, and says who it was', async () => {
+    const before = cookie();
+    relay().ahead = 5 * minute - 1000;
+    expect((await person.visit(`${board}/a`)).text).to.include('42 at /a');
+    expect(person.logins).to.equal(1);
+    relay().ahead = 5 * minute;
+    expect(await isIn()).to.equal(true);
+    expect((await person.visit(`${board}/b?c=d`)).text).to.include('42 at /b?c=d');
+    expect(person.logins).to.equal(2);
+    expect(cookie()).not.to.equal(before);
+    // The new cookie is good for its own lifetime.
+    relay().ahead = 64 * minute;
+    expect(await isIn()).to.equal(true);
+    expect(person.trail.filter((address) => address.includes('/door/board'))).to.have.length(2);
+  });
+
+  it('goes on until its lifetime is over if the provider is down, and is not asked at each page', async () => {
+    relay().provider.onToken = reset;
+    relay().ahead = 6 * minute;
+    const failed = await person.visit(`${board}/a`);
+    expect(failed.status).to.be.greaterThan(399);
+    expect((await person.visit(`${board}/a`)).text).to.include('42 at /a');
+    relay().ahead = 15 * minute;
+    expect((await person.visit(`${board}/b`)).text).to.include('42 at /b');
+    expect(person.logins).to.equal(2);
+    // Ten minutes after the try in vain, there is another one.
+    relay().ahead = 17 * minute;
+    expect((await person.visit(`${board}/b`)).status).to.be.greaterThan(399);
+    expect(person.logins).to.equal(3);
+    expect((await person.visit(`${board}/b`)).text).to.include('42 at /b');
+    relay().ahead = 60 * minute;
+    expect((await person.visit(`${board}/b`)).status).to.be.greaterThan(399);
+    expect(await isIn()).to.equal(false);
+  });
+
+  it('lets only the cookie of its own try pass in place of a renewal', async () => {
+    relay().ahead = 6 * minute;
+    await person.open(`${board}/a`);
+    const [[name = '', value = ''] = []] = [...person.cookies(board)].filter(([one]) =>
+      /_login_[0-9a-f]{16}$/.test(one),
+    );
+    const other = relay().person();
+    await other.visit(`${board}/`);
+    relay().ahead = 12 * minute;
+    other.cookies(board).set(name, value);
+    for (const forged of ['x', `${value}x`, value.slice(0, -1)])
+      other.cookies(board).set(`${name.slice(0, -1)}0`, forged);
+    expect((await other.open(`${board}/b`)).status).to.equal(302);
+  });
+
+  it('is out everywhere if the provider or the operator refuses the renewal', async () => {
+    const thief = copy();
+    relay().ahead = 6 * minute;
+    const denied = settings.relay?.replace('board: { url', "board: { allow: { users: ['7'] }, url") ?? '';
+    relay().provider.knows(json({ ...ada, sub: '8' }));
+    await relay().reload({ ...settings, relay: denied });
+    expect((await person.visit(`${board}/a`)).status).to.equal(403);
+    await relay().reload(settings);
+    relay().provider.knows(json(ada));
+    expect([await isIn(), await isIn(thief)]).to.deep.equal([true, true]);
+    relay().provider.knows(json({ ...ada, sub: '9' }));
+    const allowed = settings.relay?.replace('board: { url', "board: { allow: { users: ['42'] }, url") ?? '';
+    await relay().restart({ ...settings, relay: allowed });
+    const again = relay().person();
+    relay().provider.knows(json(ada));
+    await again.visit(`${board}/`);
+    const copied = again.cookies(board).get(doorCookie) ?? '';
+    relay().ahead = 12 * minute;
+    relay().provider.knows(json({ ...ada, sub: '9' }));
+    expect((await again.visit(`${board}/`)).status).to.equal(403);
+    const thiefOfIt = relay().person();
+    thiefOfIt.cookies(board).set(doorCookie, copied);
+    expect([await isIn(again), await isIn(thiefOfIt)]).to.deep.equal([false, false]);
+  });
+
+  it('is another login if another person renews', async () => {
+    relay().ahead = 6 * minute;
+    relay().provider.knows(json({ ...ada, sub: '43' }));
+    expect((await person.visit(`${board}/a`)).text).to.include('43 at /a');
+    const thief = copy();
+    const [, old] = [thief, relay().person()];
+    await person.open(`${board}${logout}`, ownForm, 'POST', '');
+    expect(await isIn(thief)).to.equal(false);
+    expect(await isIn(old)).to.equal(false);
+  });
+
+  it('logs out: the cookie is gone, a page says so, and copies from before a renewal end, too', async () => {
+    const first = copy();
+    relay().ahead = 6 * minute;
+    await person.visit(`${board}/a`);
+    const second = copy();
+    expect((await person.open(`${board}${logout}`)).status).to.equal(200);
+    expect(await isIn()).to.equal(true);
+    const answer = await person.open(`${board}${logout}`, ownForm, 'POST', '');
+    expect(answer.status).to.equal(303);
+    expect(answer.headers['location']).to.equal(board + logout);
+    expect(answer.headers['clear-site-data']).to.equal('"cache"');
+    expect(clearedCookies(answer)).to.include.members([doorCookie, `${doorCookie}.1`, `${doorCookie}.2`]);
+    expect([...person.cookies(board).keys()]).to.deep.equal([]);
+    const page = await person.visit(`${board}${logout}`);
+    expect(page.text).to.include('You are logged out').and.include('href="/"');
+    expect([await isIn(), await isIn(first), await isIn(second)]).to.deep.equal([false, false, false]);
+    expect((await person.visit(`${board}/c`)).text).to.include('42 at /c');
+  });
+
+  it('logs out by a request of its own page, and by no other', async () => {
+    for (const headers of [
+      navigation,
+      navigationWith('Sec-Fetch-Site', 'same-site'),
+      [...fetching, ['Origin', 'https://evil.example']] as [string, string][],
+      [['Accept', '*/*']] as [string, string][],
+    ]) {
+      const answer = await person.open(`${board}${logout}`, headers, 'POST', '');
+      expect(answer.status, JSON.stringify(headers)).to.equal(403);
+      expect(await isIn()).to.equal(true);
+    }
+    const answer = await person.open(`${board}${logout}`, [...fetching, ['Origin', board]], 'POST', '');
+    expect(answer.status).to.equal(204);
+    expect(await isIn()).to.equal(false);
+  });
+
+  it('logs out while the provider and the shared memory are away', async () => {
+    const memory = await MemoryServerHere.start();
+    memory.now = () => Date.now() + relay().ahead;
+    const shared = { ...settings, relay: `shared-memory: ${memory.address}\n${settings.relay}`, replicas: 2 };
+    await relay().restart(shared);
+    relay().at = 0;
+    const other = relay().person();
+    await other.visit(`${board}/`);
+    const copied = other.cookies(board).get(doorCookie) ?? '';
+    await memory.stop();
+    relay().provider.onToken = reset;
+    const answer = await other.open(`${board}${logout}`, ownForm, 'POST', '');
+    expect(answer.status).to.equal(303);
+    expect(other.cookies(board).has(doorCookie)).to.equal(false);
+    other.cookies(board).set(doorCookie, copied);
+    expect(await isIn(other)).to.equal(false);
+    relay().at = undefined;
+    await relay().restart(settings);
+  });
+
+  it('reaches all relays with a logout', async () => {
+    const memory = await MemoryServerHere.start();
+    memory.now = () => Date.now() + relay().ahead;
+    const shared = { ...settings, relay: `shared-memory: ${memory.address}\n${settings.relay}`, replicas: 3 };
+    await relay().restart(shared);
+    const other = relay().person();
+    await other.visit(`${board}/`);
+    const copied = other.cookies(board).get(doorCookie) ?? '';
+    for (const at of [0, 1, 2]) {
+      relay().at = at;
+      expect(await isIn(other)).to.equal(true);
+    }
+    await other.open(`${board}${logout}`, ownForm, 'POST', '');
+    other.cookies(board).set(doorCookie, copied);
+    relay().ahead = minute;
+    for (const at of [0, 1, 2]) {
+      relay().at = at;
+      expect(await isIn(other), `${at}`).to.equal(false);
+    }
+    relay().at = undefined;
+    await memory.stop();
+    await relay().restart(settings);
+  });
+
+  it('is out once a reload removes the key, the resource or the permission, and in with the old key beside', async () => {
+    const newer = 'a new line of the key file, with 32 characters';
+    const changed = (change: (text: string) => string) => ({ ...settings, relay: change(settings.relay ?? '') });
+    for (const [what, other] of [
+      ['key', { ...settings, files: { './key': newer } }],
+      ['permission', changed((text) => text.replace('board: { url', "board: { allow: { users: ['42'] }, url"))],
+      ['browser', changed((text) => text.replace('browser: { lifetime: 60, renew: 5 }', 'browser: false'))],
+    ] as const) {
+      await relay().restart(settings);
+      const one = relay().person();
+      await one.visit(`${board}/`);
+      await relay().reload(other);
+      expect(await isIn(one), what).to.equal(false);
+    }
+    await relay().reload(settings);
+  });
+
+  it('gets a page if a reload takes the resource away during the login', async () => {
+    const one = relay().person();
+    const start = await one.open(`${wiki}/`);
+    const without = settings.relay?.replace(/ {2}wiki.*\n/, '') ?? '';
+    const frontEnds = settings.frontEnds.replace('[wiki, board]', '[board]');
+    await relay().reload({ ...settings, relay: without, frontEnds });
+    const page = await one.visit(start.headers['location'] ?? '');
+    expect(page.status).to.equal(404);
+    const callback = await one.visit(`${wiki}/.login-relay/callback?code=x&state=y`);
+    expect(callback.status).to.equal(400);
+    expect(callback.text).to.include('no longer configured');
+    await relay().reload(settings);
+  });
+});

@@ -3,7 +3,7 @@ import type { Unseen } from '../config/reading.ts';
 import { mapped, requireChecked } from '../config/readings.ts';
 import { loginsAt, registrationsOf } from '../config/registration-config.ts';
 import { printFile } from '../config/shown/print.ts';
-import { givenBySources, type OptionSources, orPackaged } from '../config/sources.ts';
+import { findSources, givenBySources, type OptionSources } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
 import type { Provider } from '../providers/provider.ts';
 import { newFiles, type ReadFile, readTextFile } from '../text-files.ts';
@@ -81,7 +81,7 @@ export async function diagnose(
  */
 export function readGiven(given: OptionSources, readFile: ReadFile) {
   const { notChecked, ok, problem, warning } = findingsOn('configuration');
-  const { sources, why } = orPackaged(given, readFile);
+  const { sources, why } = findSources(given, readFile);
   const chosen = why === undefined ? [] : [ok(why)];
   const isFromFile = givenBySources('config', sources) !== undefined;
   const unseen: Unseen[] = [];

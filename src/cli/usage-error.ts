@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { didYouMean, suggestion } from '../config/fault.ts';
+import { didYouMean, findSuggestion } from '../config/fault.ts';
 
 /**
  * Describes what is wrong with the command line.
@@ -33,7 +33,7 @@ export function describeUsageError(
 function describeChoice(command: Command): string {
   const choices = command.registeredArguments[0]?.argChoices ?? [];
   const [word = ''] = command.args;
-  const known = suggestion(word, choices);
+  const known = findSuggestion(word, choices);
   return known === undefined
     ? `${command.name()} takes one of: ${choices.join(', ')}`
     : `${command.name()} knows no ${word}${didYouMean(known)}`;
@@ -43,7 +43,7 @@ function describeUnknownOption(message: string, command: Command): string {
   const [, name = '', value] = /'(--[\w-]+|-\w)(=)?/.exec(message) ?? [];
   const flags = command.options.map(({ long }) => long ?? '');
   if (value !== undefined && flags.includes(name)) return `${name} takes no value`;
-  const known = suggestion(name, flags);
+  const known = findSuggestion(name, flags);
   if (known === undefined && maybeValue(name, flags)) return 'unknown option';
   return `unknown option ${name}${didYouMean(known)}`;
 }
@@ -62,7 +62,7 @@ function describeStrayWord(word: string, command: Command | undefined, program: 
   }
   const commands = program.createHelp().visibleCommands(program);
   const names = commands.map((one) => one.name());
-  const known = suggestion(word, names);
+  const known = findSuggestion(word, names);
   // A word that is close to a command is not a secret.
   return known === undefined ? 'unknown command or unexpected argument' : `unknown command ${word}${didYouMean(known)}`;
 }

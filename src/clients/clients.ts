@@ -73,7 +73,7 @@ export function createClients(
    * @returns undefined if the identifier contains no client of this registration
    * @throws {RelayError} `client_expired`
    */
-  function heldBy(id: string, evenIfExpired = false): FoundClient | undefined {
+  function findHeld(id: string, evenIfExpired = false): FoundClient | undefined {
     for (const ids of ownIds === undefined ? offlineIds : [...offlineIds, ownIds]) {
       const client = ids.openClient(id, evenIfExpired);
       if (client === undefined) continue;
@@ -106,7 +106,7 @@ export function createClients(
     takesNewClients: ownIds !== undefined,
     schemes,
     origins: openFrontEnd?.origins ?? [],
-    heldBy,
+    findHeld,
     /** The front end that admits the client of a document. */
     frontEndOfDocument: (id: string): string | undefined => (documentAt(id) ? openFrontEnd?.name : undefined),
     /**
@@ -119,7 +119,7 @@ export function createClients(
      *   or `overloaded`
      */
     async find(id: string, request: IncomingMessage, expectQuestion: () => void): Promise<FoundClient | undefined> {
-      const held = heldBy(id);
+      const held = findHeld(id);
       const url = held === undefined ? documentAt(id) : undefined;
       if (openFrontEnd === undefined || url === undefined) return held;
       expectQuestion();

@@ -38,7 +38,7 @@ function quoted(value: string): string {
 }
 
 /** The known word that is closest to a mistyped one, or the only one that contains it; undefined if there is none. */
-export function suggestion(word: string, known: readonly string[]): string | undefined {
+export function findSuggestion(word: string, known: readonly string[]): string | undefined {
   const { length } = word;
   // Half of a short word may be wrong, three letters of a longer one, a quarter of a long one.
   const maxDistance = Math.floor(Math.max(Math.min(3, length / 2), length / 4));
@@ -64,7 +64,7 @@ export function findEntry(
   fault: (message: string) => void,
 ): string | undefined {
   if (known.includes(name)) return name;
-  const close = suggestion(name, known);
+  const close = findSuggestion(name, known);
   fault(`names a ${what} that is not configured${didYouMean(close)}`);
   return close;
 }

@@ -42,7 +42,7 @@ export function defaultOf(map: FileSettings, name: string): string | undefined {
 }
 
 /** The effective texts of a setting, and their source. Undefined if nothing sets it, and it has no fixed default. */
-export function effective(map: FileSettings, name: string) {
+export function findEffective(map: FileSettings, name: string) {
   const row = rowAt(map.level, name);
   const texts = map.values[name];
   const otherwise = defaultOf(map, name);

@@ -6,14 +6,14 @@ import type { RegistrationReading } from './readings.ts';
 const personSettings = ['userFrom', 'userId', 'userName', 'userEmail', 'userEmailVerified'] as const;
 
 /** Adds the settings about people to those of the provider. */
-export function withPerson(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
+export function addPerson(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
   if (personSettings.every((name) => reading.values[name] === undefined)) return settings;
   reportIdToken(settings, reading);
   if ('known' in settings) {
-    return { ...settings, known: { ...settings.known, access: accessBy(reading, settings.known.access) } };
+    return { ...settings, known: { ...settings.known, access: readAccess(reading, settings.known.access) } };
   }
   const { discovered } = settings;
-  const given = { ...discovered.given, access: accessBy(reading, discovered.given.access) };
+  const given = { ...discovered.given, access: readAccess(reading, discovered.given.access) };
   return { discovered: { ...discovered, given } };
 }
 
@@ -34,15 +34,15 @@ function reportIdToken(settings: ProviderSettings, { values, describe, fault }: 
   }
 }
 
-function accessBy(reading: RegistrationReading, known: AccessAnswers = openidAccess): AccessAnswers {
-  const access = reading.values.userFrom === 'id-token' ? inIdToken(known) : known;
-  return { ...access, users: usersBy(reading, access), emails: emailsBy(reading, access) };
+function readAccess(reading: RegistrationReading, known: AccessAnswers = openidAccess): AccessAnswers {
+  const access = reading.values.userFrom === 'id-token' ? answersInIdToken(known) : known;
+  return { ...access, users: readUsers(reading, access), emails: readEmails(reading, access) };
 }
 
 const elsewhere = 'it is at another endpoint, and user-from: id-token asks none';
 
 /** The questions that an ID token can answer. It knows nothing that is at another endpoint. */
-function inIdToken(access: AccessAnswers): AccessAnswers {
+function answersInIdToken(access: AccessAnswers): AccessAnswers {
   const answers = Object.entries(access).map(([rule, answer]) => {
     if (answer.kind === 'cannot' || isInUserRecord(answer)) return [rule, answer];
     // groups-claim can name the claim.
@@ -53,7 +53,7 @@ function inIdToken(access: AccessAnswers): AccessAnswers {
 }
 
 /** Where the id and the login name are. With another id, the preset's login name means nothing. */
-function usersBy({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
+function readUsers({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userId, userName } = values;
   // At many servers, such as those made with Django, `Ada` may register beside `ada`.
   const name = userName === undefined ? {} : ({ name: userName, isNameExact: true } as const);
@@ -67,7 +67,7 @@ function usersBy({ values, describe, fault }: RegistrationReading, access: Acces
 }
 
 /** Where the address is. A field other than the preset's has a verification of its own, or none. */
-function emailsBy({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
+function readEmails({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userEmail, userEmailVerified } = values;
   const known = access.emails ?? openidAccess.emails;
   if (userEmail === undefined && userEmailVerified === undefined) return known;

@@ -5,7 +5,7 @@ import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { whyTaken } from '../urls.ts';
 import { version } from '../version.ts';
-import { withPerson } from './person.ts';
+import { addPerson } from './person.ts';
 import { givenProvider, type ProviderSettings } from './provider-settings.ts';
 import type { RegistrationReading } from './readings.ts';
 import { options, type ValuesAt } from './settings/settings.ts';
@@ -18,7 +18,7 @@ const otherEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 /** Reads and checks the provider of a registration. Undefined after a fault, if nothing is known. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const known = assembleProvider(reading);
-  const provider = known && withPerson(known, reading);
+  const provider = known && addPerson(known, reading);
   const { values, describe, fault } = reading;
   for (const setting of [...endpoints, ...otherEndpoints]) {
     const message = whyTaken(values[setting], ownParameters[setting]);
@@ -56,7 +56,7 @@ function reportProtocolParameters({ values, fault }: RegistrationReading): void 
 }
 
 /** The preset of a registration: the one it names, or the one of its issuer, which then supplies more. */
-export function presetOf({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
+export function findPreset({ provider, issuer }: ValuesAt<'providers'>): Preset | undefined {
   return presets.find((preset) =>
     issuer === undefined ? preset.name === provider : preset.provider.issuer === issuer,
   );
@@ -67,7 +67,7 @@ type Endpoints = Readonly<Partial<Record<(typeof endpoints)[number], string | un
 const hostsOf = (given: Endpoints) => endpoints.flatMap((name) => URL.parse(given[name] ?? '')?.host ?? []);
 
 /** The access rules of the preset that shares a host with these endpoints. */
-function answersAt(given: Endpoints): Partial<Provider> {
+function presetAnswersAt(given: Endpoints): Partial<Provider> {
   const hosts = hostsOf(given);
   const known = presets.find(({ provider }) => hostsOf(provider).some((host) => hosts.includes(host)))?.provider;
   if (known === undefined) return {};
@@ -84,12 +84,13 @@ function assembleProvider(reading: RegistrationReading): ProviderSettings | unde
     forbid(options.issuer.excludes, `and ${describe('issuer')} are both given: give only one`);
     if (issuer === undefined) return undefined;
   }
-  const preset = presetOf(values);
+  const preset = findPreset(values);
   if (preset === undefined) {
-    if (issuer) return ofIssuer({ issuer, ...(metadataUrl && { metadataUrl: metadataUrl.href }), given }, reading);
+    if (issuer)
+      return assembleFromIssuer({ issuer, ...(metadataUrl && { metadataUrl: metadataUrl.href }), given }, reading);
     forbid(['metadataUrl'], `needs ${describe('issuer')}, which the metadata must name`);
     // An unknown preset was reported already.
-    return sourceOf('provider') === undefined ? withoutPreset(reading, given) : undefined;
+    return sourceOf('provider') === undefined ? assembleWithoutPreset(reading, given) : undefined;
   }
   const why = issuer === undefined ? `: it needs ${describe('issuer')}` : `: the relay knows this issuer`;
   reading.warnOfUnused(['metadataUrl'], why);
@@ -103,13 +104,13 @@ function assembleProvider(reading: RegistrationReading): ProviderSettings | unde
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   const requestHeaders = { ...filled.requestHeaders, ...given.requestHeaders };
   const headers = Object.keys(requestHeaders).length > 0 ? { requestHeaders } : {};
-  const provider = { ...filled, ...atOtherEndpoints(given, isNamed, issuer), ...given, ...headers };
+  const provider = { ...filled, ...resetsAtOtherEndpoints(given, isNamed, issuer), ...given, ...headers };
   warnOfSecretInUrl(preset.provider, provider, reading);
   return { known: provider };
 }
 
 /** The provider of an issuer. If all its endpoints are given, nothing is left to discover. */
-function ofIssuer(
+function assembleFromIssuer(
   { given, ...context }: Pick<MetadataContext, 'issuer' | 'metadataUrl' | 'given'>,
   { relay, values, warnOfUnused }: RegistrationReading,
 ): ProviderSettings {
@@ -118,14 +119,14 @@ function ofIssuer(
   const isComplete = authorizeUrl && tokenUrl && (userUrl ?? userFrom);
   if (!isComplete) return { discovered: { ...context, given, insecureHttp } };
   warnOfUnused(['metadataUrl'], ': all endpoints are given');
-  const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
+  const answers = presetAnswersAt({ authorizeUrl, tokenUrl, userUrl });
   const rest = { clientId: values.clientId ?? '', encodingChanges: false, insecureHttp };
   const known = readDescribedProvider({}, 'openid', { ...context, ...rest, given: { ...answers, ...given } });
   return { known, issuer: context.issuer };
 }
 
 /** A provider of the file with endpoints of its own. */
-function withoutPreset(
+function assembleWithoutPreset(
   { values, fault }: RegistrationReading,
   { authorizeUrl, tokenUrl, userUrl, ...given }: Partial<Provider>,
 ): ProviderSettings | undefined {
@@ -134,12 +135,12 @@ function withoutPreset(
   }
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
   const defaults = { tokenRequest: 'body', pkce: true } as const;
-  const answers = answersAt({ authorizeUrl, tokenUrl, userUrl });
+  const answers = presetAnswersAt({ authorizeUrl, tokenUrl, userUrl });
   return { known: { ...defaults, ...answers, ...given, authorizeUrl, tokenUrl, userUrl } };
 }
 
 /** Preset facts that no longer hold once the registration overrides an endpoint, reset. */
-function atOtherEndpoints(
+function resetsAtOtherEndpoints(
   { authorizeUrl, tokenUrl, userUrl }: Partial<Provider>,
   isNamed: boolean,
   issuer: string | undefined,
@@ -151,7 +152,7 @@ function atOtherEndpoints(
       access: undefined,
       lookupRefusals: undefined,
       accountPrompt: undefined,
-      ...answersAt({ authorizeUrl, tokenUrl, userUrl }),
+      ...presetAnswersAt({ authorizeUrl, tokenUrl, userUrl }),
     }),
     ...(authorizeUrl && { issuer, refreshRequest: undefined, logoutUrl: undefined }),
     // Never send the tokens and the secret of another provider to the preset's endpoints.

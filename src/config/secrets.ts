@@ -31,7 +31,7 @@ export function readClientSecret(reading: Reading<'providers'>): Secret | undefi
     return fault(name, `and ${describe('clientSecretFile')} are both given: give only one`);
   }
   if (source === 'flag') warn(name, 'is in the shell history; a secret file is safer');
-  const read = () => (isInFile ? secretInFile(reading, values.clientSecretFile) : inCredential(reading));
+  const read = () => (isInFile ? readFromFile(reading, values.clientSecretFile) : readFromCredential(reading));
   const secret = source === undefined ? read() : values.clientSecret;
   if (secret === undefined) return undefined;
   if (typeof secret === 'object') return new UnseenSecret();
@@ -40,12 +40,12 @@ export function readClientSecret(reading: Reading<'providers'>): Secret | undefi
 }
 
 /** Reads the client secret from its systemd credential. A command of an operator may not see the service's. */
-function inCredential(reading: Reading<'providers'>): FileText {
+function readFromCredential(reading: Reading<'providers'>): FileText {
   const { environment, describe, fault, unread } = reading;
   const entryName = reading.map.name;
   const name = clientSecretCredential(entryName);
   const path = credentialPath(reading, name);
-  if (path !== undefined) return secretInFile(reading, path);
+  if (path !== undefined) return readFromFile(reading, path);
   if (environment['CREDENTIALS_DIRECTORY']) {
     const ofEntry = `is required, or the systemd credential ${name}, which is missing or empty`;
     return fault('clientSecretFile', entryName ? ofEntry : noCredential);
@@ -56,7 +56,7 @@ function inCredential(reading: Reading<'providers'>): FileText {
 }
 
 /** Reads a client secret from a file: one line that a request can carry. */
-function secretInFile(reading: Reading<'providers'>, path: string | undefined): FileText {
+function readFromFile(reading: Reading<'providers'>, path: string | undefined): FileText {
   const text = readNamedFile(reading, 'clientSecretFile', path);
   if (typeof text !== 'string' || v.is(visibleCharacters, text)) return text;
   const message = 'names a file whose content is not one line of printable ASCII';

@@ -46,7 +46,7 @@ const packagedFile = '/etc/login-relay/config.yaml';
  *
  * @returns `why`: an explanation if it is that file
  */
-export function orPackaged(
+export function findSources(
   given: OptionSources,
   readFile: ReadFile,
 ): { readonly sources: OptionSources; readonly why?: string } {

@@ -65,7 +65,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
   }
 
   /** The front end for an unregistered client. */
-  function ofFound(found: FoundClient | undefined): FrontEnd | undefined {
+  function frontEndOfClient(found: FoundClient | undefined): FrontEnd | undefined {
     if (found === undefined) return undefined;
     const { id, redirectUris, vouchedBy } = found.client;
     const frontEnd = byName.get(found.frontEnd);
@@ -122,7 +122,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       redirectUriOf: (frontEnd: FrontEnd) => string | undefined,
       evenIfExpired = false,
     ): FrontEnd {
-      const known = byName.get(id) ?? ofFound(clients?.heldBy(id, evenIfExpired));
+      const known = byName.get(id) ?? frontEndOfClient(clients?.findHeld(id, evenIfExpired));
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
       if (frontEnd === undefined) throw new RelayError('client_id_wrong');
@@ -144,7 +144,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       const mayBeClient = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
       if (!mayBeClient || typeof id !== 'string') return { frontEnd, client: undefined };
       const found = await clients?.find(id, ctx.req, () => expectNavigation(ctx));
-      return { frontEnd: ofFound(found), client: found?.client };
+      return { frontEnd: frontEndOfClient(found), client: found?.client };
     },
     findForPlainStart,
     /** The CMS at this address, if it gets refresh tokens. */

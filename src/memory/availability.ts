@@ -60,7 +60,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
 
   /** Runs a command. @returns undefined after a failure; its code is in `reason` */
   async function ask(words: readonly string[]): Promise<Reply | undefined> {
-    const answer = await observed(words, client, observer);
+    const answer = await runObserved(words, client, observer);
     if (typeof answer === 'object') return answer;
     // Another program wrote the key. That is no fault of the server.
     if (answer === 'WRONGTYPE') return { reply: '' };
@@ -117,7 +117,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
   }
 
   /** @returns whether the server answers, or does so again in time */
-  async function untilBack(): Promise<boolean> {
+  async function waitUntilBack(): Promise<boolean> {
     const left = lostAt + patience - performance.now();
     if (isThere || left <= 0) return isThere;
     // During the start, nothing else may keep the process alive, so this timer must.
@@ -155,14 +155,14 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
     },
     /** As `run`, but waits for a server that was just lost, and tries again if it is lost meanwhile. */
     async runPatiently(words: readonly string[]) {
-      await untilBack();
+      await waitUntilBack();
       const answer = await run(words);
-      if (answer === undefined) await untilBack();
+      if (answer === undefined) await waitUntilBack();
       return answer ?? (await run(words));
     },
     /** Adds commands that run first whenever the server is back. */
     onReturn: backlog.add,
-    untilBack,
+    waitUntilBack,
     isAway: () => !isThere,
     reportGarbage: () => observer.garbage?.(),
     async close(): Promise<void> {
@@ -222,16 +222,16 @@ interface Reply {
 }
 
 /** Runs a command, and tells the observer how long it took. @returns the reply, or the code of the failure */
-async function observed(words: readonly string[], client: RedisClient, observer: ServerObserver) {
+async function runObserved(words: readonly string[], client: RedisClient, observer: ServerObserver) {
   const begun = performance.now();
-  const answer = await inTime(client.run(words));
+  const answer = await runInTime(client.run(words));
   const seconds = (performance.now() - begun) / 1000;
   const failure = typeof answer === 'object' ? undefined : commandFailure(answer);
   observer.command?.(words[0] ?? '', seconds, failure);
   return answer;
 }
 
-async function inTime(command: Promise<unknown>): Promise<Reply | string> {
+async function runInTime(command: Promise<unknown>): Promise<Reply | string> {
   const { promise: late, resolve: giveUp } = Promise.withResolvers<'timeout'>();
   // If this process was late itself, the reply may have arrived already, so read it before giving up.
   const timer = setTimeout(() => setTimeout(giveUp, 5, 'timeout'), commandTime);

@@ -36,7 +36,7 @@ export function createBacklog(send: (words: readonly string[]) => Promise<boolea
   }
 
   /** The commands that `told` does not contain yet. Adds them to it. */
-  function untold(told: Set<string>): (() => Promise<boolean>)[] {
+  function takeUntold(told: Set<string>): (() => Promise<boolean>)[] {
     const isNew = ({ words }: Command) => told.size < told.add(JSON.stringify(words)).size;
     const debts = owed.all().filter(({ value }) => isNew(value));
     const known = lists.flatMap((list) => list()).filter(isNew);
@@ -64,7 +64,7 @@ export function createBacklog(send: (words: readonly string[]) => Promise<boolea
     },
     /** Sends everything that is not in `told`, in batches. @returns whether the server answered each command */
     async tell(told: Set<string>): Promise<boolean> {
-      const commands = untold(told);
+      const commands = takeUntold(told);
       for (let begin = 0; begin < commands.length; begin += batchSize) {
         const answers = await Promise.all(commands.slice(begin, begin + batchSize).map((run) => run()));
         if (answers.includes(false)) return false;
@@ -73,7 +73,7 @@ export function createBacklog(send: (words: readonly string[]) => Promise<boolea
     },
     /** As `tell`, but everything is sent when this function returns. */
     async tellAtOnce(told: Set<string>): Promise<boolean> {
-      const answers = await Promise.all(untold(told).map((run) => run()));
+      const answers = await Promise.all(takeUntold(told).map((run) => run()));
       return !answers.includes(false);
     },
   };

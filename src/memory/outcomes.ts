@@ -12,9 +12,9 @@ const longestOutcome = 64 * 1024;
 /** Milliseconds for which any outcome can be left. */
 const longestLifetime = 3_600_000;
 
-const nothing = () => undefined;
-const maybeText = v.optional(v.string(), nothing);
-const maybeSeconds = v.optional(v.number(), nothing);
+const toUndefined = () => undefined;
+const maybeText = v.optional(v.string(), toUndefined);
+const maybeSeconds = v.optional(v.number(), toUndefined);
 const outcomeSchema = v.object({
   scope: v.optional(v.string()),
   response: v.optional(

@@ -18,13 +18,13 @@ export function readDescribedProvider(metadata: Metadata, kind: MetadataKind, co
   expectSupported(metadata, given);
   const speaksOpenId = kind === 'openid' || includes(scopes, 'openid');
   const required = (name: RequiredEndpoint) => {
-    const found = given[name] ?? endpointIn(metadata, name, context);
+    const found = given[name] ?? readEndpoint(metadata, name, context);
     if (found instanceof DiscoveryError) throw found;
     return found;
   };
   /** Logins work without these endpoints, so an unusable one counts as missing. */
   const optional = (name: 'revocationUrl' | 'logoutUrl' | 'userUrl') => {
-    const found = endpointIn(metadata, name, context);
+    const found = readEndpoint(metadata, name, context);
     return typeof found === 'string' ? found : undefined;
   };
   const revocationUrl = optional('revocationUrl');
@@ -113,7 +113,7 @@ const fields = {
  * The URL of an endpoint, or why it is unusable. Metadata from elsewhere must not send the client secret to a service
  * on this machine or over plain http, and must not set the relay's own parameters.
  */
-function endpointIn(
+function readEndpoint(
   metadata: Metadata,
   name: keyof typeof fields,
   { issuer, metadataUrl, insecureHttp }: MetadataContext,

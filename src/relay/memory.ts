@@ -65,7 +65,7 @@ export async function openSharedMemory(
   const shared = createSharedMemory(server, (how) => memoryMetrics?.call(how), now);
   configureSharedMemory(shared, config);
   const { address } = config.memory;
-  if (await server.untilBack()) logger.info({ address }, 'shared memory is in use');
+  if (await server.waitUntilBack()) logger.info({ address }, 'shared memory is in use');
   return shared;
 }
 

@@ -68,7 +68,7 @@ async function startPlainly(ctx: Context, query: Query, served: Served, frontEnd
   await answering(frontEnd.deliveryOf({ state }).fail, () => {
     const returnTo = tokenDelivery === 'session' ? readReturnTo(query, origin) : undefined;
     const narrow = (whole?: string) => (isCms ? scopeWithin(query, whole) : whole);
-    redirectToProvider(ctx, place, { state, returnTo, ...atProvider(query, place, narrow) });
+    redirectToProvider(ctx, place, { state, returnTo, ...readScopeAndAccount(query, place, narrow) });
   });
 }
 
@@ -121,7 +121,7 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
   };
   const state = await answeringAtClient(undefined, () => readFrontEndState(query));
   await answeringAtClient(state, () => {
-    const request = oauthRequest(query, place, redirectUri, openClient !== undefined);
+    const request = readOAuthRequest(query, place, redirectUri, openClient !== undefined);
     const start = { ...request, state };
     if (openClient === undefined) redirectToProvider(ctx, place, start);
     else askConsent(ctx, place, openClient, start);
@@ -129,7 +129,7 @@ async function startByOAuth(ctx: Context, query: Query, served: Served, frontEnd
 }
 
 /** Validates an OAuth request. @param isOpen whether the client is unregistered, so that the person is asked */
-function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
+function readOAuthRequest(query: Query, place: StartPlace, redirectUri: string, isOpen: boolean) {
   const { registration, frontEnd } = place;
   const { kind, client, resources } = frontEnd;
   if (registration.protection === undefined) throw new RelayError('oauth_off');
@@ -144,7 +144,7 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
   // for this relay, so it is refused if it requests more.
   const isLenient = isOpen || kind === 'native' || own !== undefined;
   const narrow = (whole?: string) => (isLenient ? scopeWithin(asked, whole) : (narrowScope(asked, whole) ?? whole));
-  const { scope, ...account } = atProvider(query, place, narrow, own);
+  const { scope, ...account } = readScopeAndAccount(query, place, narrow, own);
   // The person sees the scope if the client acts with the provider's token, itself or through a resource. Otherwise,
   // that token stays in the relay, and consent does not bind its scope.
   const isScopeShown = own === undefined || actsAtProvider(own);
@@ -157,7 +157,7 @@ function oauthRequest(query: Query, place: StartPlace, redirectUri: string, isOp
 /**
  * The scope and account that a start requests from the provider. @param narrow returns a part of the configured scope
  */
-function atProvider(
+function readScopeAndAccount(
   query: Query,
   { registration, frontEnd }: StartPlace,
   narrow: (whole?: string) => string | undefined,

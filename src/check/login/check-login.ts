@@ -71,7 +71,7 @@ export async function diagnoseLogin(
 /** Finds the registration with one of its paths, and the front end. @returns a finding that lists the choices */
 function choose(config: Config, chosen: string | undefined): Choice | Finding {
   const all = config.registrations.flatMap((registration) =>
-    registration.paths.map((path) => ({ word: path.word, registration: at(registration, path) })),
+    registration.paths.map((path) => ({ word: path.word, registration: registrationAtPath(registration, path) })),
   );
   const words = all.map(({ word }) => word);
   const [first] = config.registrations;
@@ -97,7 +97,10 @@ function choose(config: Config, chosen: string | undefined): Choice | Finding {
 }
 
 /** A registration at one of its paths. Without a state check, its logins have no PKCE. */
-function at(registration: RegistrationConfig, path: RegistrationConfig['paths'][number]): RegistrationConfig {
+function registrationAtPath(
+  registration: RegistrationConfig,
+  path: RegistrationConfig['paths'][number],
+): RegistrationConfig {
   return { ...registration, callbackUri: path.callbackUri, paths: [path] };
 }
 

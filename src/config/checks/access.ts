@@ -2,7 +2,7 @@ import { type Allow, allowAt, answerTo, rulesOf, splitName } from '../../access/
 import { scopeBeyond } from '../../oauth/scope.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
 import type { AccessRule } from '../../providers/provider.ts';
-import { presetOf } from '../provider.ts';
+import { findPreset } from '../provider.ts';
 import type { ProviderSettings } from '../provider-settings.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings, type RegistrationReading } from '../readings.ts';
@@ -132,7 +132,7 @@ function reportScopesWithoutIdToken({ name, values, describe }: RegistrationRead
 /** Warns if open clients share the OAuth application of a front end that requests more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
   for (const { name, values } of open.usable) {
-    const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? presetOf(values)?.provider.scope;
+    const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? findPreset(values)?.provider.scope;
     const wider = frontEnds.find(
       (one) => one.registrations.includes(name) && scopeBeyond(scopeOf(one), scopeOf(open) ?? '').length > 0,
     );

@@ -24,17 +24,17 @@ export function checkCallbackPaths(readings: Readings): void {
 /** What a callback path conflicts with; undefined if nothing. */
 function whyTaken(path: string, reading: RegistrationReading, readings: Readings): string | undefined {
   const others = readings.registrations.filter((one) => one !== reading);
-  const taken = ownPathThatMeets(path, reading, others, readings);
+  const taken = findOwnPath(path, reading, others, readings);
   if (taken) return `contains a path of the relay, or is below one: ${taken}`;
   // If two providers shared a path, either could send the other's code to the relay (mix-up attack). RFC 9700 §4.4.2
   const other = others.find(({ values }) => isSame(path, values.callbackPath));
   if (other)
     return `is that of providers.${other.name}, too: register another callback URL at one of the two providers`;
-  return whatElseMeets(path, readings);
+  return whyElseTaken(path, readings);
 }
 
 /** The relay's own path that contains a callback path, or is inside it; undefined if there is none. */
-function ownPathThatMeets(
+function findOwnPath(
   path: string,
   { name, values }: RegistrationReading,
   others: readonly RegistrationReading[],
@@ -58,7 +58,7 @@ function ownPathThatMeets(
 }
 
 /** What a callback path conflicts with besides endpoints; undefined if nothing. */
-function whatElseMeets(path: string, { relay, resources, frontEnds }: Readings): string | undefined {
+function whyElseTaken(path: string, { relay, resources, frontEnds }: Readings): string | undefined {
   const { host } = new URL(relay.baseUrl);
   const meets = (other: string | undefined) => other !== undefined && overlap(other.toLowerCase(), path);
   const resource = resources.find(({ values }) => {

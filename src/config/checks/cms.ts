@@ -1,6 +1,6 @@
 import { registrationOfCms } from '../../providers/cms.ts';
 import { presets } from '../../providers/presets.ts';
-import { presetOf } from '../provider.ts';
+import { findPreset } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
 const cmsPresets = presets.flatMap(({ name, provider: { cms, ...provider } }) =>
@@ -61,6 +61,6 @@ function reportRepositories(frontEnd: FrontEndReading, registration: Registratio
 function cmsPresetOf({ values, sourceOf }: RegistrationReading) {
   const isNamed = (sourceOf('provider') ?? sourceOf('issuer')) !== undefined;
   if (values.authorizeUrl !== undefined && !isNamed) return undefined;
-  const name = presetOf(values)?.name;
+  const name = findPreset(values)?.name;
   return cmsPresets.find((preset) => preset.name === name);
 }

@@ -5,7 +5,7 @@ import { originOf, type RedirectUri, withAnyPort } from '../../origins/redirect-
 import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
 import { overlap } from '../../paths.ts';
 import { isLoopback, whyTaken } from '../../urls.ts';
-import { didYouMean, numbered, suggestion } from '../fault.ts';
+import { didYouMean, findSuggestion, numbered } from '../fault.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 import { allowOf } from './access.ts';
@@ -217,6 +217,6 @@ function reportRegistration(api: Reading<'proxy'>, registrations: readonly strin
     api.fault('provider', 'is required, because the front end may use several providers');
   }
   if (name === undefined || registrations.includes(name)) return;
-  const close = suggestion(name, registrations);
+  const close = findSuggestion(name, registrations);
   api.fault('provider', `names a provider that the front end may not use${didYouMean(close)}`);
 }

@@ -3,7 +3,7 @@ import { matches } from '../../origins/origin-pattern.ts';
 import { originsOf } from '../../origins/redirect-uri.ts';
 import { endpointNames } from '../../paths.ts';
 import type { ReadConfigFile } from '../file/read.ts';
-import { presetOf } from '../provider.ts';
+import { findPreset } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
 
 /** Names the first front end with one of these deliveries, at one registration or at any. */
@@ -93,7 +93,7 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
  * @see https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
  */
 function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
-  const atGitHub = registrations.filter(({ values }) => presetOf(values)?.name === 'github' && !values.authorizeUrl);
+  const atGitHub = registrations.filter(({ values }) => findPreset(values)?.name === 'github' && !values.authorizeUrl);
   for (const sharing of Map.groupBy(atGitHub, ({ values }) => values.clientId).values()) {
     const scopes = sharing.flatMap(({ name, values }) =>
       frontEnds.filter((one) => one.registrations.includes(name)).map((one) => one.values.scope ?? values.scope ?? ''),

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { didYouMean, numbered, type Position, suggestion } from '../fault.ts';
+import { didYouMean, findSuggestion, numbered, type Position } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
 import { isLenient, type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings, options } from '../settings/settings.ts';
@@ -146,7 +146,7 @@ function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, sou
   const ofLevel = fileSettings[level];
   const known = [...ofLevel.map((setting) => setting.key), ...holds];
   const meant = ofLevel.find(({ aliases }) => aliases?.includes(key));
-  const close = meant?.key ?? suggestion(key, known);
+  const close = meant?.key ?? findSuggestion(key, known);
   const owner = (Object.keys(levels) as Level[]).find((one) =>
     fileSettings[one].some((setting) => setting.key === key),
   );
@@ -179,7 +179,7 @@ function readTexts(
   if (setting.name === 'keyFile' && texts[0]?.includes('/') === false) {
     return fault('must be a path with a slash, such as ./key');
   }
-  if (setting.schema === filePath) return texts.map((text) => fromFile(text, path));
+  if (setting.schema === filePath) return texts.map((text) => resolveFrom(text, path));
   const { separator } = setting;
   return separator === undefined || texts.length === 0 ? texts : [texts.join(separator)];
 }
@@ -225,7 +225,7 @@ function readText(
 }
 
 /** Resolves a path relative to the directory of the file. */
-function fromFile(path: string, file: string): string {
+function resolveFrom(path: string, file: string): string {
   const directory = /^.*\//s.exec(file)?.[0] ?? './';
   return isAbsolute(path) ? path : directory + path.replace(/^(\.\/)+/, '');
 }

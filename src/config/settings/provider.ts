@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { takenFields } from '../../oauth/extra-fields.ts';
 import { presets } from '../../providers/presets.ts';
 import { providerUrl } from '../../urls.ts';
-import { didYouMean, suggestion } from '../fault.ts';
+import { didYouMean, findSuggestion } from '../fault.ts';
 import * as schemas from '../schemas.ts';
 import { createRowMaker, fileRows, group } from './setting.ts';
 
@@ -98,7 +98,7 @@ const presetNames = presets.map(({ name }) => name);
 
 const presetName = v.pipe(
   v.picklist(presetNames, ({ input }) => {
-    const close = suggestion(`${input}`, presetNames);
+    const close = findSuggestion(`${input}`, presetNames);
     return `must be one that login-relay providers lists${didYouMean(close)}`;
   }),
   schemas.typed({ enum: presetNames }),

@@ -3,7 +3,7 @@ import { Document, stringify, YAMLMap } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
 import type { FileSettings } from '../file/entries.ts';
-import { effective } from '../given.ts';
+import { findEffective } from '../given.ts';
 import { providerValues } from '../provider-settings.ts';
 import type { Readings } from '../readings.ts';
 import { filePath, sharedMemory, typedValue } from '../schemas.ts';
@@ -13,7 +13,7 @@ import { type FileSetting, fileSettings } from '../settings/settings.ts';
 const masked = '[secret]';
 
 /** Writes the effective value of a setting into a map of its level, or leaves it out. */
-type Write = (map: YAMLMap, setting: FileSetting, found: ReturnType<typeof effective>) => void;
+type Write = (map: YAMLMap, setting: FileSetting, found: ReturnType<typeof findEffective>) => void;
 
 /** Effective texts, by the names of the settings that would give them. */
 type Texts = Readonly<Record<string, string | undefined>>;
@@ -33,12 +33,12 @@ export function printFile(
   const baseUrl = config && { texts: [config.baseUrl], from: 'default' };
   const write: Write = (map, setting, found) =>
     writeCommented(map, setting, found ?? (setting.name === 'baseUrl' ? baseUrl : undefined));
-  const file = fileOf(readings, write, (map, index) => {
+  const file = buildFile(readings, write, (map, index) => {
     const registration = config?.registrations[index];
     const frontEnd = config?.frontEnds[index];
-    if (map.level === 'front-ends') return frontEnd ? ofFrontEnd(map, frontEnd) : [];
+    if (map.level === 'front-ends') return frontEnd ? commentOnFrontEnd(map, frontEnd) : [];
     if (map.level === 'resources') return [];
-    return registration ? ofRegistration(map, registration, described) : [];
+    return registration ? commentOnRegistration(map, registration, described) : [];
   });
   return textOf(file);
 }
@@ -48,7 +48,7 @@ export function printChanged(readings: Readings): string {
   const write: Write = (map, setting, found) => {
     if (found?.from !== 'default') writeCommented(map, setting, found);
   };
-  return textOf(fileOf(readings, write));
+  return textOf(buildFile(readings, write));
 }
 
 const writeCommented: Write = (map, { key, schema, secret, map: isMap }, found) => {
@@ -56,14 +56,14 @@ const writeCommented: Write = (map, { key, schema, secret, map: isMap }, found) 
   // Show paths of secret files, and the address of the shared memory (a password in it is refused).
   const isSecret = secret && schema !== filePath && schema !== sharedMemory;
   const shown = (text: string) => (isSecret ? masked : typedValue(schema, text));
-  const value = isMap ? mapOf(found.texts, shown) : oneOrList(found.texts.map(shown));
+  const value = isMap ? mapOfLines(found.texts, shown) : oneOrList(found.texts.map(shown));
   const node = new Document().createNode(value, { flow: true });
   node.comment = ` ${found.from}`;
   map.set(key, node);
 };
 
 /** A map of a setting's lines `key: value`. */
-const mapOf = (lines: readonly string[], shown: (text: string) => unknown) =>
+const mapOfLines = (lines: readonly string[], shown: (text: string) => unknown) =>
   Object.fromEntries(lines.map((line) => [line.replace(/: .*/s, ''), shown(line.replace(/^.*?: /s, ''))]));
 
 const oneOrList = (values: readonly unknown[]) => (values.length === 1 ? values[0] : values);
@@ -74,7 +74,7 @@ const textOf = (file: YAMLMap) => stringify(file, { lineWidth: 0, flowCollection
  * client secret is among them, the file names a file for it.
  */
 export function migratedFile(readings: Readings): string {
-  const file = fileOf(readings, (map, { name, key, schema }, found) => {
+  const file = buildFile(readings, (map, { name, key, schema }, found) => {
     const { texts = [], from } = found ?? {};
     // In a file, a provider with endpoints of its own has no preset by default.
     if (from === undefined || (from === 'default' && name !== 'provider')) return;
@@ -86,46 +86,46 @@ export function migratedFile(readings: Readings): string {
 }
 
 /** A configuration file. @param commentOf the lines of the comment after an entry */
-function fileOf(
+function buildFile(
   { relay, registrations, resources, frontEnds, pages }: Readings,
   write: Write,
   commentOf = (_map: FileSettings, _index: number): readonly string[] => [],
 ): YAMLMap {
-  function yamlOf(map: FileSettings): YAMLMap {
+  function buildMap(map: FileSettings): YAMLMap {
     const yaml = new YAMLMap();
-    for (const one of fileSettings[map.level]) write(yaml, one, effective(map, one.name));
+    for (const one of fileSettings[map.level]) write(yaml, one, findEffective(map, one.name));
     for (const level of levels[map.level].holds ?? []) {
       // Maps of named entries are set below. Any other level has one map or a list.
-      const inner = (map.inside[level] ?? []).map(yamlOf);
+      const inner = (map.inside[level] ?? []).map(buildMap);
       if (inner.length > 0) yaml.set(level, levels[level].shape === 'list' ? inner : inner[0]);
     }
     return yaml;
   }
-  const entriesOf = (readings: readonly { readonly name: string; readonly map: FileSettings }[]) =>
+  const buildEntries = (readings: readonly { readonly name: string; readonly map: FileSettings }[]) =>
     new Map(
       readings.map(({ name, map }, index) => {
-        const yaml = yamlOf(map);
+        const yaml = buildMap(map);
         yaml.comment = commentOf(map, index).join('\n') || null;
         return [name, yaml];
       }),
     );
-  const file = yamlOf({ ...relay.map, inside: pages ? { pages: [pages.map] } : {} });
-  file.set('providers', entriesOf(registrations));
-  if (resources.length > 0) file.set('resources', entriesOf(resources));
-  if (frontEnds.length > 0) file.set('front-ends', entriesOf(frontEnds));
+  const file = buildMap({ ...relay.map, inside: pages ? { pages: [pages.map] } : {} });
+  file.set('providers', buildEntries(registrations));
+  if (resources.length > 0) file.set('resources', buildEntries(resources));
+  if (frontEnds.length > 0) file.set('front-ends', buildEntries(frontEnds));
   return file;
 }
 
 /** The comment on a registration: what its preset, its issuer and defaults give. */
-function ofRegistration(
+function commentOnRegistration(
   map: FileSettings,
   { name, provider: settings, stateCheck }: RegistrationConfig,
   described: ReadonlyMap<string, Provider>,
 ): string[] {
-  const preset = effective(map, 'provider')?.texts[0];
+  const preset = findEffective(map, 'provider')?.texts[0];
   const provider = 'known' in settings ? settings.known : described.get(name);
   let from = preset === undefined ? 'by default' : `by the preset ${preset}`;
-  if (effective(map, 'issuer')) {
+  if (findEffective(map, 'issuer')) {
     from = provider ? 'by the issuer' : 'not known now: login-relay check says why';
   }
   const unknown = { authorizeUrl: '?', tokenUrl: '?', userUrl: '?' };
@@ -134,7 +134,7 @@ function ofRegistration(
 }
 
 /** The comment on a front end: the defaults of these four settings, unless it sets them. */
-function ofFrontEnd(
+function commentOnFrontEnd(
   map: FileSettings,
   { kind, frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): string[] {
@@ -152,7 +152,7 @@ function ofFrontEnd(
 /** A comment with the texts whose settings an entry does not set. */
 function commentOnUnset(map: FileSettings, from: string, texts: Texts): string[] {
   const lines = fileSettings[map.level].flatMap(({ name, key }) =>
-    texts[name] === undefined || effective(map, name) ? [] : [`   ${key}: ${texts[name]}`],
+    texts[name] === undefined || findEffective(map, name) ? [] : [`   ${key}: ${texts[name]}`],
   );
   return lines.length === 0 ? [] : [` ${from}:`, ...lines];
 }

@@ -12,7 +12,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
  */
 export function configFileSchema(): JsonSchema {
   // Flags and variables can supply the relay's required settings.
-  const { required: _, ...schema } = mapOf('relay');
+  const { required: _, ...schema } = schemaOfMap('relay');
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: levels.relay.help,
@@ -22,7 +22,7 @@ export function configFileSchema(): JsonSchema {
 
 function schemaOfLevel(level: Level): JsonSchema {
   const { shape, most, help: description, empty, isSwitch, takenNames } = levels[level];
-  const map = mapOf(level);
+  const map = schemaOfMap(level);
   if (isSwitch) return { description, anyOf: [{ type: 'boolean' }, map] };
   if (shape === undefined) return { description, ...map, ...(empty && { minProperties: 1 }) };
   if (shape === 'list') {
@@ -42,12 +42,12 @@ function schemaOfLevel(level: Level): JsonSchema {
 }
 
 /** A map of a level's settings, and of the maps inside. */
-function mapOf(level: Level): JsonSchema {
+function schemaOfMap(level: Level): JsonSchema {
   const settings = fileSettings[level];
   return {
     type: 'object',
     properties: Object.fromEntries([
-      ...settings.map((setting) => [setting.key, schemaOf(setting)]),
+      ...settings.map((setting) => [setting.key, schemaOfSetting(setting)]),
       ...(levels[level].holds ?? []).map((inner) => [inner, schemaOfLevel(inner)]),
     ]),
     required: settings.filter(({ otherwise }) => otherwise === 'required').map(({ key }) => key),
@@ -58,7 +58,7 @@ function mapOf(level: Level): JsonSchema {
 const scalar = { type: ['string', 'number', 'boolean'] };
 
 /** A setting: one value, or also a list; or a map of values. */
-function schemaOf(setting: FileSetting): JsonSchema {
+function schemaOfSetting(setting: FileSetting): JsonSchema {
   const description = describe(setting);
   const value = valueTypeOf(setting.schema);
   const { schema, otherwise, default: text } = setting;

@@ -37,6 +37,10 @@ export interface Question {
  * fragment or by Tab. So every line of the question must have been in view for a second. Otherwise, a press scrolls to
  * the first line that was not, and moves the focus there, so that the next Enter presses nothing. The lines need not be
  * in view together, because no small or magnified window could hold them.
+ *
+ * A window that is larger than the screen: in Firefox, another site can make one, and then open this page in it. So the
+ * page is no wider than the part on the screen, and a line below the screen is not in view. On a second screen below, the
+ * pointer shows that it is.
  */
 const script = `
 (() => {
@@ -53,20 +57,34 @@ const script = `
   let position;
   let isAttended;
   let width = innerWidth;
+  // How far down the pointer has been.
+  let lowest = 0;
+  // Pixels by which an honest window may reach beyond its screen: a maximized one has its frame there.
+  const frame = 24;
   const isSecond = (since, now) => now - since >= 1000;
   // When it happened: a busy machine delivers presses late.
   const isQuiet = ({ timeStamp }) => isSecond(quietSince, timeStamp);
   const endQuiet = () => {
     quietSince = performance.now();
   };
+  const screenEdge = () => {
+    const { availLeft = 0, availTop = 0, availWidth, availHeight } = screen;
+    const cut = (size, beyond) => (beyond > frame ? size - (beyond * innerWidth) / outerWidth : Infinity);
+    return {
+      right: cut(innerWidth, screenX + outerWidth - availLeft - availWidth),
+      bottom: Math.max(lowest, cut(innerHeight, screenY + outerHeight - availTop - availHeight)),
+    };
+  };
   const look = (now) => {
+    const { right, bottom: lowestShown } = screenEdge();
+    document.documentElement.style.maxWidth = right === Infinity ? '' : Math.max(right, 0) + 'px';
     for (const { element, strips } of parts) {
       const box = element.getBoundingClientRect();
       strips.length = Math.ceil(box.height / height);
       for (let at = 0; at < strips.length; at += 1) {
         const top = box.top + at * height;
         const bottom = Math.min(top + height, box.bottom);
-        const isInView = top > -1 && bottom < innerHeight + 1;
+        const isInView = top > -1 && bottom < Math.min(innerHeight, lowestShown) + 1 && box.right < right + 1;
         if (isSecond(strips[at], now)) strips[at] = seen;
         else if (isInView) strips[at] ??= now;
         else strips[at] = undefined;
@@ -101,6 +119,7 @@ const script = `
   };
   const forget = () => {
     for (const part of parts) part.strips.length = 0;
+    lowest = 0;
     restart();
   };
   for (const name of ['pageshow', 'focus', 'blur', 'visibilitychange']) {
@@ -117,8 +136,9 @@ const script = `
   document.documentElement.addEventListener('pointerenter', ({ pointerType }) => {
     if (pointerType === 'mouse') restart();
   });
-  addEventListener('pointermove', ({ screenX, screenY }) => {
-    const now = screenX + ' ' + screenY;
+  addEventListener('pointermove', (event) => {
+    const now = event.screenX + ' ' + event.screenY;
+    lowest = Math.max(lowest, event.clientY);
     if (position !== undefined && position !== now) isAttended = true;
     position = now;
   });
@@ -300,9 +320,12 @@ function destinationOf({ text }: Pages, redirectUri: string): Content {
 
 const longestHost = 60;
 
-/** Emphasizes the owner's part of a host: in `accounts.google.com.evil.example`, that is evil.example. */
+/**
+ * Emphasizes the owner's part of a host: in `accounts.google.com.evil.example`, that is evil.example. It stays on one line if
+ * it fits: a line that ends in `accounts.google.com.e` looks like Google's.
+ */
 function hostOf(host: string): Content {
   const { hostname } = new URL(`https://${host}`);
   const start = hostname.length - ownedPartOf(hostname).length;
-  return start === 0 ? host : html`<i>${host.slice(0, start)}</i>${host.slice(start)}`;
+  return start === 0 ? host : html`<i>${host.slice(0, start)}</i><b>${host.slice(start)}</b>`;
 }

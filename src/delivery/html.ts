@@ -62,19 +62,20 @@ dt { color: var(--soft); font-size: 0.875rem }
 dd { margin-bottom: 0.5rem; font-weight: 600; line-height: 1.4 }
 dd code, dd span { color: var(--soft); font-size: 0.875rem; font-weight: 400 }
 dd span { display: block; margin-top: 0.25rem }
-dd [data-warning] { padding-left: 0.625rem; border-left: 4px solid var(--accent); color: var(--ink) }
+dd [data-warning] { padding-inline-start: 0.625rem; border-inline-start: 4px solid var(--accent); color: var(--ink) }
 dd i { color: var(--soft); font-style: normal; font-weight: 400 }
+dd b { display: inline-block; font-weight: inherit }
 dd kbd { padding: 0 0.375rem; border: 2px solid var(--accent); border-radius: 0.25rem; color: var(--ink) }
 dl[data-lead] dd { font-size: 1.25rem; line-height: 1.3 }
 ul { padding: 0; list-style: none }
-#unread { display: block; margin-bottom: 0.5rem; padding-left: 0.625rem; border-left: 4px solid var(--accent); color: var(--ink); font: 600 1rem/1.4 system-ui, sans-serif }
+#unread { display: block; margin-bottom: 0.5rem; padding-inline-start: 0.625rem; border-inline-start: 4px solid var(--accent); color: var(--ink); font: 600 1rem/1.4 system-ui, sans-serif }
 [hidden] { display: none !important }
 [data-late] { animation: late 2s }
 @keyframes late { from, to { visibility: hidden } }
 [data-asked]:focus { outline: none }
 form p { flex-basis: 100% }
 form { margin-top: 1.25rem; display: flex; flex-wrap: wrap; gap: 0.75rem }
-button { flex: 1 1 7rem; padding: 0.75rem 1.25rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; cursor: pointer }
+button { flex: 1 1 7rem; padding: 0.75rem 1.25rem; border: 1px solid var(--accent); border-radius: 0.5rem; background: none; color: var(--accent); font: inherit; font-weight: 600; overflow-wrap: break-word; cursor: pointer }
 button:hover { outline: 1px solid var(--accent) }
 small { display: block; margin-top: 1.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem }
 `;
@@ -126,8 +127,9 @@ export function htmlPage(
   } = {},
 ): string {
   const { scripts, sheet = pageStyle, lang = 'en', header } = parts;
+  // Of the title, which is always in that language: so Arabic and Hebrew are written from right to left.
   return html`<!doctype html>
-<html lang="${lang}">
+<html lang="${lang}" dir="auto">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>

@@ -437,10 +437,10 @@ describe('the consent of a person', () => {
     ];
     const client_id = await clientId({ redirect_uris });
     for (const [redirect_uri, shown] of [
-      [redirect_uris[0], '<dd><i>tools.</i>example.com</div>'],
+      [redirect_uris[0], '<dd><i>tools.</i><b>example.com</b></div>'],
       [redirect_uris[1], 'an app on this device (com.example.app)'],
-      [redirect_uris[2], '<dd><i>accounts.google.com.</i>evil.co.uk:8443</div>'],
-      [redirect_uris[3], '<dd><i>accounts.google.com.</i>mallory.gitpod.io</div>'],
+      [redirect_uris[2], '<dd><i>accounts.google.com.</i><b>evil.co.uk:8443</b></div>'],
+      [redirect_uris[3], '<dd><i>accounts.google.com.</i><b>mallory.gitpod.io</b></div>'],
       [redirect_uris[4], '<dd>xn--aypal-uye.com</div>'],
     ]) {
       expect((await ask({ client_id, redirect_uri })).text).to.contain(shown);

@@ -42,7 +42,7 @@ texts: { whom_to_ask: "<b>{contact}", access_denied: Abgebrochen }`),
       'heading_failed',
       html`${pages.whatHappened(new RelayError('access_denied'))}${pages.whomToAsk}`,
     );
-    expect(shown).to.contain('<html lang="de">').and.to.contain('<p>Abgebrochen</p>');
+    expect(shown).to.contain('<html lang="de" dir="auto">').and.to.contain('<p>Abgebrochen</p>');
     expect(shown).to.contain('<span>&lt;i&gt;Ada &amp; Co&lt;/i&gt;</span>');
     expect(shown).to.contain('&lt;b&gt;<a href="mailto:help@example.com">help@example.com</a>');
     const logo = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;

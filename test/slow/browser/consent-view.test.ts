@@ -274,6 +274,19 @@ describe('a question that a person reads, in Chromium', () => {
     });
   }
 
+  it('keeps the owner of a host on one line, and each answer', async () => {
+    const page = await openPage({ viewport: { width: 320, height: 800 } });
+    const host = 'https://accounts.google.com.evil.example:8443/in';
+    await page.goto(await program().question({ redirect_uris: [host] }));
+    expect(await page.getByText('evil.example:8443', { exact: true }).count()).to.equal(1);
+    const linesOf = `([...document.querySelectorAll('dd b, button')].map((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+    }))`;
+    expect(await page.evaluate(linesOf)).to.deep.equal([1, 1, 1]);
+  });
+
   it('is answered after its window has become lower, as a browser with bars makes it', async () => {
     const page = await asked(390, 520);
     await page.mouse.move(200, 200);

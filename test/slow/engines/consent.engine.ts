@@ -15,8 +15,8 @@ const count = `void (document.title = '0', addEventListener('click', ({ target }
 
 for (const engine of engines) {
   describe(`the question about a program in ${engine.name}`, () => {
-    const program = askingProgram({ scope });
-    const { openTab } = useEngine(engine);
+    const program = askingProgram({ scope, pages: { '/attack': '<button>Free sample</button>' } });
+    const { openTab, popup } = useEngine(engine);
 
     async function asked(width: number, height: number): Promise<Tab> {
       const tab = await openTab();
@@ -28,6 +28,24 @@ for (const engine of engines) {
         const inner = Number(await tab.value('innerHeight'));
         return inner <= height && inner > height - 200;
       });
+      await tab.value(count);
+      return tab;
+    }
+
+    /** The question in a window that another site has changed before. */
+    async function attacked(...changes: readonly string[]): Promise<Tab> {
+      const attacker = await openTab();
+      await attacker.open(`${program().relay.provider.origin}/attack`);
+      await attacker.value(`void (document.querySelector('button').onclick = () => {
+        window.opened = open('about:blank', 'attack', 'width=420,height=300');
+      })`);
+      const tab = await popup(() => attacker.click('button'));
+      for (const change of changes) {
+        await attacker.value(`void opened.${change}`);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      await attacker.value(`void (opened.location = ${JSON.stringify(await program().question())})`);
+      await tab.shows('h1', 'Let a program log in as you?');
       await tab.value(count);
       return tab;
     }
@@ -67,6 +85,21 @@ for (const engine of engines) {
       let verdict: Verdict = 'unread';
       for (let presses = 0; presses < 30 && verdict !== 'sent'; presses += 1) verdict = await pressInTime(tab);
       expect(verdict).to.equal('sent');
+    });
+
+    it('is on the screen, though its opener has made the window wider than that', async () => {
+      const tab = await attacked('resizeTo(2 * screen.availWidth - 80, screen.availHeight)');
+      const isOnScreen = `(screen.availLeft ?? 0) + screen.availWidth - screenX >=
+        document.querySelector('main').getBoundingClientRect().right`;
+      await until('the whole question is on the screen', async () => (await tab.value(isOnScreen)) === true);
+    });
+
+    it('takes no press of what is below the screen, though its opener has made the window reach there', async () => {
+      const tab = await attacked('moveTo(0, screen.availHeight)', 'resizeTo(420, 2 * screen.availHeight)');
+      // Not every engine lets a page do that.
+      const isOnScreen = await tab.value(`document.querySelector('main').getBoundingClientRect().bottom +
+        screenY + outerHeight - innerHeight <= (screen.availTop ?? 0) + screen.availHeight`);
+      expect(await pressInTime(tab)).to.equal(isOnScreen ? 'sent' : 'unread');
     });
   });
 }

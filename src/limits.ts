@@ -5,19 +5,16 @@
 export const limits = {
   // Connections
 
-  /** For a TLS handshake, from the connection on. */
   handshakeTime: 10_000,
   /** For the headers of a request, from the connection or from the first byte on a kept connection. */
   headersTime: 10_000,
   /** For a whole request, from the start of its headers. An upload to a provider's API takes longest. */
   requestTime: 600_000,
-  /** For a client that reads its response, without progress. */
   answerTime: 30_000,
   /** For a connection without a request. It is longer than the 120 s of common balancers, so that they close first. */
   keepAliveTime: 125_000,
   /** For a client that still sends after its response is written, to read it. */
   lingerTime: 1_000,
-  /** For requests in flight while the relay stops. */
   stopTime: 30_000,
   /** For kept connections without a request while the relay stops. */
   stopIdleTime: 500,
@@ -39,11 +36,9 @@ export const limits = {
   /** For reading such a body, or one as small for the provider's API. */
   requestBodyTime: 10_000,
   codeLength: 4096,
-  /** The front end's own `state`, as UTF-8. */
   frontEndStateSize: 2048,
   /** A sealed request that does not fit into the `state` at the provider. Eight cookies hold it. */
   keptRequestLength: 5600,
-  /** The URL of the page where a session begins. */
   returnToLength: 2048,
   loginHintLength: 256,
   /** A code or refresh token of the relay. A token request has room for more. */
@@ -63,7 +58,6 @@ export const limits = {
   /** The metadata document of a client, and the fetch of it. */
   documentSize: 5 * 1024,
   documentTime: 3_000,
-  /** The identifier that a registration returns. */
   clientIdLength: 4096,
   /** Registrations and fetches of documents for each client address in ten minutes. */
   newClients: 60,
@@ -71,7 +65,6 @@ export const limits = {
   // Calls to the provider
 
   providerCalls: 256,
-  /** The body of a response, decompressed. */
   providerAnswerSize: 1024 * 1024,
   /** As UTF-8. A longer token would not fit into the headers of a user lookup. */
   accessTokenSize: 15 * 1024,
@@ -80,7 +73,6 @@ export const limits = {
   refreshTokenSize: 8 * 1024,
   /** A field that front ends get besides tokens, as UTF-8 in JSON. */
   extraFieldSize: 512,
-  /** For the revocation during a logout. */
   logoutTime: 3_000,
 
   // Requests to the provider's API through the relay
@@ -110,7 +102,6 @@ export const limits = {
   streamsOfNewcomer: 8,
   /** Until the head of a response. */
   streamHeadTime: 600_000,
-  /** The head of a response. */
   streamHeadSize: 64 * 1024,
   /** For the rest of an answer after its token has ended. */
   answerAfterTokenTime: 600_000,
@@ -131,7 +122,6 @@ export const limits = {
 /** The limits above, or a test's own. */
 export type Limits = Readonly<Record<keyof typeof limits, number>>;
 
-/** The limits whose hits metrics count. */
 export const countedLimits = [
   'connections',
   'handshake_time',

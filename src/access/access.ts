@@ -17,7 +17,6 @@ import { askForIdentity, type Identity, type IdentityQuestion } from './identity
 const answerTime = 60_000;
 const most = 4096;
 
-/** The provider's answers about a person. */
 interface Verdict {
   /** The index of the `allow` that refuses the person. Undefined if all match. */
   readonly refusedBy: number | undefined;
@@ -29,7 +28,6 @@ interface Verdict {
   readonly fields?: readonly FieldFault[] | undefined;
 }
 
-/** The tokens that identify a person. */
 export interface Evidence {
   readonly accessToken: string;
   readonly idToken?: string | undefined;
@@ -54,7 +52,6 @@ type Endpoints = Pick<ProviderEndpoints, 'lookUpUser' | 'askAccess'>;
 interface AccessSettings {
   readonly provider: Provider;
   readonly clientId: string;
-  /** That of the registration. */
   readonly audience: string;
   readonly now: Clock;
   /** Milliseconds that all questions about one person may take together. */
@@ -167,7 +164,6 @@ function failUnchecked(error: unknown): never {
 const nameFields = ['login', 'username', 'preferred_username', 'email', 'name', 'sub', 'id'];
 const longestName = 100;
 
-/** The name by which a person knows the account. */
 function loginNameOf(record: Item, access: AccessAnswers | undefined): string | undefined {
   const { users } = access ?? {};
   const own = users?.kind === 'values' && users.from === undefined ? (users.name ?? []) : [];

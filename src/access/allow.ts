@@ -10,13 +10,11 @@ import {
 
 /** Who may log in. One match of any rule is enough. */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
-  /** The claim with the groups. */
   readonly groupsClaim?: string | undefined;
   /** The registrations where people may log in. Names may begin with one of them, as in `github:ada`. */
   readonly registrations?: readonly string[];
 };
 
-/** The rules of an `allow`. */
 export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
 }

@@ -18,7 +18,6 @@ export const identitySchema = v.object({
   sub: v.string(),
   /** The login name. It may change, and is never an address. */
   preferred_username: v.optional(v.string()),
-  /** The primary address, if the provider verified it. */
   email: v.optional(v.pipe(v.string(), v.check(isAddress))),
   groups: v.optional(v.array(v.string())),
 });

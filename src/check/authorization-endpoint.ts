@@ -96,7 +96,6 @@ function judgeAnswer(answer: UpstreamResponse, url: string, context: ProviderCon
   const open = `to see what the provider says, open ${url}`;
   const refused = (reason: string, advice: string) =>
     endpoint.problem(`the provider refuses the authorization request (${reason})`, advice);
-  /** The advice for error codes with one cause. */
   const causes: Partial<Record<ProviderErrorCode, string>> = {
     invalid_client: `correct ${describe('clientId')}`,
     invalid_scope: `correct ${describe('scope')}`,

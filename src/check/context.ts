@@ -40,7 +40,6 @@ export function createNaming({ relay, registrations, frontEnds }: Readings, regi
     /** What sets the setting. Undefined if its default applies. */
     sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
     describe: (name: OptionName) => describeGiven(mapWith(name), name),
-    /** Names a setting of the provider, which may have no flag. */
     describeOfProvider(name: ProviderSetting): string {
       const { map } = owners.providers;
       const isOfFlags = map.path === undefined && !(name in options);

@@ -24,13 +24,11 @@ import { checkTokens } from './tokens.ts';
 import { checkUserEndpoint } from './user-endpoint.ts';
 
 export interface CheckReport {
-  /** The effective configuration, as a configuration file; null if it has faults. */
   readonly configuration: string | null;
   /** To be registered at the provider; null if the configuration has faults, or there are several. */
   readonly callbackUrl: string | null;
   /** To be registered for each registration of a configuration file, or each path of the only one. */
   readonly callbackUrls?: Readonly<Record<string, string>>;
-  /** Left out if no front end is a CMS. */
   readonly cms?: ReturnType<typeof cmsConfigs>;
   /** Only with `--login`. */
   readonly answers?: readonly ShownAnswer[];

@@ -21,7 +21,6 @@ export function findingsOn(subject: string) {
     notChecked: make('not_checked'),
     /** It works, or may work, but the operator should look at it. */
     warning: make('warning'),
-    /** Logins fail until it is fixed. */
     problem: make('problem'),
   };
 }

@@ -115,7 +115,6 @@ function judgeForms(context: ProviderContext, readings: Readings): Finding {
   return typeof own === 'object' ? own : unseen(context, 'the answers do not say');
 }
 
-/** Possible causes with their fixes, the most specific first. */
 function causesOf(context: ProviderContext, forms: readonly TokenRequestForm[]) {
   const { registration, describe } = context;
   const identifier = describe('clientId');

@@ -2,7 +2,6 @@ import { refreshPolicyOf } from '../config/registration-config.ts';
 import type { ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 
-/** These checks make no calls. */
 type OfflineContext = Omit<ProviderContext, 'client'>;
 
 /**

@@ -38,7 +38,6 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   return lookup.problem('accepts a made-up token: it does not tell who is logged in', fix);
 }
 
-/** The endpoint exists, but requires another method. */
 function refusesMethod({ provider, describe }: ProviderContext, fix: string): Finding {
   const other = provider.userRequest === 'post' ? 'get' : 'post';
   const message = 'nothing at that address accepts the request (status 405)';

@@ -222,7 +222,6 @@ Load it in your shell's start file, for zsh after compinit:
   zsh    source <(login-relay completion zsh)
   fish   login-relay completion fish | source`;
 
-/** Adds settings of the relay as flags. */
 function addOptions(command: Command, taken: readonly Option[] = Object.values(options)): Command {
   for (const option of taken) {
     const flag = new Flag([option.flag, option.argument].join(' ').trim(), helpOf(option));

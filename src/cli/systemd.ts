@@ -81,9 +81,7 @@ export function connectServiceManager(
     setInterval(signOfLife, watchdogTime / 2).unref();
   }
   return {
-    /** The socket that systemd passes to listen on, if any. */
     socket: hasSocket ? { fd: firstPassed } : undefined,
-    /** Tells systemd that the relay answers requests. */
     ready(): void {
       tell('READY=1');
     },

@@ -15,10 +15,8 @@ import type { Client, ClientMetadata } from './read-metadata.ts';
 /** The audience of identifiers that operators make offline, for every relay that has the key. */
 export const offlineAudience = 'offline';
 
-/** The unregistered clients that a front end admits. */
 export interface ClientRules {
   readonly name: string;
-  /** The origins of its apps and extensions. */
   readonly origins: readonly OriginPattern[];
   /** The keys of identifiers that the operator makes offline. */
   readonly clientKeys: readonly [Secret, ...Secret[]] | undefined;
@@ -47,7 +45,6 @@ export interface FoundClient {
   readonly client: Client;
 }
 
-/** The unregistered clients of a registration. */
 export type Clients = ReturnType<typeof createClients>;
 
 export function createClients(

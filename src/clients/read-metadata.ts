@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { mayBeOfStranger } from '../origins/app-schemes.ts';
 import { nativeRedirectUri } from '../origins/schemas.ts';
 
-/** An unregistered client. */
 export interface Client extends ClientMetadata {
   readonly id: string;
   /**

@@ -46,7 +46,6 @@ function attempt<Result>(make: () => Result): Result | undefined {
   }
 }
 
-/** Warns about a certificate that browsers will refuse. */
 function warnOfCertificate(certificate: X509Certificate, { baseUrl, describe, warn }: RelayReading): void {
   const now = new Date();
   if (certificate.validToDate < now) warn('tlsCert', 'names a certificate that has expired');

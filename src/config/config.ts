@@ -29,14 +29,12 @@ import { options } from './settings/settings.ts';
 import { readSharedMemory } from './shared-memory.ts';
 import { readEnvironment } from './sources.ts';
 
-/** The whole configuration, valid. */
 export type Config = ConfigReading['config'];
 
 export type RegistrationConfig = Config['registrations'][number];
 
 export type FrontEndConfig = Config['frontEnds'][number];
 
-/** A configuration, with its warnings. */
 export type ConfigReading = ReturnType<typeof readConfig>;
 
 /**
@@ -145,7 +143,6 @@ function assembleConfig({ relay, registrations, resources, frontEnds }: Readings
   return {
     ...settings,
     keyFile: found.keyFile.path,
-    /** The relay's public address, without a final slash. */
     baseUrl,
     /** Undefined: plain http, behind a proxy that terminates TLS. */
     certificate: found.certificate,

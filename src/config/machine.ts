@@ -17,7 +17,6 @@ export function readMachineCredentials(reading: Reading<'front-ends'>): MachineC
   return hasKey ? readKeys(reading) : readMachineSecrets(reading);
 }
 
-/** Reads the secrets of a machine from its file, else from its systemd credential. */
 function readMachineSecrets(reading: Reading<'front-ends'>): MachineCredentials | undefined {
   const { map, values, sourceOf, unread, environment, fault } = reading;
   const credential = machineSecretCredential(map.name ?? '');

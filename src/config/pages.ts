@@ -11,7 +11,6 @@ const kinds = [
   ['svg+xml', /^[^\0]{0,2000}?<svg[\s>/]/],
 ] as const;
 
-/** Reads the settings of the relay's pages. */
 export function readPages({ pages }: Readings) {
   if (pages === undefined) return undefined;
   return { ...pages.values, logo: readLogo(pages), texts: pages.texts?.values ?? {} };

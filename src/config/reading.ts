@@ -53,7 +53,6 @@ export function createReading<At extends Level>(shared: Shared, map: FileSetting
 
   return {
     level,
-    /** The values that their schemas accept. */
     values,
     map,
     environment,

@@ -14,7 +14,6 @@ export type RegistrationReading = ReturnType<typeof readRegistration>;
 export type FrontEndReading = ReturnType<typeof readFrontEnd>;
 export type ResourceReading = ReturnType<typeof readResource>;
 
-/** Reads the settings of a map. */
 type Read = <At extends Level>(map: FileSettings<At>) => Reading<At>;
 
 /** Reads all settings. If the file has no `providers` or `front-ends`, the flags and variables describe one. */
@@ -61,7 +60,6 @@ function readMaps<At extends 'providers' | 'front-ends'>(
   return maps ?? [outside];
 }
 
-/** Reads an entry of `providers`. */
 function readRegistration(map: FileSettings<'providers'>, read: Read, relay: RelayReading) {
   const reading = read(map);
   const name = map.name ?? reading.values.pathName ?? '';
@@ -76,7 +74,6 @@ function readRegistration(map: FileSettings<'providers'>, read: Read, relay: Rel
   };
 }
 
-/** Reads an entry of `resources`. */
 function readResource(map: FileSettings<'resources'>, read: Read, registrations: readonly RegistrationReading[]) {
   const reading = read(map);
   const { provider, secretFile } = reading.values;
@@ -104,7 +101,6 @@ function readResource(map: FileSettings<'resources'>, read: Read, registrations:
   };
 }
 
-/** Reads an entry of `front-ends`. */
 function readFrontEnd(
   map: FileSettings<'front-ends'>,
   read: Read,
@@ -142,7 +138,6 @@ function readFrontEnd(
   };
 }
 
-/** The relay's public address, without a final slash. */
 function baseUrlOf({ values }: Reading<'relay'>): string {
   const scheme = values.tlsCert === undefined ? 'http' : 'https';
   // A faulty port is left out, so that other faults are found as well.

@@ -8,7 +8,6 @@ import { isVisible, secretVariables, splitPassword } from './secret-variables.ts
 import { credentialPath, readNamedFile } from './secrets.ts';
 import { options } from './settings/settings.ts';
 
-/** Reads the settings of the shared memory. */
 export function readSharedMemory(reading: RelayReading) {
   const { values, describe, fault, warnOfUnused } = reading;
   const address = values.sharedMemory;

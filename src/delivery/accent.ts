@@ -2,7 +2,6 @@ type Rgb = readonly [number, number, number];
 
 const black: Rgb = [0, 0, 0];
 const white: Rgb = [255, 255, 255];
-/** The backgrounds, in light and in dark. */
 const grounds: readonly Rgb[] = [
   [255, 253, 248],
   [26, 33, 30],

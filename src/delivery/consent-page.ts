@@ -262,7 +262,6 @@ function labelled({ text }: Pages, { label, word }: Item): Content {
   return word === undefined ? text(label) : html`${text(label)} <code>${word}</code>`;
 }
 
-/** What the program gets, under headings. */
 function requested({ resource, scope, usesProvider, learns = [] }: Omit<Question, 'asker'>) {
   const lists: { readonly label: Label; readonly items: readonly Item[] }[] = [];
   if (resource !== undefined) {

@@ -15,15 +15,12 @@ export type Delivery = Delivers<'token', GrantedToken> | Delivers<'code', Grante
 
 interface Delivers<Takes, Granted> {
   readonly takes: Takes;
-  /** Answers the callback of a successful login. */
   succeed(ctx: Context, granted: Granted): void;
-  /** Answers a failed start or callback. */
   readonly fail: AnswerFailure;
 }
 
 interface GrantedToken {
   readonly token: TokenResponse;
-  /** The audience of the registration that issued it. */
   readonly audience: string;
   /** Gets the token for the front end, whose refresh token, if it gets one, is the relay's own. */
   forFrontEnd(): TokenResponse;
@@ -32,7 +29,6 @@ interface GrantedToken {
 interface GrantedCode extends CodeGrant {
   /** The nonce of the ID token, if that says who the person is. */
   readonly nonce: string | undefined;
-  /** The client address, if it is known. */
   readonly address: string | undefined;
   readonly extraFields: ExtraFields | undefined;
 }

@@ -21,7 +21,6 @@ export interface PageSettings {
 
 export type Pages = ReturnType<typeof createPages>;
 
-/** Creates the pages with the operator's settings. */
 export function createPages(settings: PageSettings = {}) {
   const { lang = 'en', name, logo, colour, contact, texts = {} } = settings;
   const sheet = colour === undefined ? pageStyle : pageStyle + accentStyle(colour);

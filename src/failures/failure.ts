@@ -18,7 +18,6 @@ export type OAuthError =
   | 'use_dpop_nonce';
 
 export interface Failure {
-  /** Default: 400. */
   readonly status?: number;
   /** What happened and what to do, for the caller. It never quotes input. */
   readonly detail: string;

@@ -1,6 +1,5 @@
 import { each, type Failures } from './failure.ts';
 
-/** Failures of a front end's OAuth requests. */
 export const frontEndFailures = {
   ...each('unauthorized_client', {
     client_unknown: 'The client_id is missing or given more than once, or no front end of this relay has it.',

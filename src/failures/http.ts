@@ -3,7 +3,6 @@ import { each, type Failures } from './failure.ts';
 const tooManyRequests = { status: 429 };
 const inASecond = { status: 503, headers: { 'Retry-After': '1' } };
 
-/** Failures of any request: limits, HTTP, the relay itself. */
 export const httpFailures = {
   ...each(tooManyRequests, {
     rate_limited: 'Too many requests come from this address. Nothing is lost: try again after a minute at most.',

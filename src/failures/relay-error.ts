@@ -43,7 +43,6 @@ export class RelayError extends Error {
   readonly status: number;
   readonly detail: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The `error` for OAuth clients. */
   readonly oauthError: OAuthError;
   readonly providerError: ProviderErrorCode | undefined;
   /** The account that was refused. Only the person's own page shows it. */

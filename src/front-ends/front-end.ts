@@ -30,7 +30,6 @@ export interface FrontEndSettings {
   readonly name: string;
   /** Whether its clients are pages, programs of people, or one program without a person. */
   readonly kind: 'page' | 'native' | 'machine';
-  /** The credentials of a machine. */
   readonly credentials?: MachineCredentials | undefined;
   /** The `hashClient` of the unregistered client that this front end stands for. */
   readonly client?: string;
@@ -55,7 +54,6 @@ export interface FrontEndSettings {
   /** How it gets tokens. With `session`, it gets none. */
   readonly tokenDelivery: 'query' | 'fragment' | 'code' | 'session' | 'cms';
   readonly errorDelivery: 'json' | 'page' | 'redirect';
-  /** Undefined if it gets no refresh tokens. */
   readonly refreshPolicy: RefreshPolicy | undefined;
 }
 

@@ -16,7 +16,6 @@ import { namesInPath } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { FrontEnd } from './front-end.ts';
 
-/** A registration with everything that its endpoints need. */
 export interface Served {
   readonly registration: RegistrationSource;
   readonly frontEnds: FrontEnds;
@@ -64,7 +63,6 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
     return { found: isContradiction ? undefined : byName.get(name) };
   }
 
-  /** The front end for an unregistered client. */
   function frontEndOfClient(found: FoundClient | undefined): FrontEnd | undefined {
     if (found === undefined) return undefined;
     const { id, redirectUris, vouchedBy } = found.client;
@@ -178,7 +176,6 @@ function chooseDefaults(all: readonly FrontEnd[], doors: readonly FrontEnd[]) {
   };
 }
 
-/** The grants of the token endpoint. */
 function grantTypesOf(all: readonly FrontEnd[]): readonly string[] {
   return [
     ...(all.every(isMachine) ? [] : ['authorization_code']),

@@ -30,5 +30,4 @@ const hashSecret = (secret: string) => hashKey('machine secret', secret);
 export const hashPublicKey = ({ key }: Pick<PublicKey, 'key'>): string =>
   hashKey('machine key', key.export({ format: 'der', type: 'spki' }).toString('base64'));
 
-/** The binding of a machine's tokens. */
 export const audienceOfMachine = (name: string, credential: string): string => `${name} machine ${credential}`;

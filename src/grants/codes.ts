@@ -12,7 +12,6 @@ const content = v.object({
   /** The redirect URI of the start. @see RFC 6749 §4.1.3 */
   redirectUri: v.string(),
   codeChallenge: v.string(),
-  /** The provider's code, unspent. */
   providerCode: v.string(),
   codeVerifier: v.optional(v.string()),
   /** The nonce that the ID token must have, if the ID token says who the person is. */

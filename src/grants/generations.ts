@@ -8,7 +8,6 @@ import { times } from '../times.ts';
 /** The position of a refresh token in the sequence of its login. */
 export const generationSchema = v.object({
   number: v.number(),
-  /** When it was issued, in seconds since 1970. */
   since: v.number(),
 });
 

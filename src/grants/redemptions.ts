@@ -11,7 +11,6 @@ const { lifetime: redeemedTime } = kinds.redeemedCodes;
 const mostAttempts = 120;
 
 export interface Redemption {
-  /** The hash of the provider's code. */
   readonly key: string;
   /** The hash of the whole login, its client, and the proved key: a kept answer is only for the same ones. */
   readonly binding: string;
@@ -25,7 +24,6 @@ export interface Redemption {
 
 interface Answer {
   readonly response: TokenResponse;
-  /** When the provider answered, in milliseconds since 1970. */
   readonly at: number;
 }
 

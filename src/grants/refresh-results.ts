@@ -28,7 +28,6 @@ export interface RefreshResult {
   readonly response: Refreshed;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Whether the provider has refused the access token since. */
   readonly isSpent?: boolean;
 }
 
@@ -77,7 +76,6 @@ export function createResults(now: Clock) {
       }
       rotations.set(key, result, lifetime, sent.login);
     },
-    /** Keeps a result until it has passed its check. */
     keepUnchecked: (sent: RefreshTokenOwner, result: RefreshResult): void =>
       unchecked.set(hashRefresh(sent), result, sent.login),
     /** Remembers a result for its own refresh token. */

@@ -28,7 +28,7 @@ const content = v.object({
    * send this token, and their addresses must not be charged.
    */
   address: v.optional(v.string()),
-  /** Who has logged in, if the ID token says it, as `hashSubject` says it. */
+  /** `hashSubject` of the ID token, if the provider sends one. */
   subjectId: v.optional(v.string()),
   extraFields: v.optional(v.record(v.string(), v.string())),
   /** Undefined if the relay does not rotate the token. */
@@ -172,7 +172,6 @@ export function timeLeft(
   return Math.max(endsAt, loggedInAt + (policy?.lifetime ?? 0)) * 1000 - now();
 }
 
-/** The content of the next refresh token after a refresh. */
 export type Refreshed = TokenResponse & { readonly refreshToken: string };
 
 export function nextRefreshToken(

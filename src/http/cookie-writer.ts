@@ -39,7 +39,6 @@ export function cookieWriter(kind: CookieKind, secure: boolean, sameSite: 'lax' 
   };
 }
 
-/** Whether a Cookie header contains a cookie of the relay. */
 export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }

@@ -155,7 +155,6 @@ function createLearningCalls(
   { remember, forget }: Pick<ReturnType<typeof createGoodTokens>, 'remember' | 'forget'>,
 ) {
   return {
-    /** Requests a token, and remembers that it is good. */
     async requestToken(
       grant: CodeGrant | RefreshGrant,
       observe: ObserveCall,
@@ -165,7 +164,6 @@ function createLearningCalls(
       remember(token.accessToken);
       return token;
     },
-    /** Looks the user up, and remembers whether the token is good. */
     async lookUpUser(
       accessToken: string,
       observe: ObserveCall,

@@ -36,7 +36,6 @@ export type Asker = v.InferOutput<typeof asker>;
 
 const frontEndRequest = v.object({
   state: v.optional(v.string()),
-  /** Set if the start was an OAuth request. */
   oauth: v.optional(oauthRequest),
   /** The page where a session begins, inside the front end's origin. By default, the main page. */
   returnTo: v.optional(v.string()),
@@ -52,7 +51,6 @@ const frontEndRequest = v.object({
   door: v.optional(v.string()),
 });
 
-/** The request with which a front end started a login. */
 export type FrontEndRequest = v.InferOutput<typeof frontEndRequest>;
 
 /** A valid OAuth request. @see RFC 6749 §4.1.1, RFC 7636 §4.3 */

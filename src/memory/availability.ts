@@ -53,9 +53,7 @@ export function watchServer(client: RedisClient, observer: ServerObserver, unusa
   let isThere = false;
   const reporter = createReporter(observer);
   let lostAt = performance.now();
-  /** How often the server may have lost data. */
   let lossCount = 0;
-  /** The code of the latest failure. */
   let reason = 'unknown';
 
   /** Runs a command. @returns undefined after a failure; its code is in `reason` */
@@ -253,7 +251,6 @@ export const probes: readonly (readonly string[])[] = [
   ['DEL', probeName],
 ];
 
-/** The kind of a failure for metrics. */
 function commandFailure(code: string): CommandFailure {
   if (code === 'timeout' || code === 'lost') return code;
   if (code === 'OOM') return 'full';

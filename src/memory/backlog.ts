@@ -25,7 +25,6 @@ export const wordsOf = ({ words, lifetime }: Command): readonly string[] =>
  */
 export function createBacklog(send: (words: readonly string[]) => Promise<boolean>) {
   const lists: (() => Command[])[] = [];
-  /** Failed commands, by key. */
   const owed = createLasting<Command>(mostOwed, () => performance.now());
 
   async function pay(name: string, command: Command, left: number): Promise<boolean> {

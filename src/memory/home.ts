@@ -12,7 +12,6 @@ export interface Home {
   readonly shared?: SharedMemory | undefined;
 }
 
-/** The answer of PTTL about a missing key. */
 const notThere = -2;
 
 const newMark = () => randomBytes(9).toString('base64url');

@@ -7,7 +7,6 @@ export interface Kind {
   readonly letter: string;
   /** Milliseconds. Undefined if each entry has its own. */
   readonly lifetime?: number;
-  /** Entries. A full map drops its oldest one. */
   readonly most: number;
 }
 
@@ -36,7 +35,6 @@ export const kinds = {
   endedRefreshes: { letter: 'e', lifetime: refreshGrace, most: 4096 },
   /** The newest generation of each login, until its last refresh token expires. */
   generations: { letter: 'g', most: 16_384 },
-  /** Logins that were revoked. */
   revocations: { letter: 'v', lifetime: 60_000, most: 4096 },
   /** Logins that have ended, until their last access token ends. */
   endedLogins: { letter: 'o', most: 16_384 },
@@ -51,10 +49,8 @@ export interface Counted {
   readonly lifetime: number;
 }
 
-/** Everything that is counted. */
 export const counted = {
   requests: { name: 'requests', lifetime: 60_000 },
-  /** Exchanges and refreshes, refused or not. */
   exchanges: { name: 'exchanges', lifetime: countTime },
   refusedExchanges: { name: 'exchange', lifetime: countTime },
   refusedLookups: { name: 'lookup', lifetime: countTime },

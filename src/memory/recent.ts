@@ -65,7 +65,6 @@ export function createLasting<Value>(most: number, now: Clock, holdsSecrets = fa
       if (group !== undefined) groups.set(group, (groups.get(group) ?? new Set()).add(key));
     },
     delete: forget,
-    /** All entries, with the milliseconds until each expires. */
     all(): { readonly key: string; readonly value: Value; readonly left: number }[] {
       const each = [...entries].map(([key, { value, end }]) => ({ key, value, left: end - now() }));
       return each.filter(({ left }) => left > 0);

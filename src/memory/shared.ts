@@ -18,7 +18,6 @@ const shortestPause = 20;
 const longestPause = 150;
 const mostRemembered = 4096;
 
-/** A call that one relay makes for all. */
 export interface SharedCall {
   call(): Promise<Outcome>;
   /**

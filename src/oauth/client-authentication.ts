@@ -100,7 +100,6 @@ export function encodingChanges({
   return [clientId, clientSecret.reveal()].some((value) => formEncode(value) !== value);
 }
 
-/** @see RFC 6749 appendix B */
 function formEncode(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
 }

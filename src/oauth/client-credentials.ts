@@ -11,7 +11,6 @@ export interface ClaimedCredentials {
   readonly name: string | undefined;
   /** The possible secrets, because some clients do not encode theirs. */
   readonly secrets?: readonly string[];
-  /** A signed JWT. */
   readonly assertion?: string;
 }
 

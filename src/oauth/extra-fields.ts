@@ -54,7 +54,6 @@ export function pickTexts(names: readonly string[] | undefined, read: (name: str
 export const readCallbackFields = (query: Query, { callbackFields }: Pick<Provider, 'callbackFields'>) =>
   pickTexts(callbackFields, (name) => readSingle(query[name]));
 
-/** Merges fields. Newer ones replace earlier ones. */
 export function mergeFields(earlier: ExtraFields | undefined, newer: ExtraFields | undefined) {
   return earlier === undefined ? newer : { ...earlier, ...newer };
 }

@@ -13,7 +13,6 @@ export interface MetadataContext {
   /** The only address to ask, instead of the standard ones. */
   readonly metadataUrl?: string | undefined;
   readonly clientId: string;
-  /** Configured values, which override the metadata. */
   readonly given: Partial<Provider>;
   readonly insecureHttp: boolean;
   /** Whether form-encoding changes the client's credentials, so that servers may read them differently. */

@@ -50,7 +50,6 @@ export function withParameters(url: string, parameters: Readonly<Record<string, 
   return `${url}${separator}${new URLSearchParams(parameters)}`;
 }
 
-/** A parameter with its value, or nothing if there is no value. */
 export function optional(name: string, value: string | undefined): ExtraParameters {
   return value === undefined ? [] : [[name, value]];
 }

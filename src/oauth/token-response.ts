@@ -43,7 +43,6 @@ export function parseTokenResponse(
   return {
     accessToken,
     tokenType: text(fields['token_type']),
-    /** Whole seconds from now. */
     expiresIn: seconds(fields['expires_in']),
     refreshToken: text(fields['refresh_token'], limits.refreshTokenSize),
     /** Whole seconds from now, as GitHub says. */

@@ -29,7 +29,6 @@ export async function openMetricsPort(
   }
 }
 
-/** Where the port listens, and its further names. */
 export interface MetricsPort extends Port {
   readonly names: readonly string[];
 }

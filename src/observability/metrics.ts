@@ -176,7 +176,6 @@ function defineGauges(gauge: Makers['gauge']): void {
   );
 }
 
-/** The metrics of a shared memory, as functions that observe. */
 export function memoryMetrics({ counter, histogram, gauge }: Makers) {
   gauge('memory_up', '1 if the shared memory answers; 0 if not.', [], (up, { memoryIsUp }) =>
     up.set(memoryIsUp ? 1 : 0),

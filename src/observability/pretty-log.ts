@@ -2,7 +2,6 @@ import { prettyFactory } from 'pino-pretty';
 import { effectOf } from './request-effect.ts';
 import type { RequestRecord } from './request-log.ts';
 
-/** Formats a line of the log for people. */
 export const prettyLine: (line: string) => string = prettyFactory({
   hideObject: true,
   // Only the level has a colour.

@@ -4,7 +4,6 @@ import type { UnreadableRequest } from '../server/unreadable-request.ts';
 import { createMakers, labelOf, memoryMetrics, relayMetrics, type Situation } from './metrics.ts';
 import type { RequestRecord } from './request-log.ts';
 
-/** The limit behind an outcome. */
 const limitOf: Readonly<Partial<Record<RequestRecord['outcome'], CountedLimit>>> = {
   headers_too_large: 'header_size',
   request_timeout: 'request_time',

@@ -50,13 +50,11 @@ export function expressionOf(pattern: OriginPattern): string {
 export const matches = (pattern: OriginPattern | undefined, origin: string): boolean =>
   allowedOrigin(pattern, origin) !== undefined;
 
-/** Whether a pattern stands for several origins. */
 export const hasStar = (pattern: OriginPattern): boolean => pattern.includes('*');
 
 /** Whether a pattern stands for every port of this machine. */
 export const isAnyPort = (pattern: OriginPattern): boolean => pattern.endsWith(anyPort);
 
-/** Whether a pattern stands for all extensions of a browser. */
 const isAnyExtension = (pattern: OriginPattern): boolean => pattern.endsWith('://*');
 
 export const exampleOf = (pattern: OriginPattern): string => pattern.replace(anyPort, '').replace('*', 'example');
@@ -82,7 +80,6 @@ export function* patternsThatAllow(
   }
 }
 
-/** Creates a function that tells whether any of the patterns allows an origin. */
 export function matchesAny(patterns: Iterable<OriginPattern>): (origin: string) => boolean {
   const known = new Set(patterns);
   return (origin) => patternsThatAllow(origin, known).next().done === false;

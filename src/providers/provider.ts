@@ -30,7 +30,6 @@ export type RevocationRequest =
   | 'rfc7009'
   /** A form with the token and the client identifier, but no secret. */
   | 'public-client'
-  /** A form with only the token. */
   | 'token-only'
   /** The token as the bearer credential of a POST without a body. */
   | 'bearer'
@@ -54,7 +53,6 @@ export interface Membership extends AccessSource {
   readonly ask: string;
   /** The `state` of a membership that counts. Undefined if status 204 means yes. */
   readonly state?: string;
-  /** The list of all memberships of a person. */
   readonly list?: PersonValues;
 }
 
@@ -63,7 +61,6 @@ export interface PersonValues extends AccessSource {
   readonly kind: 'values';
   /** Where the record or list of records is. Undefined: the user record. */
   readonly from?: string;
-  /** The field of the answer that contains the list. */
   readonly items?: string;
   /** The field with the address of the next page. Undefined: the Link header. @see RFC 8288 */
   readonly next?: string;
@@ -94,7 +91,6 @@ export type AccessAnswers = Readonly<Partial<Record<AccessRule, AccessAnswer>>>;
 export interface LookupRefusal {
   /** The header with the reason, in lower case. Undefined: the field `message` of the body, or `error.code`. */
   readonly header?: string;
-  /** A part of the header or message. */
   readonly text: string;
   readonly means: 'sso_required' | 'application_unapproved' | 'address_refused' | 'account_restricted';
 }
@@ -108,12 +104,10 @@ export interface Provider {
   readonly tokenUrl: string;
   /** Where refresh tokens are sent (default: the token URL). */
   readonly refreshUrl?: string | undefined;
-  /** Undefined if it has no user endpoint. */
   readonly userUrl?: string | undefined;
   /** Where it says who the person is (default: at the user endpoint). */
   readonly userFrom?: 'id-token' | undefined;
   readonly userRequest?: 'get' | 'post' | undefined;
-  /** The JSON body of a user lookup by POST. */
   readonly userBody?: string | undefined;
   /** The smallest scope for the user lookup, if it needs one, with spaces between its words. */
   readonly scope?: string | undefined;
@@ -128,7 +122,6 @@ export interface Provider {
   readonly pkce: boolean;
   /** Extra parameters of the authorization request, such as `prompt`. */
   readonly authorizeParams?: ExtraParameters | undefined;
-  /** Extra parameters of the token request, such as `resource`. */
   readonly tokenParams?: ExtraParameters | undefined;
   /** The field that contains the token answer, if the answer itself has no access token. */
   readonly tokenAnswer?: string | undefined;
@@ -146,7 +139,6 @@ export interface Provider {
         readonly parameters?: ExtraParameters;
       }
     | undefined;
-  /** How it revokes tokens, if it can. */
   readonly revocation?: Revocation | undefined;
   /** The provider's own logout page. `off` if there is none, whatever its metadata says. */
   readonly logoutUrl?: string | undefined;
@@ -186,7 +178,6 @@ export interface Placeholder {
 export interface Preset {
   readonly name: string;
   readonly title: string;
-  /** The provider's own documentation of its endpoints. */
   readonly documentation: string;
   readonly host?: Placeholder;
   readonly tenant?: Placeholder;

@@ -22,7 +22,6 @@ import { isGuessOfMetadata, pagesOfFrontEnds } from './readers.ts';
 
 /** The parts of the application. Their owner creates and closes them. */
 interface Dependencies extends Omit<EndpointDependencies, 'watchStarts' | 'rateLimits'> {
-  /** Called with every request once it is over. */
   readonly observers: readonly ((record: RequestRecord) => void)[];
 }
 
@@ -115,7 +114,6 @@ export function createRouter(endpoints: readonly Endpoint[], context: EndpointCo
   return router;
 }
 
-/** Answers at every other address. */
 function notFound({ config, memory, served }: Dependencies): Endpoint {
   const { answerInPlace } = served[0].frontEnds.first;
   const { hasOrigin } = pagesOfFrontEnds(config);

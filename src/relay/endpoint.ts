@@ -5,7 +5,6 @@ import { allowMethods } from '../http/request-guards.ts';
 
 /** An address of the relay, with everything that is decided before its handler runs. */
 export interface Endpoint {
-  /** The exact path below the base URL. */
   readonly path: string;
   /** Whether it includes every path below. Endpoints with an exact path come first. */
   readonly includesBelow?: true;
@@ -32,7 +31,6 @@ export interface Endpoint {
 export interface EndpointContext {
   /** Warns about requests of pages that belong to no front end. */
   readonly watchOrigins: (readers: Readers) => Handler;
-  /** Empty without a rate limit. */
   readonly rateLimits: readonly Handler[];
 }
 

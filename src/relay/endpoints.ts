@@ -36,9 +36,7 @@ export interface EndpointDependencies extends ServingContext {
   readonly logger: Logger;
   readonly served: readonly [ServedRegistration, ...ServedRegistration[]];
   readonly readiness: Readiness;
-  /** Undefined if no front end has sessions. */
   readonly sessionRequests: SessionRequests | undefined;
-  /** Empty without a rate limit. */
   readonly rateLimits: readonly Handler[];
   /** Warns about logins that start under another host name than the base URL's, or from another page. */
   readonly watchStarts: Handler;
@@ -65,7 +63,6 @@ export function createEndpoints(dependencies: EndpointDependencies): readonly En
 
 const reading = ['GET', 'HEAD'] as const;
 
-/** The endpoints that belong to no registration. */
 function commonEndpoints(dependencies: EndpointDependencies): Endpoint[] {
   const { config, pages, memory, served, readiness, sessionRequests } = dependencies;
   const lookup = sessionRequests && createSessionLookup(sessionRequests, memory.grants.refreshes, memory.home.now);
@@ -175,7 +172,6 @@ function callbackEndpoint([path, there]: [path: string, there: readonly ServedPa
   };
 }
 
-/** The endpoints at one path of a registration. */
 function registrationEndpoints(served: ServedPath, dependencies: EndpointDependencies): Endpoint[] {
   const { registration, frontEnds, word } = served;
   const path = registrationPath(word);

@@ -15,7 +15,6 @@ import type { Provider } from '../providers/provider.ts';
 import { createStreams } from '../resources/streams.ts';
 import { deriveKeysFromFile } from '../sealing/keys.ts';
 
-/** The advice for errors that need an operator. */
 const fixes: Readonly<Record<string, string>> = {
   NOAUTH: 'give the password of the server',
   WRONGPASS: 'correct the user or the password',

@@ -118,9 +118,7 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
     },
   ];
   return {
-    /** Where the login starts. */
     startUrl,
-    /** What comes of it. */
     ended,
     frontEnd,
     listener: createListener(config, endpoints, answerInPlace),

@@ -42,10 +42,8 @@ import { discoverProvider } from '../upstream/discovery.ts';
 import { derivedFrom, discoveredProvider, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import type { Memory } from './memory.ts';
 
-/** A registration with everything that its endpoints need. */
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
 
-/** The words in the paths of a registration. */
 export const wordsOf = ({ word, others }: ServedRegistration): readonly string[] => [
   word,
   ...others.map((one) => one.word),
@@ -58,7 +56,6 @@ export interface ServingContext {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly now: Clock;
   readonly memory: Memory;
-  /** Undefined if no front end has sessions. */
   readonly sessions: Sessions | undefined;
   readonly documents: Documents;
   readonly pages: Pages;
@@ -85,7 +82,6 @@ export async function serveRegistration(
     others,
     source,
     callsInFlight: upstream.inFlight,
-    /** Stops discovery and closes the connections to the provider. */
     close(): void {
       source.close();
       upstream.close();

@@ -34,9 +34,7 @@ export interface StreamSource {
 export interface LargestHolder {
   /** The number of people and machines with streams. */
   readonly people: number;
-  /** The number of streams of that person. */
   readonly most: number;
-  /** Undefined if there is no stream. */
   readonly person: string | undefined;
 }
 
@@ -139,7 +137,6 @@ export function createStreams() {
         setTimeout(end, (limits.stopListeningTime * index) / listening.length, 'stop');
       }
     },
-    /** The number of streams of each resource. */
     counts(): ReadonlyMap<string, number> {
       const byName = Map.groupBy(streams, ({ door }) => door.resource.name);
       return new Map([...byName].map(([name, { length }]) => [name, length]));

@@ -13,7 +13,6 @@ export interface Api extends Way {
   /** Request headers that reach the API besides the usual ones, in lower case. */
   readonly requestHeaders: readonly string[];
   readonly frontEnd: string;
-  /** The registration whose access tokens the API accepts. */
   readonly registration: string;
 }
 

@@ -8,7 +8,6 @@ import { actsAtProvider, type Resource } from '../resources/resource.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import { type Grantee, ownerOf, refreshPolicyAt } from './grantee.ts';
 
-/** What the front end gets at the token endpoint. */
 export interface Granted extends TokenResponse {
   readonly identity?: Identity | undefined;
 }
@@ -19,7 +18,6 @@ interface Grant {
   readonly token: Omit<TokenResponse, 'refreshToken' | 'refreshExpiresIn'>;
   /** Undefined if the login is for the provider's API. */
   readonly identity: Identity | undefined;
-  /** Undefined if the front end gets no refresh token. */
   readonly refreshToken: RefreshTokenContent | undefined;
 }
 

@@ -17,7 +17,6 @@ export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'heade
   call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body' | 'client'>): Promise<StreamedResponse>;
   /** The failure in place of a response with this status, if that must not pass. */
   refusalOf(status: number): RelayError | undefined;
-  /** The response headers that pass. */
   passed(response: StreamedResponse['headers']): Readonly<Record<string, string>>;
 }
 

@@ -9,7 +9,6 @@ import { matchesAny } from '../origins/origin-pattern.ts';
 import { originsOf } from '../origins/redirect-uri.ts';
 import { expectOrigin } from './front-end-endpoint.ts';
 
-/** The log names this many refused redirect URIs. */
 const mostLogged = 5;
 
 /** `POST /auth/<registration>/register`: registers a client without storing it. @see RFC 7591 §3 */

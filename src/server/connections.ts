@@ -7,7 +7,6 @@ interface Connection {
   readonly socket: Socket;
   /** The responses in flight, in the order of sending. */
   readonly responses: Set<ServerResponse>;
-  /** The request that was parsed last. */
   latest?: Request;
   /** Set once more requests came than may be in flight. */
   hasTooMany?: true;

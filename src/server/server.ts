@@ -17,7 +17,6 @@ const backlog = 65_535;
 
 export interface Port {
   readonly host: string;
-  /** 0 for any free port. */
   readonly port: number;
   /** Names the port in an error: `the relay of the demo`. */
   readonly purpose?: string;
@@ -98,7 +97,6 @@ export async function listen(
   return {
     /** `http://host:port`, `https://host:port`, or `unix` for a Unix socket. */
     address: addressOf(server),
-    /** Replaces the listener of later requests. */
     serve(next: RequestListener): void {
       current = next;
     },
@@ -175,7 +173,6 @@ function closeIfSlow(socket: Socket, connections: Connections, observer: ServerO
 }
 
 interface ClientError extends NodeJS.ErrnoException {
-  /** The bytes that the parser refused. */
   readonly rawPacket?: Buffer;
 }
 

@@ -31,6 +31,5 @@ export function tlsOptions({ chain, key }: Certificate): SecureContextOptions {
 export interface Certificate {
   readonly chain: string;
   readonly key: Secret;
-  /** The files of both. */
   readonly files: readonly string[];
 }

@@ -21,8 +21,9 @@ const content = v.object({
   tokenType: v.optional(v.string()),
   scope: v.optional(v.string()),
   accessTokenEndsAt: v.optional(v.number()),
-  /** What the page gets besides. */
+  /** `hashSubject` of the ID token, if the provider sends one. */
   subjectId: v.optional(v.string()),
+  /** Further fields of the provider's answer, which the page gets too. */
   extraFields: v.optional(v.record(v.string(), v.string())),
   /** Undefined if the session ends with its access token. */
   refreshToken: v.optional(v.string()),
@@ -54,7 +55,6 @@ interface SessionSettings {
   readonly secure: boolean;
   /** Whether to refuse sessions while the shared memory cannot say whether they ended at another relay. */
   readonly isStrict?: boolean;
-  /** The front ends by name, each with its audience and the registrations that it may use. */
   readonly frontEnds: ReadonlyMap<string, { readonly audience: string; readonly registrations: ReadonlySet<string> }>;
 }
 

@@ -10,7 +10,6 @@ import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
 /** A call, which may need several attempts. */
 export interface Call {
   readonly request: Omit<UpstreamRequest, 'endpoint'>;
-  /** Of the response's body, decompressed. */
   readonly mostBytes: number;
   /** Starts the clock of an attempt. @returns stops it */
   wait(giveUp: (code: FailureCode) => void): () => void;
@@ -26,7 +25,6 @@ export interface Call {
  */
 type Result = UpstreamResponse | 'died_while_idle';
 
-/** One attempt at a call, on one connection. */
 export class Attempt {
   readonly #promise = Promise.withResolvers<Result>();
   readonly result = this.#promise.promise;

@@ -40,7 +40,6 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
   let closed = false;
   return {
     pooled,
-    /** A new connection for every request, closed afterwards. */
     unpooled,
     /** Kept for a moment only: a request that cannot be repeated must not meet a connection that died while idle. */
     brief,
@@ -97,7 +96,6 @@ class TunnelAgent extends HttpsAgent {
   }
 }
 
-/** The agents of requests, by protocol. */
 export interface Agents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;

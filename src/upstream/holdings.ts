@@ -1,4 +1,3 @@
-/** The owners of a transfer. */
 export interface Holder {
   /** A session, or the login of a token. */
   readonly session: string;

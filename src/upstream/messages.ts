@@ -55,7 +55,6 @@ export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
 export interface UpstreamCall {
   readonly endpoint: Endpoint;
   readonly outcome: 'answered' | FailureCode;
-  /** The provider's status, if it answered. */
   readonly status?: number;
   /** The error code of the system or of TLS, such as `ECONNREFUSED`. */
   readonly error?: string;

@@ -107,7 +107,6 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
   };
 }
 
-/** The failure of a lookup with another status than 200. */
 function lookupFailure(status: number, retryAfter: string | undefined): RelayError {
   if (status === 401) return new RelayError('token_invalid');
   if (status === 403) return new RelayError('lookup_forbidden');

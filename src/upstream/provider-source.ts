@@ -32,7 +32,6 @@ export type DiscoveryAttempt =
       readonly retryIn: number;
     };
 
-/** A fully configured provider. */
 export function knownProvider(provider: Provider): ProviderSource {
   return { current: () => provider, missing: () => undefined, close: () => {} };
 }

@@ -7,19 +7,16 @@ import { framing, hasNoBody } from './framing.ts';
 import type { StreamedRequest, StreamedResponse } from './messages.ts';
 import type { ClientsTurn, TransferPatience } from './patience.ts';
 
-/** A streamed call, and who is told about it. */
 export interface StreamedCall {
   readonly request: Omit<StreamedRequest, 'holder' | 'end'>;
   readonly mostBytes: number;
   /** Undefined for the limit of Node.js. */
   readonly headSize: number | undefined;
-  /** The connections of each attempt, in turn. */
   readonly attempts: readonly Agents[];
   /** Starts the clock. @param clientsTurn the action of the client that the transfer waits for */
   wait(clientsTurn: () => ClientsTurn, giveUp: (code: FailureCode) => void): TransferPatience;
   /** Called before the first byte of the request is written. */
   onSending(): void;
-  /** Called once, when the call is over. */
   end(outcome: 'answered' | FailureCode, status?: number, error?: string): void;
 }
 
@@ -35,7 +32,6 @@ export class Transfer {
   readonly #pool: ConnectionPool;
   readonly #attempts: Agents[];
   #patience: TransferPatience | undefined;
-  /** The request of the present attempt. */
   #sent: ClientRequest | undefined;
   /** The body of the request; undefined once it has ended. */
   #upload: Readable | undefined;

@@ -9,7 +9,6 @@ import { type Finding, findingsOn } from '../finding.ts';
 import { describeFaults, describePerson, judge } from './person.ts';
 import type { Trial } from './trial.ts';
 
-/** The most front ends and resources that are judged. */
 const most = 50;
 
 interface Way {
@@ -77,7 +76,6 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   return [ok(identity === undefined ? 'this person may' : `this person may: ${describePerson(identity)}`)];
 }
 
-/** The settings that name the fields without a value. */
 function adviceOn(
   { provider, describe, describeOfProvider }: Trial,
   fields: readonly FieldFault[] = [],

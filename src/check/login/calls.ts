@@ -13,15 +13,12 @@ export interface MadeCall {
   readonly error: string | undefined;
 }
 
-/** An answer of the provider, as far as it may be shown. */
 export interface ShownAnswer {
   readonly from: string;
   /** Left out for a callback and an ID token, which are no responses. */
   readonly status?: number;
-  /** Without its parameters. */
   readonly contentType?: string | undefined;
   readonly fields: readonly { readonly name: string; readonly type: string }[];
-  /** The number of further fields. */
   readonly more: number;
 }
 
@@ -60,7 +57,6 @@ export function recordCalls(client: UpstreamClient) {
   return {
     client: { ...client, call },
     made: made as readonly MadeCall[],
-    /** Sets the purpose of the calls that follow. */
     name(next: string): void {
       purpose = next;
     },

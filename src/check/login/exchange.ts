@@ -117,7 +117,6 @@ function holderOfToken({ body }: UpstreamResponse): string | undefined {
   return fields.find(([, one]) => isObject(one) && typeof one['access_token'] === 'string')?.[0];
 }
 
-/** Says what the relay made of a token answer. */
 function judgeToken(trial: Trial, { token, provider }: Exchanged): Finding[] {
   const { describeOfProvider, grant } = trial;
   const { tokenFields = [], callbackFields = [] } = provider;

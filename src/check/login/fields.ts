@@ -9,11 +9,9 @@ interface DescribedField {
 
 export interface DescribedFields {
   readonly fields: readonly DescribedField[];
-  /** The number of further fields. */
   readonly more: number;
 }
 
-/** The most fields that are shown of one answer. */
 const most = 100;
 const mostOfObject = 40;
 const deepest = 6;
@@ -93,7 +91,6 @@ function typeOf(value: unknown): string {
   return value === undefined ? 'nothing' : (names[typeof value as keyof typeof names] ?? 'unknown');
 }
 
-/** Recognizes texts that contain one of these secrets. */
 export function hiding(secrets: readonly (string | undefined)[]): HidesText {
   const known = secrets.filter((one) => one !== undefined && one.length >= shortestSecret) as string[];
   return (text) => known.some((secret) => text.includes(secret));

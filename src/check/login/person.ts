@@ -117,7 +117,6 @@ function adviceOnIdToken({ describe, describeOfProvider }: Trial, fields: readon
   return `remove ${describeOfProvider('userFrom')}: this ID token is not one for this login`;
 }
 
-/** Checks the person's address, if something needs it. */
 export function checkAddress(trial: Trial, record: Item | undefined): Finding[] {
   const { describeOfProvider } = trial;
   const { ok, warning } = findingsOn('e-mail address');

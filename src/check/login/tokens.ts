@@ -8,7 +8,6 @@ import { explainMade, type Step, type Trial, unobserved } from './trial.ts';
 
 const refresh = findingsOn('refresh');
 
-/** Refreshes the login once, as the relay would. */
 export async function refreshOnce(trial: Trial, { refreshToken }: TokenResponse): Promise<Step<TokenResponse>> {
   const { login, provider, calls, describe } = trial;
   if (refreshToken === undefined) {
@@ -65,7 +64,6 @@ export async function checkPersonAfterRefresh(
   ];
 }
 
-/** Revokes all tokens that the check got. */
 export async function revokeAll(trial: Trial, tokens: readonly (RevocableTokens | undefined)[]): Promise<Finding[]> {
   const { ok, warning } = findingsOn('revocation');
   const { login, provider, calls, describe } = trial;

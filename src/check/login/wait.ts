@@ -13,7 +13,6 @@ const usualPatience = times.login * 1000;
 /** Tells the operator what to do while the check waits. */
 export interface Operator {
   say(text: string): void;
-  /** Resolves if the operator stops the check. */
   readonly stopped: Promise<unknown>;
   /** Milliseconds (default: ten minutes). */
   readonly patience?: number;
@@ -94,7 +93,6 @@ function explainSilence({ registration, describe }: CheckContext, why: 'late' | 
   return subject.problem(message, `${compare}; ${reach}`);
 }
 
-/** Explains a callback without a usable code. */
 function explainFailure(
   { registration, describe, describeOfProvider }: CheckContext,
   { code, detail, providerError }: RelayError,

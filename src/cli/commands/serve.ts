@@ -85,7 +85,6 @@ function waitingFor(requests: number): string {
   return `Stopping: waiting for ${what} in flight, ${most} seconds at most.\nPress Ctrl-C again to end at once.\n`;
 }
 
-/** The log message if notifications to systemd fail. */
 function silenceFor(error: string): string {
   if (error !== 'ENOENT') return 'systemd-notify has failed: systemd does not know the state of this process';
   return (

@@ -1,6 +1,5 @@
 import type { Readings, ResourceReading } from '../readings.ts';
 
-/** Checks the resources that open to browsers. */
 export function checkBrowsers(readings: Readings): void {
   for (const resource of readings.resources) {
     if (resource.browser !== undefined) checkBrowser(resource, readings);

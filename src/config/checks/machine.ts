@@ -1,6 +1,5 @@
 import type { FrontEndReading, ResourceReading } from '../readings.ts';
 
-/** Settings that make no sense for a machine. */
 const ofPeople = [
   'origin',
   'frontendUrl',
@@ -14,7 +13,6 @@ const ofPeople = [
   'scope',
 ] as const;
 
-/** Reports missing and senseless settings of a machine. */
 export function checkMachine({ forbid, describe, fault, sourceOf, ...reading }: FrontEndReading): void {
   const why = `with ${describe('kind')} machine`;
   forbid(ofPeople, `must not be set ${why}`);
@@ -24,7 +22,6 @@ export function checkMachine({ forbid, describe, fault, sourceOf, ...reading }: 
   if (sourceOf('resources') === undefined) fault('resources', `is required ${why}`);
 }
 
-/** Reports settings of a machine at another front end. */
 export function forbidCredentials({ forbid }: FrontEndReading): void {
   forbid(['secretFile', 'publicKeyFile'], 'needs kind: machine');
 }

@@ -51,7 +51,6 @@ export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean
   return !isClientKnown && baseUrl.startsWith('https:');
 }
 
-/** Checks how client addresses are found. */
 export function checkClients({ relay, resources, frontEnds }: Readings): void {
   const { values, describe, warn, warnOfUnused } = relay;
   const { rateLimit, refusedExchanges, logClientAddress } = values;
@@ -106,7 +105,6 @@ function plainAddresses<At extends Level>({ level, values }: Reading<At>): reado
   });
 }
 
-/** Warns about settings of sessions if no front end has sessions. */
 export function warnWithoutSessions({ relay, frontEnds }: Readings): void {
   if (describeDelivery(frontEnds, ['session']) !== undefined) return;
   relay.warnOfUnused(['sessionLifetime', 'sessionIdle'], ': no front end has sessions');

@@ -22,7 +22,6 @@ export function readStateCheck(reading: RegistrationReading, { resources, frontE
 
 const isOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
 
-/** Whether no login of a front end has a state. */
 export const isWithoutState = ({ usable }: FrontEndReading) => usable.every(isOff);
 
 /** Which refresh tokens a front end gets. A CMS cannot prove a key, and pages at a `*` may have different authors. */

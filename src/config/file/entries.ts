@@ -17,7 +17,6 @@ export interface FileSettings<At extends Level = Level> extends MapPlace {
    * The texts that each setting's flag would have: several if it can be repeated, none if the file has no text there.
    */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** Which settings come from flags and variables. */
   readonly sources?: Readonly<Record<string, Given['source']>>;
   readonly positions: Readonly<Record<string, Position>>;
   /** The maps inside, by level, in the order of the file. */

@@ -110,7 +110,6 @@ function createYaml(document: Document.Parsed, positionAt: (offset: number) => P
   return {
     /** What the document holds. Never an alias. */
     content: resolved(document.contents),
-    /** Where a node begins. */
     positionOf,
     /** What an alias stands for, or the node itself. Undefined: an alias of nothing. */
     resolved,

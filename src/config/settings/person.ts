@@ -14,7 +14,6 @@ const path = v.pipe(
   v.maxLength(255, 'must have at most 255 characters'),
 );
 
-/** Where a provider says who a person is. */
 export const personRows = {
   userFrom: row('user-from', oneOf(['user-endpoint', 'id-token']), {
     help: 'where the provider says who somebody is, for allow and resources: user-endpoint; or id-token, which the token endpoint gives, without a lookup',

@@ -23,10 +23,8 @@ interface LevelInFile {
   readonly holds?: readonly Level[];
   /** A list of maps of settings, or named maps. By default, one map. */
   readonly shape?: 'list' | 'named';
-  /** The most entries, if it has a shape. */
   readonly most?: number;
   readonly help: string;
-  /** The fault for any other content. */
   readonly otherShape: string;
   /** The fault if it is empty. Undefined if it may be. */
   readonly empty?: string;
@@ -148,7 +146,6 @@ export interface Setting {
   readonly schema: v.GenericSchema<string, unknown>;
 }
 
-/** A setting that flags and variables can give. */
 export interface Option extends Setting {
   readonly level: Level;
   readonly flag: `--${string}`;

@@ -149,7 +149,6 @@ function commentOnFrontEnd(
   });
 }
 
-/** A comment with the texts whose settings an entry does not set. */
 function commentOnUnset(map: FileSettings, from: string, texts: Texts): string[] {
   const lines = fileSettings[map.level].flatMap(({ name, key }) =>
     texts[name] === undefined || findEffective(map, name) ? [] : [`   ${key}: ${texts[name]}`],

@@ -95,15 +95,22 @@ function textsOf(value: unknown): string[] {
   return Number.isSafeInteger(value) ? [`${value}`] : [];
 }
 
+/** A day, or a moment, as databases and ISO 8601 write it. Databases write 0000-00-00 in place of none. */
+const date = /^(?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|UTC|[+-]\d\d:?\d\d))?)?$/;
+
+/** Whether a value says yes. Some providers send `true` as a text, others the moment it became true (Laravel). */
+export const isTrue = (value: unknown): boolean =>
+  value === true || value === 'true' || (typeof value === 'string' && date.test(value));
+
 /**
- * Whether the field at a path is true. Some providers send `true` as a text.
+ * Whether the field at a path says yes.
  *
  * @param of the path that the field verifies. If both paths lead through a list, they must lead to the same element:
  *   otherwise, a verified telephone number would verify an address that anybody may type in
  */
 export function isTrueIn(item: Item, path: string, of?: string): boolean {
   const flag = foundIn(item, path);
-  if (flag?.value !== true && flag?.value !== 'true') return false;
+  if (flag === undefined || !isTrue(flag.value)) return false;
   const others = of === undefined ? undefined : foundIn(item, of)?.elements;
   return [...flag.elements].every(([list, index]) => (others?.get(list) ?? index) === index);
 }

@@ -27,7 +27,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   if (isJwt(headers['content-type'])) {
     return lookup.problem(
       'signs or encrypts the user info (application/jwt), and the relay reads plain JSON only',
-      'let the provider send this client plain JSON',
+      `let the provider send this client plain JSON, or set ${context.describeOfProvider('userFrom')} to id-token`,
     );
   }
   // Some providers refuse with status 200, and say so in a field.

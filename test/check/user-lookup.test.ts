@@ -43,7 +43,7 @@ describe('login-relay check, about the user lookup', () => {
     'signed user info': [
       answer(200, 'a.b.c', { 'Content-Type': 'application/jwt; charset=utf-8' }),
       /^signs or encrypts .*application\/jwt/,
-      /plain JSON$/,
+      /plain JSON, or set .*user-from.* to id-token/,
     ],
   });
 

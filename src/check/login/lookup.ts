@@ -88,7 +88,7 @@ function explainLookup(trial: Trial, { failure, answer }: Asked): Finding {
   if (failure?.code === 'user_record_signed') {
     return lookup.problem(
       'is signed or encrypted (application/jwt), and the relay reads plain JSON only',
-      'let the provider send this client plain JSON',
+      `let the provider send this client plain JSON, or set ${describeOfProvider('userFrom')} to id-token`,
     );
   }
   if (failure?.code === 'token_invalid') {

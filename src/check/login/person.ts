@@ -2,7 +2,7 @@ import type { Evidence } from '../../access/access.ts';
 import { hasAtSign, readDomain } from '../../access/addresses.ts';
 import type { Allow } from '../../access/allow.ts';
 import type { Item } from '../../access/fields.ts';
-import { faultIn, isTrueIn, textIn } from '../../access/fields.ts';
+import { faultIn, isTrue, isTrueIn, textIn } from '../../access/fields.ts';
 import { readIdToken } from '../../access/id-token.ts';
 import type { Identity, IdentityQuestion } from '../../access/identity.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
@@ -30,7 +30,15 @@ const idNames = [
 ];
 const loginNames = ['login', 'username', 'preferredusername', 'screenname', 'handle', 'nickname', 'loginname'];
 const addressNames = ['email', 'mail', 'emailaddress', 'primaryemail', 'value'];
-const verifiedNames = ['emailverified', 'verified', 'verifiedemail', 'isverified', 'emailisverified'];
+const verifiedNames = [
+  'emailverified',
+  'verified',
+  'verifiedemail',
+  'isverified',
+  'emailisverified',
+  'emailverifiedat',
+  'verifiedat',
+];
 
 const longest = 100;
 
@@ -148,7 +156,7 @@ export function checkAddress(trial: Trial, record: Item | undefined): Finding[] 
 
 /** An address is no login name, because anybody may be able to set it. */
 const isNameLike = (value: unknown) => typeof value === 'string' && value !== '' && !hasAtSign(value);
-const isTrueOrFalse = (value: unknown) => typeof value === 'boolean' || value === 'true';
+const isTrueOrFalse = (value: unknown) => value === false || isTrue(value);
 const isAddressLike = (value: unknown) => typeof value === 'string' && readDomain(value) !== undefined;
 
 /** Possible paths for a setting: `, such as data.id`. */

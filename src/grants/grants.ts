@@ -39,7 +39,7 @@ export function createRevocations(home: Home) {
      * Revokes the tokens of a login once, so that a page that repeats its revocation does not use up the requests that
      * the provider allows the relay. A failed revocation may be repeated.
      */
-    async once({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
+    async revokeOnce({ refreshToken, accessToken }: RevocableTokens, revoke: () => Promise<void>) {
       const key = hashKey(refreshToken, accessToken);
       await join(key, () => revoked.run(key, revoke));
     },

@@ -10,22 +10,22 @@ export type Exchanges = ReturnType<typeof createExchanges>;
  * provider refuses its code.
  */
 export function createExchanges(home: Home) {
-  const begun = createOnce(home, kinds.exchanges, failAsFinished);
+  const once = createOnce(home, kinds.exchanges, failAsFinished);
   const join = createJoint<TokenResponse>();
   return {
-    has: begun.isBegunHere,
+    hasBegun: once.isBegunHere,
     /**
      * Starts the exchange of a login. While it waits or is in flight, a repeated callback gets the same result.
      *
      * @param exchange calls `spend` before it sends the code. If it fails earlier, the callback can be retried
      * @throws {RelayError} `state_finished` if the exchange is over
      */
-    once: (login: string, exchange: (spend: () => void) => Promise<TokenResponse>): Promise<TokenResponse> =>
+    exchangeOnce: (login: string, exchange: (spend: () => void) => Promise<TokenResponse>): Promise<TokenResponse> =>
       join(login, async () => {
-        if (begun.isBegunHere(login)) failAsFinished();
+        if (once.isBegunHere(login)) failAsFinished();
         const { outcome, how } = await lead(home, kinds.exchangeResults, login, {
-          call: async () => ({ response: await begun.run(login, exchange) }),
-          // An earlier failure is no answer, because `begun` knows whether the code may be sent again.
+          call: async () => ({ response: await once.run(login, exchange) }),
+          // After an earlier failure, `once` decides whether the code may be sent again.
           isAnswer: (outcome, hasWaited) => hasWaited || outcome.response !== undefined,
           keep: () => ({ lifetime: kinds.exchangeResults.lifetime, always: true }),
         });

@@ -36,7 +36,12 @@ export function createBacklog(send: (words: readonly string[]) => Promise<boolea
 
   /** The commands that `told` does not contain yet. Adds them to it. */
   function takeUntold(told: Set<string>): (() => Promise<boolean>)[] {
-    const isNew = ({ words }: Command) => told.size < told.add(JSON.stringify(words)).size;
+    const isNew = ({ words }: Command) => {
+      const text = JSON.stringify(words);
+      if (told.has(text)) return false;
+      told.add(text);
+      return true;
+    };
     const debts = owed.all().filter(({ value }) => isNew(value));
     const known = lists.flatMap((list) => list()).filter(isNew);
     // Failed commands come first, because what this relay knows may be newer.

@@ -84,7 +84,7 @@ export function expectConsent(
   const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
   if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
   // Once: a client that tries again must not use up the requests that the provider allows the relay.
-  void grants.revocations.once(token, async () => revokeSilently(registration, token));
+  void grants.revocations.revokeOnce(token, async () => revokeSilently(registration, token));
   throw new RelayError('consent_exceeded');
 }
 

@@ -83,7 +83,7 @@ async function deliver(callback: Callback, delivery: Delivery): Promise<void> {
     // The front end did not get the tokens, for example because they do not fit into a session's cookie, so they are
     // revoked.
     const { grants } = callback;
-    await grants.revocations.once(token, async () => revokeSilently(registration, token));
+    await grants.revocations.revokeOnce(token, async () => revokeSilently(registration, token));
     throw error;
   }
 }
@@ -96,9 +96,9 @@ async function exchangeOnce(callback: Callback, grant: CodeGrant): Promise<Token
   if (login === undefined) return await exchange(callback, grant, () => {});
   const key = login.id.toString('base64url');
   try {
-    return await registration.exchanges.once(key, (spend) => exchange(callback, grant, spend));
+    return await registration.exchanges.exchangeOnce(key, (spend) => exchange(callback, grant, spend));
   } finally {
-    if (registration.exchanges.has(key)) ctx.state.codeMayBeSpent = true;
+    if (registration.exchanges.hasBegun(key)) ctx.state.codeMayBeSpent = true;
     // A failure before the code was sent is temporary, so the login stays open.
     ctx.state.callbackMayBeRetried = !ctx.state.codeMayBeSpent;
   }

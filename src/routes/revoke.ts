@@ -22,7 +22,7 @@ export function revocationEndpoint(served: Served): Handler {
     const token = requireParameter(parameters, 'token');
     const atProvider = (tokens: RevocableTokens) => registration.revokeToken(tokens, recordCall(ctx));
     const onceAtProvider = (tokens: RevocableTokens) =>
-      revocations.once(tokens, () => atProvider(tokens).catch(ignoreUnknown));
+      revocations.revokeOnce(tokens, () => atProvider(tokens).catch(ignoreUnknown));
     const content = refreshTokens.openExpired(token, ownerOf(request));
     if (content !== undefined) {
       const door = request.doors.find(({ resource }) => resource.url === content.ownResource);

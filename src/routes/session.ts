@@ -116,7 +116,7 @@ async function revokeNewest(
   const newer = refreshToken && (await refreshes.endAndTakeNewest({ owner, login, refreshToken }));
   const revoke = (token: RevocableTokens) => registration.revokeToken(token, recordCall(ctx)).catch(ignoreExpected);
   const tokens = eachAlone(newer || session);
-  await Promise.all(tokens.map((token) => revocations.once(token, () => revoke(token))));
+  await Promise.all(tokens.map((token) => revocations.revokeOnce(token, () => revoke(token))));
 }
 
 /** A failure of the provider must not prevent a logout. */

@@ -18,29 +18,29 @@ describe('the revocation of a login', () => {
   };
 
   it('is one call in a minute, however often a page repeats it', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => revocations.once(tokens, revoke)));
+    await Promise.all(Array.from({ length: 20 }, () => revocations.revokeOnce(tokens, revoke)));
     time += 59_999;
-    await revocations.once(tokens, revoke);
+    await revocations.revokeOnce(tokens, revoke);
     expect(calls).to.equal(1);
     time += 1;
-    await revocations.once(tokens, revoke);
+    await revocations.revokeOnce(tokens, revoke);
     expect(calls).to.equal(2);
   });
 
   it('is a separate call for other tokens', async () => {
-    await revocations.once(tokens, revoke);
-    await revocations.once({ refreshToken: 'refresh' }, revoke);
-    await revocations.once({ accessToken: 'refresh' }, revoke);
+    await revocations.revokeOnce(tokens, revoke);
+    await revocations.revokeOnce({ refreshToken: 'refresh' }, revoke);
+    await revocations.revokeOnce({ accessToken: 'refresh' }, revoke);
     expect(calls).to.equal(3);
   });
 
   it('gives a failure to all who wait for it, and is tried again after it', async () => {
     const fail = () => Promise.reject(new RelayError('provider_timeout'));
-    const failing = [fail, revoke].map((one) => revocations.once(tokens, one));
+    const failing = [fail, revoke].map((one) => revocations.revokeOnce(tokens, one));
     for (const result of await Promise.allSettled(failing)) {
       expect(result).to.have.nested.property('reason.code', 'provider_timeout');
     }
-    await revocations.once(tokens, revoke);
+    await revocations.revokeOnce(tokens, revoke);
     expect(calls).to.equal(1);
   });
 });

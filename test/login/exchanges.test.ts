@@ -24,7 +24,7 @@ describe('the exchange of a login', () => {
   });
 
   function exchange(login: string, result = Promise.resolve(token)) {
-    return exchanges.once(login, (spend) => {
+    return exchanges.exchangeOnce(login, (spend) => {
       spend();
       started += 1;
       return result;
@@ -53,7 +53,7 @@ describe('the exchange of a login', () => {
   ] as const) {
     it(`is not started again once it has ${end}, for ten minutes`, async () => {
       await exchange('a', result()).catch(() => {});
-      expect(exchanges.has('a')).to.equal(true);
+      expect(exchanges.hasBegun('a')).to.equal(true);
       expect(await outcomeOf(exchange('a'))).to.equal('state_finished');
       time += 599_999;
       await exchange('b');
@@ -64,10 +64,10 @@ describe('the exchange of a login', () => {
 
   it('is forgotten if it fails before the code is sent, so that it can be retried', async () => {
     const { promise, reject } = Promise.withResolvers<TokenResponse>();
-    const results = [exchanges.once('a', () => promise), exchange('a')];
+    const results = [exchanges.exchangeOnce('a', () => promise), exchange('a')];
     reject(new RelayError('rate_limited'));
     expect(await Promise.all(results.map(outcomeOf))).to.deep.equal(Array(2).fill('rate_limited'));
-    expect(exchanges.has('a')).to.equal(false);
+    expect(exchanges.hasBegun('a')).to.equal(false);
     expect(await exchange('a')).to.equal(token);
   });
 
@@ -75,23 +75,23 @@ describe('the exchange of a login', () => {
     await exchange('a');
     time += 659_999;
     await exchange('b');
-    expect(exchanges.has('a')).to.equal(true);
+    expect(exchanges.hasBegun('a')).to.equal(true);
     time += 1;
 
     await exchange('c');
-    expect(exchanges.has('a')).to.equal(false);
-    expect(exchanges.has('b')).to.equal(true);
+    expect(exchanges.hasBegun('a')).to.equal(false);
+    expect(exchanges.hasBegun('b')).to.equal(true);
   });
 
   it('is remembered among the newest 16,384; the oldest is forgotten', async () => {
     const { promise, resolve } = Promise.withResolvers<TokenResponse>();
     const inFlight = exchange('in flight', promise);
     for (let login = 0; login < 16_384; login += 1) await exchange(`${login}`);
-    expect(exchanges.has('in flight')).to.equal(false);
-    expect(exchanges.has('0')).to.equal(true);
+    expect(exchanges.hasBegun('in flight')).to.equal(false);
+    expect(exchanges.hasBegun('0')).to.equal(true);
     await exchange('one more');
-    expect(exchanges.has('0')).to.equal(false);
-    expect(exchanges.has('1')).to.equal(true);
+    expect(exchanges.hasBegun('0')).to.equal(false);
+    expect(exchanges.hasBegun('1')).to.equal(true);
     resolve(token);
     expect(await inFlight).to.equal(token);
   });

@@ -16,20 +16,17 @@ interface LookedUp {
   readonly provider: Provider;
 }
 
-/** Other ways to ask a user endpoint, with their settings. */
-const otherWays = {
-  get: [['post', { userRequest: 'post' }]],
-  post: [['get', { userRequest: 'get', userBody: undefined }]],
-} as const satisfies Record<'get' | 'post', readonly (readonly [string, Partial<Provider>])[]>;
+/** Other ways to ask a user endpoint, by the configured method. Some RPC servers need a body. */
+const otherWays: Readonly<Record<'get' | 'post', readonly Partial<Provider>[]>> = {
+  get: [{ userRequest: 'post' }, { userRequest: 'post', userBody: 'null' }],
+  post: [{ userRequest: 'get', userBody: undefined }],
+};
 
 /**
  * Statuses that may concern the method or the form of a request instead of its token. Many servers answer 404 to a
  * method.
  */
 const ofMethod: ReadonlySet<number> = new Set([400, 404, 405, 411, 415, 501]);
-
-/** With a body, which some RPC servers need. */
-const withBody = { userRequest: 'post', userBody: 'null' } as const satisfies Partial<Provider>;
 
 /**
  * Looks the person up as the relay would, then with the other method if the status may concern that. Undefined without
@@ -44,13 +41,12 @@ export async function lookUpPerson(trial: Trial, accessToken: string): Promise<S
   if (own.record)
     return { findings: [lookup.ok('gives the record of the person')], result: { record: own.record, provider } };
   const mayBeMethod = own.answer !== undefined && ofMethod.has(own.answer.status);
-  const configured = provider.userRequest ?? 'get';
-  const [[method, changes]] = otherWays[configured];
-  for (const way of mayBeMethod ? [changes, ...(configured === 'get' ? [withBody] : [])] : []) {
+  for (const way of mayBeMethod ? otherWays[provider.userRequest ?? 'get'] : []) {
     const changed = { ...provider, ...way };
     const { record } = await ask(trial, changed, accessToken);
     if (record === undefined) continue;
-    const body = way === withBody ? `, and ${describeOfProvider('userBody')} to 'null'` : '';
+    const method = `${way.userRequest}`;
+    const body = way.userBody === undefined ? '' : `, and ${describeOfProvider('userBody')} to '${way.userBody}'`;
     const fix = `set ${describe('userRequest')} to ${method}${body}`;
     const message = `is refused with status ${own.answer?.status}, and works by ${method.toUpperCase()}`;
     return { findings: [lookup.problem(message, fix)], result: { record, provider: changed } };

@@ -149,6 +149,7 @@ function commentOnFrontEnd(
   });
 }
 
+/** A comment that lists the values of settings that an entry leaves out. @param from says what gives them */
 function commentOnUnset(map: FileSettings, from: string, texts: Texts): string[] {
   const lines = fileSettings[map.level].flatMap(({ name, key }) =>
     texts[name] === undefined || findEffective(map, name) ? [] : [`   ${key}: ${texts[name]}`],

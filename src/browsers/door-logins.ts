@@ -114,10 +114,10 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
       const isOfBrowser = unlessFailed(() => cookies.get(ctx, idOf(state))) !== undefined;
       if (isOfBrowser) cookies.finish(ctx, idOf(state), now());
     },
-    /** Whether this browser has got the cookie of the door within the last minute. @param before this time */
+    /** Whether this browser has got the cookie of the door within the last minute. @param before at this time or earlier */
     hasFinished: (ctx: Context, before = Number.POSITIVE_INFINITY): boolean => {
       const at = cookies.finishedAt(ctx);
-      return at !== undefined && at < before && now() - at < finishedTime;
+      return at !== undefined && at <= before && now() - at < finishedTime;
     },
     /** Whether this browser tries to renew a login at the moment, or has tried in vain within ten minutes. */
     isRenewing: (ctx: Context, login: string): boolean =>
@@ -126,6 +126,8 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
         const pending = openKept(ctx, challenge);
         return pending?.renews?.login === login && isInTime(pending.at);
       }),
+    /** Lets the next login end, however soon: a person has asked for it. */
+    forgetFinished: cookies.forgetFinished,
     /** Forgets all logins of this browser: those that have begun, and those that have finished. */
     forget: cookies.forget,
   };

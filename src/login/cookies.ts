@@ -167,6 +167,8 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
       const [, at] = finishedTimeForm.exec(value) ?? [];
       return at === undefined ? undefined : Number(at);
     },
+    /** Makes this browser forget that it has finished logins. */
+    forgetFinished: (ctx: Context): void => clear(ctx, prefix + finishedName),
     /** The secrets of the logins that this browser has begun and not finished, the oldest first. */
     pendingSecrets(ctx: Context): Buffer[] {
       const begun = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);

@@ -151,6 +151,7 @@ function linkOfFailure(place: DoorPlace, ctx: Context, { code }: RelayError): Ma
   }
   const isOther = otherAccount.includes(code);
   if (!isOther && code !== 'cookie_refused') return html`<a href="/">${pages.text('log_in_again')}</a>`;
+  place.door.logins.forgetFinished(ctx);
   const start = beginLogin(place, ctx, { wayBack: '/' }, isOther ? { prompt: 'select_account' } : {});
   return html`<a href="${start}">${pages.text(isOther ? 'log_in_otherwise' : 'log_in_again')}</a>`;
 }

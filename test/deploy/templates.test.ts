@@ -53,44 +53,51 @@ describe('the templates', () => {
     expect(variables).to.include.members([...Object.keys(relay.environment), ...named]);
   });
 
-  describe('remove what other proxies say of people', () => {
-    const set = ['X-Forwarded-User', 'X-Forwarded-Preferred-Username', 'X-Forwarded-Email', 'X-Forwarded-Groups'];
-    const names = Object.values(claimedIdentities).flat();
-    /** Names that only a pattern matches. */
-    const others = Object.keys(claimedIdentities).map((pattern) => pattern.replace(/\*$/, 'made-up'));
-    const asPattern = (texts: readonly string[]) => new RegExp(`^(?:${texts.join('|')})$`, 'i');
+  for (const [template, resource] of [
+    ['resource', 'notes'],
+    ['browsers', 'wiki'],
+  ] as const) {
+    describe(`${template}.* remove what other proxies say of people`, () => {
+      const set = ['X-Forwarded-User', 'X-Forwarded-Preferred-Username', 'X-Forwarded-Email', 'X-Forwarded-Groups'];
+      const names = Object.values(claimedIdentities).flat();
+      /** Names that only a pattern matches. */
+      const others = Object.keys(claimedIdentities).map((pattern) => pattern.replace(/\*$/, 'made-up'));
+      const asPattern = (texts: readonly string[]) => new RegExp(`^(?:${texts.join('|')})$`, 'i');
 
-    it('with nginx, by full names', () => {
-      const removed = [...text('deploy/nginx/resource.conf').matchAll(/proxy_set_header (\S+) "";/g)];
-      expect([...removed.map(([, name]) => name), ...set]).to.include.members([...names]);
-    });
+      it('with nginx, by full names', () => {
+        const removed = [...text(`deploy/nginx/${template}.conf`).matchAll(/proxy_set_header (\S+) "";/g)];
+        expect([...removed.map(([, name]) => name), ...set]).to.include.members([...names]);
+      });
 
-    it('with Caddy', () => {
-      const snippet = /\(no_claimed_identity\) \{(.*?)\n\}/s.exec(text('deploy/caddy/resource.Caddyfile'))?.[1] ?? '';
-      const removed = [...snippet.matchAll(/request_header -([\w-]+\*?)$/gm)].map(([, one = '']) =>
-        one.replace('*', '.*'),
-      );
-      for (const name of [...names, ...others]) expect(name).to.match(asPattern(removed));
-    });
+      it('with Caddy', () => {
+        const snippet =
+          /\(no_claimed_identity\) \{(.*?)\n\}/s.exec(text(`deploy/caddy/${template}.Caddyfile`))?.[1] ?? '';
+        const removed = [...snippet.matchAll(/request_header -([\w-]+\*?)$/gm)].map(([, one = '']) =>
+          one.replace('*', '.*'),
+        );
+        for (const name of [...names, ...others]) expect(name).to.match(asPattern(removed));
+      });
 
-    it('with HAProxy', () => {
-      const removed = [...text('deploy/haproxy/resource.cfg').matchAll(/del-header \^\((.*)\)\$ -m reg/g)];
-      for (const name of [...names, ...others]) expect(name).to.match(asPattern(removed.map(([, one = '']) => one)));
-    });
+      it('with HAProxy', () => {
+        const removed = [...text(`deploy/haproxy/${template}.cfg`).matchAll(/del-header \^\((.*)\)\$ -m reg/g)];
+        for (const name of [...names, ...others]) expect(name).to.match(asPattern(removed.map(([, one = '']) => one)));
+      });
 
-    it('with Traefik, also in other spellings', () => {
-      const { http } = parse(text('deploy/traefik/resource.yaml'));
-      const expression: string = http.middlewares['notes-check'].forwardAuth.authResponseHeadersRegex;
-      expect(expression).to.match(/^\(\?i\)\^/);
-      const removed = new RegExp(expression.slice('(?i)'.length), 'i');
-      for (const name of [...names, ...others]) {
-        for (const spelt of [name, name.replaceAll('-', '_').toUpperCase(), name.replace('-', '.')]) {
-          expect(spelt).to.match(removed);
+      it('with Traefik, also in other spellings', () => {
+        const { http } = parse(text(`deploy/traefik/${template}.yaml`));
+        const expression: string = http.middlewares[`${resource}-check`].forwardAuth.authResponseHeadersRegex;
+        expect(expression).to.match(/^\(\?i\)\^/);
+        const removed = new RegExp(expression.slice('(?i)'.length), 'i');
+        for (const name of [...names, ...others]) {
+          for (const spelt of [name, name.replaceAll('-', '_').toUpperCase(), name.replace('-', '.')]) {
+            expect(spelt).to.match(removed);
+          }
         }
-      }
-      for (const kept of ['Mcp-Session-Id', 'X-Request-Id', 'User-Agent', 'Accept']) expect(kept).not.to.match(removed);
+        for (const kept of ['Mcp-Session-Id', 'X-Request-Id', 'User-Agent', 'Accept'])
+          expect(kept).not.to.match(removed);
+      });
     });
-  });
+  }
 
   describe('give Compose a key file, which', () => {
     const { relay, key: maker } = compose.services;

@@ -59,8 +59,9 @@ export class DoorRelay extends ClientsRelay {
     return await request(this.port, { path: `/auth/${endpoint}/${resource}`, headers: [...asked, ...headers] });
   }
 
-  person(): DoorBrowser {
-    return new DoorBrowser(this);
+  /** @param proxyPort of a real reverse proxy in front of the resources */
+  person(proxyPort?: number): DoorBrowser {
+    return new DoorBrowser(this, proxyPort);
   }
 }
 
@@ -84,9 +85,12 @@ export class DoorBrowser {
   /** How often the provider was asked. */
   logins = 0;
   readonly #relay: DoorRelay;
+  readonly #proxyPort: number | undefined;
 
-  constructor(relay: DoorRelay) {
+  /** @param proxyPort of a real reverse proxy in front of the resources. Without one, this class does what it does */
+  constructor(relay: DoorRelay, proxyPort?: number) {
     this.#relay = relay;
+    this.#proxyPort = proxyPort;
   }
 
   /** Sends one request, and keeps its cookies. */
@@ -104,22 +108,19 @@ export class DoorBrowser {
   async #send(url: URL, given: Headers, method: string, body?: string): Promise<Answer> {
     const cookie = this.jar.headerFor(url);
     const headers: Headers = [...given, ...(cookie === '' ? [] : ([['Cookie', cookie]] as Headers))];
-    const { port } = this.#relay;
-    const isOfRelay = url.pathname.startsWith('/.login-relay/') || url.origin === new URL(this.#relay.address).origin;
-    if (isOfRelay) {
-      const path =
-        url.origin === new URL(this.#relay.address).origin
-          ? withoutBase(url.pathname + url.search)
-          : url.pathname + url.search;
-      const all: Headers =
-        body === undefined ? headers : [...headers, ['Content-Type', 'application/x-www-form-urlencoded']];
-      return await request(port, {
-        path,
-        method,
-        headers: all,
-        authority: url.host,
-        ...(body !== undefined && { body }),
-      });
+    const target = url.pathname + url.search;
+    const isOfLogin = url.origin === new URL(this.#relay.address).origin;
+    const isOfRelay = isOfLogin || url.pathname.startsWith('/.login-relay/');
+    if (isOfRelay || this.#proxyPort !== undefined) {
+      const port = isOfLogin ? this.#relay.port : (this.#proxyPort ?? this.#relay.port);
+      const path = isOfLogin ? withoutBase(target) : target;
+      const sending = { path, method, authority: url.host };
+      if (body === undefined) return await request(port, { ...sending, headers });
+      const form: Headers = [
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+        ['Content-Length', `${Buffer.byteLength(body)}`],
+      ];
+      return await request(port, { ...sending, headers: [...headers, ...form], body });
     }
     const shown = this.proxyPassesCookies ? headers : given;
     const checked = await this.#relay.check(url.href, shown, { method });

@@ -157,6 +157,24 @@ export function guards(applicationPort: () => number): Readonly<Record<string, B
   };
 }
 
+/** The proxies of `deploy` that ask a relay about requests of browsers, too. */
+export function browserGuards(applicationPort: () => number): Readonly<Record<string, BalancerKind>> {
+  const of = guards(applicationPort);
+  const forBrowsers = (kind: BalancerKind | undefined, file: string): BalancerKind => {
+    if (kind === undefined) throw new Error('no such proxy');
+    const renamed = ([from, to]: Replacement): Replacement => [
+      typeof from === 'string' ? from.replace('notes', 'wiki').replace('resource.lua', 'browsers.lua') : from,
+      to.replace('resource.lua', 'browsers.lua'),
+    ];
+    return { ...kind, file, replacements: (site) => kind.replacements(site).map(renamed) };
+  };
+  return {
+    nginx: forBrowsers(of['nginx'], 'deploy/nginx/browsers.conf'),
+    caddy: forBrowsers(of['caddy'], 'deploy/caddy/browsers.Caddyfile'),
+    haproxy: forBrowsers(of['haproxy'], 'deploy/haproxy/browsers.cfg'),
+  };
+}
+
 /** How long each of these proxies waits for an upload: seconds in place of minutes. */
 const impatience: Readonly<Record<string, readonly Replacement[]>> = {
   haproxy: [

@@ -105,6 +105,8 @@ export const limits = {
   streamHeadSize: 64 * 1024,
   /** For the rest of an answer after its token has ended. */
   answerAfterTokenTime: 600_000,
+  /** For what a server still sends after its client has closed its side of a WebSocket. */
+  halfClosedTime: 10_000,
   /** Over which listening streams end while the relay stops. */
   stopListeningTime: 5_000,
 

@@ -118,10 +118,14 @@ export function pageResponseHeaders(headers: IncomingHttpHeaders): Headers {
   return selected(headers, (name) => passedToPage.has(name) || isInvented(name));
 }
 
+/** What `Connection` names, in lower case: headers of this connection alone, and `close`, `keep-alive`, `upgrade`. */
+export function connectionOptions({ connection = '' }: IncomingHttpHeaders): ReadonlySet<string> {
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
+}
+
 /** The selected headers, except those that `Connection` names. Repeated ones become a list. */
 function selected(headers: IncomingHttpHeaders, isSelected: (name: string) => boolean) {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const namedByConnection = new Set(named);
+  const namedByConnection = connectionOptions(headers);
   const pairs = Object.entries(headers).filter(
     ([name, value]) => value !== undefined && !namedByConnection.has(name) && isSelected(name),
   );

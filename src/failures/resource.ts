@@ -37,8 +37,8 @@ export const resourceFailures = {
   websocket_unsupported: {
     status: 426,
     detail:
-      'WebSockets do not pass here. A reverse proxy passes them, with the check of the relay: GET /auth/check/<resource>.',
-    headers: { Upgrade: 'HTTP/1.1' },
+      'To open a WebSocket, send GET with HTTP/1.1, version 13 and a key, after the answer to the request before.',
+    headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
   },
   host_unknown: {
     status: 421,

@@ -46,6 +46,8 @@ export interface RequestState {
   failure?: FailureCode;
   /** Who ended a response through the gateway, or why the relay ended it. */
   ended?: 'upstream' | 'client' | 'token_end' | 'logout' | 'stop' | 'reload' | 'limit' | undefined;
+  /** The bytes that came from the client of a WebSocket, and those that it got. */
+  webSocket?: { readonly received: number; readonly sent: number } | undefined;
   /** What the request asked for, if the failure names it. */
   asked?: string | undefined;
   /** The fields of the person's record that are missing or unusable, without their values. */

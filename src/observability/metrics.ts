@@ -126,6 +126,11 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
       'Responses that passed the gateway, by resource and by who has ended them, or why the relay has.',
       ['resource', 'reason'],
     ),
+    webSocketBytes: counter(
+      'resource_websocket_bytes_total',
+      'Bytes of WebSockets that have ended, received from their clients and sent to them.',
+      ['resource', 'direction'],
+    ),
     logouts: outcomes('logouts_total', 'Logouts of sessions, by outcome.'),
     limits: counter(
       'limits_hit_total',

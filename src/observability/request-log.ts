@@ -63,6 +63,7 @@ export function recordRequests(
         person: named.person ? state.person : undefined,
         ...closed,
         ended: state.ended,
+        webSocket: state.webSocket,
         provider: state.providerCall,
         providerError: state.providerError,
         access: state.access,

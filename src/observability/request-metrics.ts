@@ -77,7 +77,7 @@ const doors: ReadonlySet<RequestRecord['action']> = new Set(['check', 'introspec
 
 /** Counts the effect of a request on a login: start, end, redemption, refresh, revocation, logout. */
 function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
-  const { method, action, outcome, grant, resource, by, ended, isProbe } = record;
+  const { method, action, outcome, grant, resource, by, ended, webSocket, isProbe } = record;
   const label = labelOf(record);
   if (method === 'GET' && outcome === 'ok') {
     if (action === 'start') metrics.started.inc(label);
@@ -90,6 +90,9 @@ function countLogin(metrics: RelayMetrics, record: RequestRecord): void {
     metrics.resourceRequests.inc({ resource, outcome });
     if (by !== undefined) metrics.resourceOpenings.inc({ resource, by });
     if (ended !== undefined) metrics.streamsEnded.inc({ resource, reason: ended });
+    for (const [direction, bytes] of Object.entries(webSocket ?? {})) {
+      metrics.webSocketBytes.inc({ resource, direction }, bytes);
+    }
   }
   if (grant === 'authorization_code') metrics.redemptions.inc({ outcome });
   if (grant === 'refresh_token') metrics.refreshes.inc({ outcome });

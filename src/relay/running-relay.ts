@@ -45,6 +45,7 @@ export async function startRelay(config: Config, logger: Logger, socket: PassedS
     { ...limits, headerSize: headerSizeFor(config), connections: connectionsFor(config, logger) },
     createServerObserver(config, logger, metrics),
     config.certificate,
+    () => hasGateways(current),
   );
   settleEngine();
   if (server.address === 'unix') warnOfUnixSocket(config, logger);
@@ -138,11 +139,11 @@ export function headerSizeFor({ frontEnds, resources }: Config): number {
 }
 
 /** The number of accepted connections, reduced if too few files may be open. */
-function connectionsFor({ maxConnections, resources }: Config, logger: Logger): number {
+function connectionsFor(config: Config, logger: Logger): number {
+  const { maxConnections } = config;
   const openFiles = mostOpenFiles();
   if (openFiles === undefined) return maxConnections;
-  const hasGateways = resources.some(({ upstream }) => upstream !== undefined);
-  const fitting = connectionsThatFit(openFiles, hasGateways);
+  const fitting = connectionsThatFit(openFiles, hasGateways(config));
   if (fitting >= maxConnections) return maxConnections;
   logger.warn(
     { openFiles, maxConnections, connections: fitting },
@@ -150,6 +151,8 @@ function connectionsFor({ maxConnections, resources }: Config, logger: Logger): 
   );
   return fitting;
 }
+
+const hasGateways = ({ resources }: Config) => resources.some(({ upstream }) => upstream !== undefined);
 
 /** Milliseconds after which no request in flight makes a call any more. */
 function longestCall({ frontEnds, providerTimeout }: Config): number {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { clientResponseHeaders, resourceRequestHeaders } from '../api-proxy/headers.ts';
 import { relayedLocation } from '../api-proxy/path.ts';
+import { answerHeaders, openingHeaders } from '../api-proxy/websocket.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler, RequestState } from '../http/context.ts';
 import { passedMethods } from '../http/cors.ts';
@@ -10,10 +11,11 @@ import type { Door } from '../resources/door.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
 import type { Upstream } from '../resources/resource.ts';
 import type { Cut, Stream, StreamSource, Streams } from '../resources/streams.ts';
-import type { UpstreamCall } from '../upstream/messages.ts';
+import type { UpstreamCall, WebSocketOpening } from '../upstream/messages.ts';
 import type { Transfer } from '../upstream/transfer.ts';
 import { isUnusable, type Passage, passOn, requireTarget } from './pass-on.ts';
 import { recordCaller, requireToken } from './protected-resource.ts';
+import { closings, requireOpening } from './web-socket.ts';
 
 /** The failures of a call to a provider, as those of a call to a server behind the gateway. */
 const failures: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
@@ -78,7 +80,7 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
     recordCaller(ctx, opened);
     const { method } = ctx;
     if (!passedMethods.includes(method)) throw new RelayError('method_not_allowed');
-    if (/\bwebsocket\b/i.test(ctx.get('Upgrade'))) throw new RelayError('websocket_unsupported');
+    const webSocket = requireOpening(ctx);
     const url = requireTarget(ctx, way);
     const isListening = method === 'GET' || ctx.get('Mcp-Method') === 'subscriptions/listen';
     // The client of a stream that the stop has ended comes back at once, on the same connection.
@@ -87,6 +89,7 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
       ctx,
       { door, opened, isListening, mayStayAt: (present) => present.isGrantedNow(token) },
       context,
+      webSocket,
     );
     await passOn(ctx, {
       method,
@@ -100,10 +103,15 @@ export function gateway(door: Door, upstream: Upstream, context: GatewayContext)
         'x-request-id': ctx.state.requestId,
         ...identityOf(opened),
         ...(upstream.givesToken && { authorization: requireCredentials(opened) }),
+        ...(webSocket && openingHeaders(ctx.req.headers)),
       },
-      passed(answered) {
+      passed(answered, status) {
         const target = answered.location && locationOf(answered.location, url);
-        return { ...clientResponseHeaders(answered), ...(target && { location: target }) };
+        return {
+          ...clientResponseHeaders(answered),
+          ...(target && { location: target }),
+          ...(webSocket && answerHeaders(answered, status === 101)),
+        };
       },
     });
   };
@@ -114,31 +122,36 @@ function createCall(
   ctx: Context,
   stream: Omit<Stream, 'end'>,
   { streams, areSeveral, ownAddressOf, onFull }: GatewayContext,
+  webSocket: WebSocketOpening | undefined,
 ): Passage['call'] {
   const source: StreamSource = { address: ownAddressOf(ctx.req), hasOthers: areSeveral };
   let transfer: Transfer | undefined;
   let cut: Cut | undefined;
+  let isWebSocket = false;
   let isEventStream = false;
   const codeOf = (code: FailureCode) => (cut ? cuts[cut] : (failures[code] ?? code));
   const end = (why: Cut) => {
     cut ??= why;
     if (why === 'limit') onFull();
-    // Events end in order. Any other body that ends so would seem complete.
-    if (isEventStream) transfer?.finish();
+    // Events and WebSockets end in order. Any other body that ends so would seem complete.
+    if (isWebSocket || isEventStream) transfer?.finish(closings[why]);
     else transfer?.cancel('client_gone');
   };
   const observe = ({ outcome }: UpstreamCall) => {
     const by = outcome === 'answered' ? undefined : outcome;
-    ctx.state.ended = cut ?? (by && ends[by]) ?? 'upstream';
+    const passed = isWebSocket ? transfer?.passed : undefined;
+    ctx.state.ended = cut ?? (by && ends[by]) ?? passed?.endedFirst ?? 'upstream';
+    ctx.state.webSocket = passed && { received: passed.received, sent: passed.sent };
     // The response may have begun: then, nothing else says that it is not complete.
     if (by) ctx.state.failure = codeOf(by);
   };
   return async (request) => {
     try {
-      transfer = streams.pass({ ...stream, end }, { ...request, ...source }, observe);
+      transfer = streams.pass({ ...stream, end }, { ...request, ...source, webSocket }, observe);
       // A reload may have ended the request before it began.
       if (cut !== undefined) transfer.cancel('client_gone');
       const response = await transfer.response;
+      isWebSocket = response.status === 101;
       const { 'content-type': type = '', 'content-length': length } = response.headers;
       isEventStream = length === undefined && /^text\/event-stream\b/i.test(type);
       return response;

@@ -17,12 +17,13 @@ export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'heade
   call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body' | 'client'>): Promise<StreamedResponse>;
   /** The failure in place of a response with this status, if that must not pass. */
   refusalOf(status: number): RelayError | undefined;
-  passed(response: StreamedResponse['headers']): Readonly<Record<string, string>>;
+  passed(headers: StreamedResponse['headers'], status: number): Readonly<Record<string, string>>;
 }
 
 /** Keeps a response of another server from acting as a page of the relay's origin. */
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
+const switchingProtocols = 101;
 const proxyAuthenticationRequired = 407;
 
 /** The URL at the other server. @throws {RelayError} `path_refused` */
@@ -38,7 +39,7 @@ export function requireTarget(ctx: Context, { path, url }: Way): URL {
 export async function passOn(ctx: Context, { method, url, headers, call, refusalOf, passed }: Passage): Promise<void> {
   const response = await call({ method, url, headers, body: await readUpload(ctx), client: ctx.res });
   const refusal = refusalOf(response.status);
-  if (refusal === undefined) return answer(ctx, response, passed(response.headers));
+  if (refusal === undefined) return answer(ctx, response, passed(response.headers, response.status));
   // Read to the end, so that the outcome of the call is known and its connection can be reused.
   await response.skip();
   throw refusal;
@@ -46,6 +47,7 @@ export async function passOn(ctx: Context, { method, url, headers, call, refusal
 
 /** Whether a status would mislead the client here, or mean nothing. @see RFC 9110 §15 */
 export function isUnusable(status: number): boolean {
+  if (status === switchingProtocols) return false;
   return status === proxyAuthenticationRequired || status < 200 || status > 599;
 }
 
@@ -79,6 +81,8 @@ export const sendPassedBodies: Handler = async (ctx, next) => {
   const send = bodies.get(ctx);
   if (send === undefined) return;
   ctx.respond = false;
+  // What follows is no HTTP.
+  if (ctx.status === switchingProtocols) ctx.res.flushHeaders();
   send();
   // Send the head now unless the body has come already: the client may need it long before the first byte of the body.
   setImmediate(() => {
@@ -94,6 +98,8 @@ function answer(
   ctx.status = status;
   ctx.set('Content-Type', 'application/octet-stream');
   ctx.set(passed);
+  // The head of a 101 has no body, whatever its server says. @see RFC 9110 §8.6
+  if (status === switchingProtocols) for (const name of ['Content-Type', 'Content-Length']) ctx.remove(name);
   ctx.set('Content-Security-Policy', contentSecurityPolicy);
   ctx.set('X-Content-Type-Options', 'nosniff');
   const exposed = ctx.response.get('Access-Control-Expose-Headers');

@@ -1,12 +1,14 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
+import { opensWebSocket } from '../api-proxy/websocket.ts';
 import { ConfigError, ListenError } from '../failures/start-errors.ts';
 import { type CountedLimit, type Limits, limits } from '../limits.ts';
 import { type Connections, limitConnections } from './connections.ts';
 import { Request } from './parsing.ts';
 import { type Certificate, tlsOptions } from './tls.ts';
 import { answerUnreadableRequest, type UnreadableRequest } from './unreadable-request.ts';
+import { serveUpgrades, type Upgrades } from './upgrades.ts';
 
 // Milliseconds between two checks for slow requests. The 30 s of Node.js would stretch every limit.
 const slowRequestSweep = 1_000;
@@ -45,6 +47,7 @@ export type ListeningServer = Awaited<ReturnType<typeof listen>>;
  * Opens a port, or listens on a passed socket.
  *
  * @param certificate undefined for plain http
+ * @param takesWebSockets whether a request that opens a WebSocket gets an `UpgradeResponse`
  * @throws {ListenError} if the port is taken or forbidden
  * @throws {ConfigError} if the passed socket is not a listening stream socket
  */
@@ -54,9 +57,13 @@ export async function listen(
   most: Limits & { readonly connections: number },
   observer: ServerObserver,
   certificate?: Certificate,
+  takesWebSockets: () => boolean = () => false,
 ) {
   let current = firstListener;
   const listener = (request: Request, response: ServerResponse) => {
+    // If it is not upgraded, Node.js loses what has come together with it, and would take the middle of the next request
+    // for another one.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     connections.serve(request, response, () => current(request, response));
   };
   const options = {
@@ -72,6 +79,8 @@ export async function listen(
     keepAliveInitialDelay: most.keepAliveTime,
     // The application answers a missing Host, with JSON.
     requireHostHeader: false,
+    shouldUpgradeCallback: (request: Request) =>
+      takesWebSockets() && opensWebSocket(request) && connections.responsesOn(request.socket).length === 0,
   };
   // Loaded only if TLS is configured.
   const tls = certificate && { ...options, ...tlsOptions(certificate) };
@@ -88,7 +97,9 @@ export async function listen(
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.timeout = most.answerTime;
-  server.on('timeout', (socket: Socket) => closeIfSlow(socket, connections, observer));
+  const onTimeout = (socket: Socket) => closeIfSlow(socket, connections, observer);
+  server.on('timeout', onTimeout);
+  const upgrades = serveUpgrades(server, listener, onTimeout);
   const refuse = refuseUnreadableRequests(server, connections, observer);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, where)));
@@ -107,7 +118,7 @@ export async function listen(
       secureServer?.setSecureContext(tlsOptions(next));
     },
     /** Stops as {@link close} does. Responses to further requests must say `Connection: close`. */
-    close: (): Promise<void> => close(server, most),
+    close: (): Promise<void> => close(server, upgrades, most),
   };
 }
 
@@ -143,6 +154,7 @@ function listenError(error: Error, where: Port | PassedSocket): Error {
  */
 async function close(
   server: Server | SecureServer,
+  upgrades: Upgrades,
   { stopTime, stopIdleTime }: Pick<Limits, 'stopTime' | 'stopIdleTime'>,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => {
@@ -151,7 +163,10 @@ async function close(
   });
   let sweep: NodeJS.Timeout | undefined;
   const timers = [
-    setTimeout(() => server.closeAllConnections(), stopTime),
+    setTimeout(() => {
+      server.closeAllConnections();
+      upgrades.closeAll();
+    }, stopTime),
     setTimeout(() => {
       // setImmediate runs after pending reads, so that a connection with a new request is not taken for idle.
       sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleSweep);

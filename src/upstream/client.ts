@@ -61,6 +61,8 @@ export function createUpstreamClient(settings: {
   // A request that cannot be repeated gets a new connection to an API, which may be far away and close idle ones at any
   // time.
   const once = [to === 'resource' ? pool.brief : pool.unpooled];
+  // Nothing comes back of it.
+  const toSwitch = [pool.unpooled];
   const room = createRoom(concurrentCalls, to);
 
   /** Makes the attempts at a call. @param deadline milliseconds, on the clock of `performance` */
@@ -115,7 +117,7 @@ export function createUpstreamClient(settings: {
         request: { ...request, headers: { ...ownHeaders, ...request.headers } },
         mostBytes,
         headSize,
-        attempts: isRepeatable(request) ? repeatable : once,
+        attempts: request.webSocket ? toSwitch : isRepeatable(request) ? repeatable : once,
         wait: wait.bind(undefined, timeout),
         ...startCall(to, leave, observe),
       };

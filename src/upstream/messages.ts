@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Method } from 'got';
 import type { FailureCode } from '../failures/relay-error.ts';
 import type { Holder, Transfer } from './holdings.ts';
@@ -24,8 +24,17 @@ export interface StreamedRequest extends Pick<UpstreamRequest, 'method' | 'url' 
   readonly holder: Holder & Pick<Transfer, 'isListening'>;
   /** The destination of the response's body. If it closes early, the call ends as well. */
   readonly client: Writable;
+  /** Set if the request opens a WebSocket. */
+  readonly webSocket?: WebSocketOpening | undefined;
   /** Ends it in a way of its own to make room for another one. */
   readonly end?: (() => void) | undefined;
+}
+
+/** What a request needs that opens a WebSocket. */
+export interface WebSocketOpening {
+  /** The connection of `client`, which begins to speak WebSocket once the client has the head of the 101. */
+  readonly connection: Duplex;
+  readonly key: string;
 }
 
 /** A body that is sent while it arrives, so it can be sent only once. */
@@ -41,7 +50,7 @@ export interface UpstreamResponse {
   readonly body: Uint8Array;
 }
 
-/** A response whose body can be sent to the client, compressed or not, or skipped. */
+/** A response whose body can be sent to the client, compressed or not, or skipped. The body of a 101 is the WebSocket. */
 export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
   /** Whether there may be a body. Without one, the call is over. */
   readonly hasBody: boolean;

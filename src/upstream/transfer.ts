@@ -1,11 +1,15 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Duplex, Readable } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { acceptsWebSocket } from '../api-proxy/websocket.ts';
+import type { Closing } from '../api-proxy/websocket-frames.ts';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { type Agents, type ConnectionPool, onceSending, openRequest } from './connection-pool.ts';
 import { framing, hasNoBody } from './framing.ts';
 import type { StreamedRequest, StreamedResponse } from './messages.ts';
 import type { ClientsTurn, TransferPatience } from './patience.ts';
+import { Tunnel } from './tunnel.ts';
 
 export interface StreamedCall {
   readonly request: Omit<StreamedRequest, 'holder' | 'end'>;
@@ -40,6 +44,10 @@ export class Transfer {
   #downloaded = 0;
   /** Bytes of the response's body that are not written yet. */
   #held: Buffer[] = [];
+  #tunnel: Tunnel | undefined;
+  /** What the client of a WebSocket is told at its end. */
+  #closing: Closing | undefined;
+  #endedFirst: 'client' | 'upstream' = 'upstream';
   /** The receiver of the response's body. */
   #receiver: 'client' | 'nobody' | undefined;
   #ending: 'complete' | RelayError | undefined;
@@ -68,17 +76,23 @@ export class Transfer {
     return this.#patience?.pace() ?? limits.apiOrdinaryPace;
   }
 
+  /** Of a WebSocket: the bytes that the client has sent and that the server has, and who has ended it first. */
+  get passed() {
+    return { received: this.#uploaded, sent: this.#downloaded, endedFirst: this.#endedFirst };
+  }
+
   /** Gives up. A response that has begun breaks off. */
   cancel(code: FailureCode): void {
     this.#fail(code);
   }
 
-  /** Ends a response that has begun as if it were complete. Earlier, it gives up. */
-  finish(): void {
+  /** Ends a response that has begun as if it were complete. Earlier, it gives up. @param closing ends a WebSocket */
+  finish(closing?: Closing): void {
     if (this.#incoming === undefined) {
       this.#fail('client_gone');
       return;
     }
+    this.#closing = closing;
     this.#complete();
     this.#sent?.destroy();
   }
@@ -140,9 +154,8 @@ export class Transfer {
       else this.#fail('provider_unreachable', codeOf(error));
     });
     // After a 101, Node.js only emits `upgrade` and hands over the socket. @see RFC 9110 §15.2.2
-    sent.once('upgrade', (_response: IncomingMessage, connection: Duplex) => {
-      connection.destroy();
-      this.#fail('provider_answer_unusable', undefined, 101);
+    sent.once('upgrade', (incoming: IncomingMessage, connection: Socket, head: Buffer) => {
+      this.#onSwitch(incoming, connection, head);
     });
     sent.once('response', (incoming) => {
       // The server timed out an idle keep-alive connection. Without another attempt, 408 is the answer. @see RFC 9110
@@ -180,6 +193,11 @@ export class Transfer {
 
   #onResponse(incoming: IncomingMessage): void {
     const { statusCode: status = 0, headers } = incoming;
+    // It does not say to which protocol.
+    if (status === 101) {
+      this.#fail('provider_answer_unusable', undefined, status);
+      return;
+    }
     this.#incoming = incoming;
     this.#patience?.answered();
     incoming.on('error', (error) => this.#fail('provider_unreachable', codeOf(error)));
@@ -194,6 +212,47 @@ export class Transfer {
     this.#receive('nobody');
     // Some servers send a body with a 205, and no end. @see RFC 9110 §15.3.6
     if (status === 205) this.finish();
+  }
+
+  #onSwitch(incoming: IncomingMessage, connection: Socket, head: Buffer): void {
+    const { webSocket } = this.#call.request;
+    if (webSocket === undefined || !acceptsWebSocket(incoming.headers, webSocket.key)) {
+      connection.destroy();
+      this.#fail('provider_answer_unusable', undefined, incoming.statusCode);
+      return;
+    }
+    this.#incoming = incoming;
+    this.#patience?.answered();
+    // A silent WebSocket has no other sign of a server that has vanished.
+    connection.setKeepAlive(true, limits.keepAliveTime);
+    if (head.length > 0) connection.unshift(head);
+    this.#tunnel = new Tunnel(webSocket.connection, connection, {
+      passed: (from, bytes) => this.#countPassed(from, bytes),
+      ended: (first) => {
+        this.#endedFirst = first === 'client' ? 'client' : 'upstream';
+        this.#complete();
+      },
+      broken: (error) => this.#fail('provider_unreachable', codeOf(error)),
+    });
+    const { statusCode: status = 0, headers } = incoming;
+    const finish = async () => this.finish();
+    this.#answer.resolve({ status, headers, hasBody: true, send: () => this.#join(), skip: finish });
+  }
+
+  #countPassed(from: 'client' | 'server', bytes: number): void {
+    if (from === 'client') {
+      this.#uploaded += bytes;
+      return;
+    }
+    this.#downloaded += bytes;
+    this.#patience?.renew(bytes);
+  }
+
+  /** Lets the WebSocket begin: the client has the head of the answer. */
+  #join(): void {
+    this.#receiver = 'client';
+    if (this.#ending !== undefined) this.#endClient(this.#ending);
+    else this.#tunnel?.begin();
   }
 
   /** Writes the body to the client, and ends the client's response in the way that the server ended its own. */
@@ -267,6 +326,7 @@ export class Transfer {
     this.#settle(failure);
     this.#call.end(code, status, error);
     this.#sent?.destroy();
+    this.#tunnel?.destroy();
     this.#answer.reject(failure);
     if (this.#receiver === 'client') this.#endClient(failure);
     this.#onEnding();
@@ -277,6 +337,7 @@ export class Transfer {
     const { client } = this.#call.request;
     const rest = this.#takeHeld();
     if (ending !== 'complete') client.destroy(ending);
+    else if (this.#tunnel) this.#tunnel.leave(this.#closing, () => client.end());
     else if (rest === undefined) client.end();
     else client.end(rest);
   }
@@ -292,7 +353,8 @@ export class Transfer {
 
   /** What the relay's client has to do before the transfer can continue. */
   #clientsTurn(): ClientsTurn {
-    if (this.#call.request.client.writableNeedDrain) return 'read';
+    const { client, webSocket } = this.#call.request;
+    if ((webSocket?.connection ?? client).writableNeedDrain) return 'read';
     return this.#upload !== undefined && !this.#sent?.writableNeedDrain ? 'send' : undefined;
   }
 }

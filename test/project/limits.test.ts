@@ -55,7 +55,7 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   apiOrdinaryPace: 'the same while half of the calls to APIs are in flight',
   apiCallTime: "time for a call to the provider's API",
   apiRequestSize: "body of a request to the provider's API",
-  streams: 'requests to servers behind the gateway, event streams included',
+  streams: 'requests to servers behind the gateway, event streams and WebSockets included',
   streamsOfLogin: 'the same of one login',
   streamsOfAddress: 'the same of one client address',
   streamsOfPerson: 'the same of one person or machine',
@@ -63,7 +63,8 @@ const names: Readonly<Record<Exclude<keyof typeof limits, OfFile | 'smallChunkSi
   streamHeadTime: 'time until a server behind the gateway answers',
   streamHeadSize: 'the head of its answer',
   answerAfterTokenTime: 'time for an answer after its token has ended',
-  stopListeningTime: 'time over which event streams end while the relay stops',
+  halfClosedTime: 'time for a server to end a WebSocket whose client has closed its side',
+  stopListeningTime: 'time over which event streams and WebSockets end while the relay stops',
   apiResponseSize: "body of a response of the provider's API",
 };
 const units: Readonly<Record<string, number>> = { s: 1000, KiB: 1024, MiB: 1024 * 1024 };

@@ -66,8 +66,9 @@ describe('docs/resources.md', () => {
   });
 
   it('has only code that tests run', () => {
-    // test/slow runs the others.
+    // websocket-library.test.ts and test/slow run the others.
     expect([...documentedSnippets('resources').keys()]).to.deep.equal([
+      'socket.js',
       'page.html',
       'api.py',
       'person.js',

@@ -69,16 +69,19 @@ export class RelayOfFile {
   ): Promise<Started> {
     const started = new this(await RefreshingProvider.start());
     if (everyOption) started.#server = await MemoryServerHere.start();
-    const { port, close } = await serve((request, response) => {
-      if (started.intercept(request, response)) return;
-      request.url = withoutBase(request.url ?? '');
-      started.#turn += 1;
-      const relay = started.#relays[(started.at ?? started.#turn) % started.#relays.length];
-      relay?.listener(request, response);
-    });
+    const { port, close } = await serve((request, response) => started.handle(request, response));
     started.port = port;
     started.#closeServer = close;
     return started;
+  }
+
+  /** Answers a request that came here, or at a server of the test. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    if (this.intercept(request, response)) return;
+    request.url = withoutBase(request.url ?? '');
+    this.#turn += 1;
+    const relay = this.#relays[(this.at ?? this.#turn) % this.#relays.length];
+    relay?.listener(request, response);
   }
 
   /** Uses these settings, with nothing remembered. */

@@ -8,9 +8,10 @@ import { createMetrics } from '../../../src/observability/request-metrics.ts';
 import { GuardedRelay } from '../../access/support/guarded-relay.ts';
 import { ClientsRelay } from '../../clients/support/clients-relay.ts';
 import { send } from '../../harness/client/http-client.ts';
+import { RawConnection } from '../../harness/client/raw-connection.ts';
 import { canary } from '../../harness/expect/canaries.ts';
 import { json } from '../../harness/provider/provider-behaviours.ts';
-import { serve } from '../../harness/provider/serve.ts';
+import { serve, serveTcp } from '../../harness/provider/serve.ts';
 import { baseUrl } from '../../harness/relay/relay.ts';
 import { createRelayHere } from '../../harness/relay/relay-in-process.ts';
 import { type LogLine, RelayProcess } from '../../harness/relay/relay-process.ts';
@@ -34,6 +35,7 @@ import {
   settings,
   tokensOf,
 } from '../../resources/support/resources-relay.ts';
+import { listenFor, opening, switching } from '../../resources/support/websocket-relay.ts';
 
 /** The log of a relay whose disk was full for a while. */
 export async function lineOfLostLines(): Promise<LogLine> {
@@ -101,9 +103,10 @@ export async function useOfResource() {
   const idle = { callsInFlight: 0, ready: true, providers: [], streams };
   const metrics = createMetrics(() => idle);
   const own = `${baseUrl}/own`;
+  const server = await serveTcp((socket) => socket.once('data', () => socket.end(`${switching()}hello`)));
   const relay = await ClientsRelay.start({
     ...settings,
-    relay: `log-people: true\n${settings.relay}  own: { url: ${own}, upstream: http://127.0.0.1:1/own }\n`,
+    relay: `log-people: true\n${settings.relay}  own: { url: ${own}, upstream: http://127.0.0.1:${server.port}/own }\n`,
     frontEnds: settings.frontEnds.replace('[notes, files]', '[notes, files, own]'),
     surroundings: { observers: [metrics.observe] },
   });
@@ -111,12 +114,17 @@ export async function useOfResource() {
   const { access_token } = tokensOf(await logIn(relay, { ...ofApp, resource: notes }));
   await check(relay, 'notes', bearer(access_token));
   const ofOwn = tokensOf(await logIn(relay, { ...ofApp, resource: own }));
-  await relay.send({ path: '/own', headers: [bearer(ofOwn.access_token)] });
+  const listening = await listenFor(relay);
+  const client = await RawConnection.open(Number(new URL(listening.address).port));
+  const { host } = new URL(own);
+  client.say(opening(ofOwn.access_token, { Host: host }, 'GET /own HTTP/1.1'));
+  await client.closed;
   const series = await eventually(async () => {
     const found = (await metrics.text()).match(/^login_relay_resource_.*\{.*$/gm);
-    expect(found).to.have.length(6);
+    expect(found).to.have.length(8);
     return found?.join('\n');
   });
+  await Promise.all([listening.close(), server.close()]);
   await relay.stop();
   return { lines: relay.lines, series };
 }

@@ -1,0 +1,74 @@
+/** Why a WebSocket is closed, as its client reads it. @see RFC 6455 §7.4.1 */
+export interface Closing {
+  /** 1001: the server goes away; 1008: the client may not go on. */
+  readonly code: 1001 | 1008;
+  /** At most 123 bytes. */
+  readonly reason: string;
+}
+
+/** A close frame of a server. @see RFC 6455 §5.5.1 */
+export function closeFrame({ code, reason }: Closing): Buffer {
+  const text = Buffer.from(reason);
+  const frame = Buffer.alloc(4);
+  frame.writeUInt8(0x88, 0);
+  frame.writeUInt8(2 + text.length, 1);
+  frame.writeUInt16BE(code, 2);
+  return Buffer.concat([frame, text]);
+}
+
+/** The longest header: two bytes, eight of a length, four of a mask. */
+const longestHeader = 14;
+
+/**
+ * Follows where the frames of one side end, without a look at their content. A frame of the relay must begin there: within
+ * another one, the client would take it for a part of a message.
+ *
+ * @see RFC 6455 §5.2
+ */
+export class FrameBoundaries {
+  readonly #header = Buffer.alloc(longestHeader);
+  #headerBytes = 0;
+  /** Bytes of the payload that are still to come. */
+  #left = 0;
+
+  /** Whether all frames that have begun are complete. */
+  get areBetween(): boolean {
+    return this.#headerBytes === 0 && this.#left === 0;
+  }
+
+  /**
+   * Takes what comes next.
+   *
+   * @param untilBoundary whether to stop at the first end of a frame
+   * @returns the number of bytes that were taken
+   */
+  pass(bytes: Uint8Array, untilBoundary = false): number {
+    let at = 0;
+    while (at < bytes.length && !(untilBoundary && this.areBetween)) {
+      if (this.#left > 0) {
+        const taken = Math.min(this.#left, bytes.length - at);
+        this.#left -= taken;
+        at += taken;
+      } else {
+        this.#takeHeaderByte(bytes[at] ?? 0);
+        at += 1;
+      }
+    }
+    return at;
+  }
+
+  #takeHeaderByte(byte: number): void {
+    this.#headerBytes = this.#header.writeUInt8(byte, this.#headerBytes);
+    if (this.#headerBytes < 2) return;
+    const second = this.#header.readUInt8(1);
+    const shortLength = second & 0x7f;
+    const bytesOfLength = shortLength === 127 ? 8 : shortLength === 126 ? 2 : 0;
+    const bytesOfMask = second & 0x80 ? 4 : 0;
+    if (this.#headerBytes < 2 + bytesOfLength + bytesOfMask) return;
+    this.#headerBytes = 0;
+    if (bytesOfLength === 0) this.#left = shortLength;
+    else if (bytesOfLength === 2) this.#left = this.#header.readUInt16BE(2);
+    // Beyond 2^53 the last digits are lost: nobody sends so much.
+    else this.#left = Number(this.#header.readBigUInt64BE(2));
+  }
+}

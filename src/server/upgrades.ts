@@ -1,0 +1,76 @@
+import { type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { closeLingering } from '../http/body.ts';
+import type { Request } from './parsing.ts';
+
+const switchingProtocols = 101;
+
+/**
+ * The response to a request that opens a WebSocket. Node.js has given its connection away, without a parser. So nothing that
+ * follows the request is taken for another one, whatever the answer is: any but a 101 closes the connection.
+ */
+export class UpgradeResponse extends ServerResponse<Request> {
+  /** What begins to speak WebSocket after the head of a 101. Until then, nobody reads it. */
+  readonly client: Socket;
+
+  constructor(request: Request, client: Socket) {
+    super(request);
+    this.client = client;
+    this.shouldKeepAlive = false;
+    this.assignSocket(client);
+    client.on('drain', () => this.emit('drain'));
+    // Who closes before the answer does not wait for it.
+    client.once('end', () => {
+      if (!this.hasSwitched) client.end();
+    });
+    this.once('finish', () => this.#leave());
+  }
+
+  get hasSwitched(): boolean {
+    return this.headersSent && this.statusCode === switchingProtocols;
+  }
+
+  #leave(): void {
+    const { client } = this;
+    // The rest of a WebSocket is written past the response.
+    client.end(() => closeLingering(client));
+    if (client.destroyed) return;
+    this.detachSocket(client);
+    this.emit('close');
+  }
+}
+
+export type Upgrades = ReturnType<typeof serveUpgrades>;
+
+/**
+ * Passes the requests that the server upgrades to the listener, with an {@link UpgradeResponse}.
+ *
+ * @param closeIfSlow called when nothing has passed on a connection for the time of an answer
+ */
+export function serveUpgrades(
+  server: Server,
+  listener: (request: Request, response: UpgradeResponse) => void,
+  closeIfSlow: (client: Socket) => void,
+) {
+  const clients = new Set<Socket>();
+  server.on('upgrade', (request: Request, client: Socket, head: Buffer) => {
+    clients.add(client);
+    client.once('close', () => clients.delete(client));
+    // A reset is one way of being closed.
+    client.on('error', () => {});
+    client.on('timeout', () => closeIfSlow(client));
+    const response = new UpgradeResponse(request, client);
+    // The rest of what was read comes back to the connection after this event: the head belongs before it.
+    process.nextTick(() => {
+      if (client.destroyed) return;
+      if (head.length > 0) client.unshift(head);
+      listener(request, response);
+    });
+  });
+  return {
+    /** Breaks all connections. The server itself does not know them any more. */
+    closeAll(): void {
+      for (const client of clients) client.destroy();
+    },
+  };
+}

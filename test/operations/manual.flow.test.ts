@@ -167,6 +167,8 @@ async function overflow({ port, process }: RelayUnderTest): Promise<void> {
 
 function fieldsOf(line: LogLine): string[] {
   return Object.entries(line).flatMap(([name, value]) =>
-    name === 'provider' ? Object.keys(Object(value)).map((inner) => `${name}.${inner}`) : [name],
+    ['provider', 'webSocket'].includes(name)
+      ? Object.keys(Object(value)).map((inner) => `${name}.${inner}`)
+      : [name],
   );
 }

@@ -167,8 +167,6 @@ async function overflow({ port, process }: RelayUnderTest): Promise<void> {
 
 function fieldsOf(line: LogLine): string[] {
   return Object.entries(line).flatMap(([name, value]) =>
-    ['provider', 'webSocket'].includes(name)
-      ? Object.keys(Object(value)).map((inner) => `${name}.${inner}`)
-      : [name],
+    ['provider', 'webSocket'].includes(name) ? Object.keys(Object(value)).map((inner) => `${name}.${inner}`) : [name],
   );
 }

@@ -18,12 +18,14 @@ export type AttackedRelay = Awaited<ReturnType<typeof startAttackedRelay>>;
  * @param flags additional flags of the relay
  * @param settings additional settings of each front end
  * @param resources how many there are
+ * @param machines front ends of their own
  */
 export async function startAttackedRelay(
   provider: { readonly origin: string; close(): void },
   flags: Readonly<Record<string, string>> = {},
   settings: Readonly<Record<string, string>> = {},
   resources = 1,
+  machines: Readonly<Record<string, object>> = {},
 ) {
   const { relay, port } = await listening({
     flags: {
@@ -32,7 +34,7 @@ export async function startAttackedRelay(
       'key-file': await secretFile(stateKey),
       'log-format': 'json',
       'refresh-tokens': 'bearer',
-      config: await secretFile(relayFile(provider.origin, await secretFile(doorSecret), settings, resources)),
+      config: await secretFile(relayFile(provider.origin, await secretFile(doorSecret), settings, resources, machines)),
       ...flags,
     },
   });

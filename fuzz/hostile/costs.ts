@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { limits } from '../../src/limits.ts';
 import { manyAtOnce } from '../../test/harness/client/many-at-once.ts';
 import { RawConnection } from '../../test/harness/client/raw-connection.ts';
 import { request, type Sending } from '../../test/harness/client/request.ts';
 import { cpuTimeOf } from '../../test/harness/system/processes.ts';
+import { secretFile } from '../../test/harness/system/secret-file.ts';
 import { apiPath, doorSecret, frontEnds } from './front-ends.ts';
 import type { Random } from './random.ts';
 import { visible } from './render.ts';
@@ -250,6 +251,58 @@ export function doorCosts(): Costly[] {
     const name = `${path} ${all?.length} ${last?.join(': ').slice(0, 60)} ${body.slice(0, 90)}`;
     return { name, sending };
   });
+}
+
+/** Two machines: one with two secrets, and one with two of the keys that take longest. */
+export async function costlyMachines(): Promise<Readonly<Record<string, object>>> {
+  const keys = ['one', 'other'].map(() => {
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 4096 });
+    return publicKey.export({ format: 'pem', type: 'spki' });
+  });
+  const common = { kind: 'machine', resources: ['notes'] };
+  return {
+    ci: { ...common, 'secret-file': await secretFile(`${doorSecret}\n${'previous'.repeat(5)}`) },
+    truck: { ...common, 'public-key-file': await secretFile(keys.join('')) },
+  };
+}
+
+/** What strangers send in the name of a machine: secrets, and assertions that no key has signed. */
+export function machineCosts(): Costly[] {
+  const grant = 'grant_type=client_credentials';
+  const encode = (text: string) => Buffer.from(text).toString('base64url');
+  const room = 3_000;
+  const claims = ['{"sub":"truck"}', `{"sub":"truck","a":"${'a'.repeat(room)}"}`, `{"a":${'['.repeat(room)}`];
+  const headers = [
+    '{"alg":"RS256"}',
+    '{"alg":"HS256"}',
+    '{"alg":"none"}',
+    `{"alg":"RS256","kid":"${'a'.repeat(room)}"}`,
+  ];
+  const signatures = ['', 'AAAA', 'A'.repeat(683), 'A'.repeat(4_000)];
+  const assertions = [
+    ...headers.flatMap((header) =>
+      claims.flatMap((claim) => signatures.map((signature) => `${encode(header)}.${encode(claim)}.${signature}`)),
+    ),
+    ...['.', 'a.', 'e30.', '%2e'].map((part) => filled(part, 12_000)),
+  ];
+  const type = 'client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+  const secrets = ['wrong', ...parts.map((part) => filled(part, 12_000))];
+  const bodies = [
+    ...secrets.map((secret) => `${grant}&client_id=ci&client_secret=${secret}`),
+    ...assertions.map((assertion) => `${grant}&${type}&client_assertion=${assertion}`),
+    ...assertions.map((assertion) => `${grant}&client_id=truck&${type}&client_assertion=${assertion}`),
+  ];
+  const credentials = secrets.map((secret) => Buffer.from(`ci:${secret}`).toString('base64'));
+  const paths = ['/auth/provider/token', '/auth/provider/revoke'];
+  return paths
+    .flatMap((path) => [
+      ...bodies.map((body) => post(path, `${body.slice(0, limits.requestBodySize - 10)}&token=a`)),
+      ...credentials.map((one) => post(path, `${grant}&token=a`, [['Authorization', `Basic ${one}`]])),
+    ])
+    .map((sending) => {
+      const { path, body = '' } = sending;
+      return { name: `${path} of a machine ${body.length} ${body.slice(29, 120)} … ${body.slice(-40)}`, sending };
+    });
 }
 
 /** A request whose headers fill the room that a relay with sessions has, or whose body fills its own. */

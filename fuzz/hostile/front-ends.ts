@@ -99,12 +99,14 @@ export function frontEndOf(name: string | undefined): FrontEndUnderAttack | unde
  * @param secretFile that of the resource
  * @param more additional settings of each front end
  * @param resources how many there are
+ * @param machines more front ends
  */
 export function relayFile(
   origin: string,
   secretFile: string,
   more: Readonly<Record<string, string>> = {},
   resources = 1,
+  machines: Readonly<Record<string, object>> = {},
 ): string {
   const urls = {
     'authorize-url': `${origin}/authorize`,
@@ -137,6 +139,6 @@ export function relayFile(
   return JSON.stringify({
     providers: Object.fromEntries(providers),
     resources: { notes: { url, provider: 'provider', 'secret-file': secretFile }, ...Object.fromEntries(doors) },
-    'front-ends': { ...Object.fromEntries(entries), tools: { ...tools, providers: ['provider'] } },
+    'front-ends': { ...Object.fromEntries(entries), tools: { ...tools, providers: ['provider'] }, ...machines },
   });
 }

@@ -4,7 +4,15 @@ import { expect } from 'chai';
 import { startAcceptingProvider } from '../../../fuzz/hostile/accepting-provider.ts';
 import { attack } from '../../../fuzz/hostile/attack.ts';
 import { type AttackedRelay, startAttackedRelay } from '../../../fuzz/hostile/attacked-relay.ts';
-import { anyCost, costsOf, doorCosts, framingCosts, knownCosts } from '../../../fuzz/hostile/costs.ts';
+import {
+  anyCost,
+  costlyMachines,
+  costsOf,
+  doorCosts,
+  framingCosts,
+  knownCosts,
+  machineCosts,
+} from '../../../fuzz/hostile/costs.ts';
 import { stateKey } from '../../../fuzz/hostile/front-ends.ts';
 import { takeHostileAnswers } from '../../../fuzz/hostile/hostile-answers.ts';
 import { startHostileProvider } from '../../../fuzz/hostile/hostile-provider.ts';
@@ -72,10 +80,13 @@ describe('a relay under attack', function () {
       'key-file': await secretFile(`${stateKey}\n${'previous'.repeat(5)}`),
     };
     const pages = { 'error-delivery': 'page' };
-    attacked = await startAttackedRelay(await startAcceptingProvider(), flags, pages, limits.resources);
+    const machines = await costlyMachines();
+    attacked = await startAttackedRelay(await startAcceptingProvider(), flags, pages, limits.resources, machines);
     const others = Array.from({ length: costs }, (_, part) => anyCost(randomFor(seed, part)));
     // A short run has every fortieth.
-    const some = [...doorCosts(), ...framingCosts()].filter((_, index) => isLong || index % 40 === 0);
+    const some = [...doorCosts(), ...framingCosts(), ...machineCosts()].filter(
+      (_, index) => isLong || index % 40 === 0,
+    );
     const measured = await costsOf(attacked.relay, [...knownCosts(), ...some, ...others]);
     const lines = measured.map(({ name, starts }) => `${starts.toFixed(1)} starts: ${name}`);
     print(`seed ${seed}: ${measured.length} requests`, ...lines.slice(0, 20));

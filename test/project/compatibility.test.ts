@@ -35,7 +35,13 @@ const seal = (): Texts => ({
     request: { state: 'own' },
   }).state,
   code: codes.issue(
-    { redirectUri: 'https://app.example/', codeChallenge: 'challenge', providerCode: 'code' },
+    {
+      redirectUri: 'https://app.example/',
+      codeChallenge: 'challenge',
+      providerCode: 'code',
+      nonce: 'nonce',
+      extraFields: { realmId: '1' },
+    },
     frontEnd,
   ),
   refreshToken: `${refreshTokens.issue(
@@ -47,6 +53,8 @@ const seal = (): Texts => ({
       endsAt: time + 1,
       ownResource: 'https://api.example/',
       address: '192.0.2.1',
+      subjectId: 'subject',
+      extraFields: { realmId: '1' },
       generation: { number: 1, since: time },
       providerToken: { refreshToken: 'refresh', accessToken: 'access', endsAt: time },
     },
@@ -74,6 +82,8 @@ const seal = (): Texts => ({
       frontEnd: 'app',
       accessToken: 'access',
       refreshToken: 'refresh',
+      subjectId: 'subject',
+      extraFields: { realmId: '1' },
       loggedInAt: time,
       endsAt: time + 1,
       idleEndsAt: time + 1,

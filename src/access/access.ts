@@ -61,6 +61,9 @@ interface AccessSettings {
 /** Says who may log in at one registration, and who they are. */
 export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoints, by: AccessSettings) {
   const askProvider = createQuestions(endpoints, by);
+  const { userFrom, userUrl, access } = by.provider;
+  // A reload may have the relay read another field, and the answer of the earlier one may be somebody else.
+  const source = JSON.stringify([userUrl, userFrom, access]);
   return {
     /**
      * Decides whether the person behind these tokens may log in, and who the person is. The answer is kept for a
@@ -81,8 +84,8 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
       const rules = JSON.stringify([allows, question]);
       const { accessToken, idToken, login, subjectId } = evidence;
       // At a user endpoint, a login and a refresh with the same access token get the same answer.
-      const proof = by.provider.userFrom === 'id-token' ? JSON.stringify([idToken, login, subjectId]) : '';
-      const key = hashKey(by.audience, by.provider.userUrl, accessToken, proof, rules);
+      const proof = userFrom === 'id-token' ? JSON.stringify([idToken, login, subjectId]) : '';
+      const key = hashKey(by.audience, source, accessToken, proof, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;
       return await join(key, async () => {

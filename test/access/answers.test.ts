@@ -41,6 +41,17 @@ describe('an answer to who may log in', () => {
     expect(await asking().ask('github', allow)).to.equal(allowed);
   });
 
+  it('is not that of another field, which a reload has set', async () => {
+    asking().pages = { 'GET /userinfo': json({ sub: '1', id: '2' }) };
+    const question = { claims: [] };
+    expect(await asking().identify('openid', question)).to.deep.include({ sub: '1' });
+    asking().changes = { access: { users: { kind: 'values', fields: ['id'] } } };
+    expect(await asking().identify('openid', question)).to.deep.include({ sub: '2' });
+    asking().changes = {};
+    expect(await asking().identify('openid', question)).to.deep.include({ sub: '1' });
+    expect(asking().requests).to.have.length(2);
+  });
+
   it('is one for all who ask at once', async () => {
     asking().pages = member;
     const all = Array.from({ length: 20 }, () => asking().ask('github', allow));

@@ -19,6 +19,8 @@ export class Asking {
   /** By method and path. Anything else is 404. */
   pages: Readonly<Record<string, Page>> = {};
   readonly requests: PageRequest[] = [];
+  /** What a reload changes of the provider. */
+  changes: Partial<Provider> = {};
   /** Milliseconds that all questions about a person may take together. */
   timeout = timeout;
   readonly #serving: Serving;
@@ -49,7 +51,7 @@ export class Asking {
     const preset = presets.find((one) => one.name === name)?.provider;
     const url = preset?.userUrl?.replace('{host}', 'host').replace('{tenant}', 'staff');
     const userUrl = this.origin + (url === undefined ? '/userinfo' : new URL(url).pathname);
-    return { ...presets[0]?.provider, access: undefined, ...preset, userUrl } as Provider;
+    return { ...presets[0]?.provider, access: undefined, ...preset, userUrl, ...this.changes } as Provider;
   }
 
   /** Whether a person may log in: `allowed`, or why not. */
@@ -116,7 +118,7 @@ export function asksProvider(): () => Asking {
     if (asking === undefined) return;
     asking.advance(61_000);
     asking.requests.length = 0;
-    Object.assign(asking, { pages: {}, timeout });
+    Object.assign(asking, { pages: {}, changes: {}, timeout });
   });
   after('stop the provider', async () => await asking?.stop());
   return () => {

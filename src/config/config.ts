@@ -8,7 +8,7 @@ import { checkExtraFields } from './checks/extra-fields.ts';
 import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
 import { checkResources, resourceConfig } from './checks/resources.ts';
-import { checkSeveral } from './checks/several.ts';
+import { checkEntries } from './checks/several.ts';
 import { readStateCheck, warnOfMissingKey, warnWithoutState } from './checks/state.ts';
 import { createPlacedTexts } from './fault.ts';
 import { type ReadConfigFile, readConfigFile } from './file/read.ts';
@@ -81,7 +81,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   });
   const certificate = readCertificate(relay);
   rules.checkListening(relay);
-  rules.checkClients(readings);
+  rules.checkClientAddresses(readings);
   frontEnds.forEach(checkFrontEnd);
   checkApis(readings);
   checkOpenClients(readings);
@@ -100,7 +100,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   const pages = readPages(readings);
   rules.reportPlainHttp(readings);
   reportCmses(readings);
-  checkSeveral(readings, file);
+  checkEntries(readings, file);
   checkCallbackPaths(readings);
   checkExtraFields(readings);
   return { clientSecrets, certificate, providers, keyFile, stateChecks, memory, pages };

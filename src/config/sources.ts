@@ -19,7 +19,10 @@ export interface Given {
 const rows: Readonly<Record<string, Option>> = options;
 const excludedBy = (name: string) => rows[name]?.excludes ?? [];
 
-/** Whether a flag overrides an option's variable by excluding it. Flags for both are a fault. */
+/**
+ * Whether a flag excludes an option, so that its variable does not count: with `--issuer`, the variable of a token URL
+ * does not. Flags on both sides are a fault instead.
+ */
 function isOverruled(name: OptionName, flags: Readonly<Record<string, unknown>>): boolean {
   const isGiven = (one: string) => flags[one] !== undefined;
   const otherSide = excludedBy(name);

@@ -3,7 +3,7 @@ import type { FrontEndConfig } from '../../config/config.ts';
 import { loginsAt, resourcesAt } from '../../config/registration-config.ts';
 import { type FieldFault, RelayError } from '../../failures/relay-error.ts';
 import { openidAccess } from '../../providers/identity-servers.ts';
-import type { AccessAnswers } from '../../providers/provider.ts';
+import type { AccessAnswer, AccessAnswers } from '../../providers/provider.ts';
 import type { ProviderSetting, ResourceConfig } from '../context.ts';
 import { type Finding, findingsOn } from '../finding.ts';
 import { describeFaults, describePerson, judge } from './person.ts';
@@ -76,22 +76,27 @@ async function checkWay(trial: Trial, evidence: Evidence, { frontEnd, resource }
   return [ok(identity === undefined ? 'this person may' : `this person may: ${describePerson(identity)}`)];
 }
 
+/** Says which settings name the fields that were no use. @returns null if no field was read */
 function adviceOn(
   { provider, describe, describeOfProvider }: Trial,
   fields: readonly FieldFault[] = [],
 ): string | null {
-  const access: AccessAnswers = provider.access ?? {};
-  const { users = openidAccess.users, emails = openidAccess.emails }: AccessAnswers = access;
-  const ofUsers = users.kind === 'values' ? users.fields : [];
-  const ofEmails = emails.kind === 'values' ? [...emails.fields, emails.verified ?? ''] : [];
-  const settings = fields.map(({ field, reason }) => {
-    const is = (setting: ProviderSetting) => describeOfProvider(setting);
-    if (ofUsers.includes(field)) return is('userId');
-    if ('name' in users && users.name === field) return is('userName');
-    if (ofEmails.includes(field)) return reason === 'unverified' ? is('userEmailVerified') : is('userEmail');
-    return 'groups-claim';
+  if (fields.length === 0) return null;
+  const settings = fields.map((fault) => {
+    const setting = findSetting(provider.access ?? {}, fault);
+    return setting === undefined ? 'groups-claim' : describeOfProvider(setting);
   });
-  if (settings.length === 0) return null;
   const unique = [...new Set(settings)].join(' and ');
   return `if the provider says it elsewhere, correct ${unique}; or add to ${describe('scope')} what it needs`;
+}
+
+/** The setting that names a field of the person. @returns undefined for a field of groups */
+function findSetting(access: AccessAnswers, { field, reason }: FieldFault): ProviderSetting | undefined {
+  const users: AccessAnswer = access.users ?? openidAccess.users;
+  const emails: AccessAnswer = access.emails ?? openidAccess.emails;
+  if (users.kind === 'values' && users.fields.includes(field)) return 'userId';
+  if (users.kind === 'values' && users.name === field) return 'userName';
+  const isOfEmails = emails.kind === 'values' && [...emails.fields, emails.verified].includes(field);
+  if (!isOfEmails) return undefined;
+  return reason === 'unverified' ? 'userEmailVerified' : 'userEmail';
 }

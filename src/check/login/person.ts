@@ -125,33 +125,45 @@ function adviceOnIdToken({ describe, describeOfProvider }: Trial, fields: readon
   return `remove ${describeOfProvider('userFrom')}: this ID token is not one for this login`;
 }
 
+/** Says whether the record has an address that counts as verified, or which settings are missing for that. */
 export function checkAddress(trial: Trial, record: Item | undefined): Finding[] {
-  const { describeOfProvider } = trial;
   const { ok, warning } = findingsOn('e-mail address');
   const answer: AccessAnswer = trial.provider.access?.emails ?? openidAccess.emails;
   if (record === undefined || (answer.kind === 'values' && answer.from !== undefined)) return [];
   if (answer.kind !== 'values') {
-    const advice = `set ${describeOfProvider('userEmailVerified')}${proposals(record, verifiedNames, isTrueOrFalse)}`;
-    return [warning('no address counts as verified', advice)];
+    const setting = trial.describeOfProvider('userEmailVerified');
+    return [
+      warning('no address counts as verified', `set ${setting}${proposals(record, verifiedNames, isTrueOrFalse)}`),
+    ];
   }
   const { fields, verified } = answer;
   const [field = ''] = fields;
-  const isThere = faultIn(record, field) === undefined;
+  const missing = faultIn(record, field) === undefined ? undefined : warning(...noAddress(trial, record, field));
   const isVerified = verified === undefined || isTrueIn(record, verified, field);
-  if (isThere && isVerified) return [ok(`is in ${field}, and counts`)];
-  const found: Finding[] = [];
-  if (!isThere) {
-    const proposed = proposals(record, addressNames, isAddressLike);
-    const advice = `set ${describeOfProvider('userEmail')} to where it is${proposed}, or ask for it in scope`;
-    found.push(warning(`there is none in ${field}`, advice));
-  }
+  if (isVerified) return [missing ?? ok(`is in ${field}, and counts`)];
+  const unverified = warning(...notVerified(trial, record, verified));
+  if (missing === undefined) return [unverified];
+  // Without an address, nothing has to be verified, unless the record seems to say it elsewhere.
+  return proposals(record, verifiedNames, isTrueOrFalse) === '' ? [missing] : [missing, unverified];
+}
+
+type Complaint = readonly [message: string, fix: string];
+
+function noAddress({ describeOfProvider }: Trial, record: Item, field: string): Complaint {
+  const proposed = proposals(record, addressNames, isAddressLike);
+  return [
+    `there is none in ${field}`,
+    `set ${describeOfProvider('userEmail')} to where it is${proposed}, or ask for it in scope`,
+  ];
+}
+
+function notVerified({ describeOfProvider }: Trial, record: Item, verified: string): Complaint {
   const proposed = proposals(record, verifiedNames, isTrueOrFalse);
-  if (!isVerified && (isThere || proposed !== '')) {
-    const otherwise = proposed === '' ? ', or to always if the provider gives the addresses out itself' : '';
-    const advice = `set ${describeOfProvider('userEmailVerified')} to where the provider says it${proposed}${otherwise}`;
-    found.push(warning(`${verified} does not say that it is verified`, advice));
-  }
-  return found;
+  const otherwise = proposed === '' ? ', or to always if the provider gives the addresses out itself' : '';
+  return [
+    `${verified} does not say that it is verified`,
+    `set ${describeOfProvider('userEmailVerified')} to where the provider says it${proposed}${otherwise}`,
+  ];
 }
 
 /** An address is no login name, because anybody may be able to set it. */

@@ -102,14 +102,14 @@ function warnOfAssumedId(
   const { name, warn } = registration;
   const { access, scope } = 'known' in settings ? settings.known : settings.discovered.given;
   const isAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
-  // With an issuer, the metadata decide whether the scope contains openid.
-  const scopes = [scope, ...frontEnds.filter((one) => one.usable.some((its) => its.name === name)).map(scopeOf)];
-  const speaksOpenId = 'discovered' in settings && scope === undefined;
-  if (!isAssumed || speaksOpenId || scopes.some((one) => one?.split(' ').includes('openid'))) return;
-  const isAsked = [...registrations, ...resources, ...frontEnds].some(
-    ({ allow, registrations: usable }) => usable.includes(name) && allow?.values.users !== undefined,
-  );
-  if (!isAsked && !resources.some((one) => one.registration === name)) return;
+  // With an issuer and no scope, the metadata decide whether the scope contains openid.
+  const isDecidedLater = 'discovered' in settings && scope === undefined;
+  const ownFrontEnds = frontEnds.filter((one) => one.usable.some((its) => its.name === name));
+  const speaksOpenId = [scope, ...ownFrontEnds.map(scopeOf)].some((one) => one?.split(' ').includes('openid'));
+  if (!isAssumed || isDecidedLater || speaksOpenId) return;
+  const owners = [...registrations, ...resources, ...frontEnds].filter((one) => one.registrations.includes(name));
+  const isCompared = owners.some(({ allow }) => allow?.values.users !== undefined);
+  if (!isCompared && !resources.some((one) => one.registration === name)) return;
   warn(
     'userId',
     'is not set, so users and resources look for the field sub of the user record: set it if the provider has another one, or ask for the scope openid',

@@ -51,14 +51,15 @@ export function isBehindUnknownProxy({ values, baseUrl }: RelayReading): boolean
   return !isClientKnown && baseUrl.startsWith('https:');
 }
 
-export function checkClients({ relay, resources, frontEnds }: Readings): void {
+/** Checks whether the relay can know the addresses of clients, if anything needs them. */
+export function checkClientAddresses({ relay, resources, frontEnds }: Readings): void {
   const { values, describe, warn, warnOfUnused } = relay;
   const { rateLimit, refusedExchanges, logClientAddress } = values;
   // Shares of the gateway and of provider APIs, and the number of registrations, are also limited by client address.
   const haveShares =
     resources.some((one) => one.values.upstream !== undefined) ||
     frontEnds.some(({ apis, clients }) => apis.length > 0 || clients !== undefined);
-  // Of a browser, a trusted proxy says what it asks for.
+  // A trusted proxy says which address of a resource a browser asks for.
   const areAsked = resources.some(({ browser }) => browser !== undefined);
   const areCounted = areAsked || rateLimit !== undefined || refusedExchanges !== 0 || haveShares;
   if (!areCounted && logClientAddress === 'off') warnOfUnused(['trustedProxies'], ` without ${describe('rateLimit')}`);

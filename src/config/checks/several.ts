@@ -19,7 +19,8 @@ export function describeDelivery(
   return found && `${found.describe('tokenDelivery')} ${found.values.tokenDelivery}`;
 }
 
-export function checkSeveral(readings: Readings, file: ReadConfigFile): void {
+/** Checks what several entries of the file have together: names, scopes, secrets, origins. */
+export function checkEntries(readings: Readings, file: ReadConfigFile): void {
   const { registrations, resources, frontEnds } = readings;
   reportTakenNames(readings);
   const ofBrowsers = resources.filter(({ browser }) => browser !== undefined);

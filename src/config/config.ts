@@ -149,7 +149,7 @@ function assembleConfig({ relay, registrations, resources, frontEnds }: Readings
     trustedProxies: settings.trustedProxies ?? [],
     behindUnknownProxy: rules.isBehindUnknownProxy(relay),
     metrics: port === undefined ? undefined : { host, port, names },
-    /** Undefined: each relay remembers alone. */
+    /** Undefined: each relay remembers on its own. */
     memory: found.memory,
     registrations: mapped(registrations, (reading, index) => ({
       ...pathsConfig(reading, registrations, baseUrl),

@@ -42,7 +42,7 @@ const labels = {
   cms_no_answer:
     'The CMS does not answer. Close this window, and log in with the button of the CMS. If that fails again, the admin page is not at {origin}, where the relay expects it, or base_url in its config.yml is not the origin of this window.',
   needs_scripts:
-    'This page needs its script, and that has not run. Allow JavaScript here. If it is allowed, something between the relay and this browser changes its pages.',
+    'This page needs its script, which did not run. Allow JavaScript here. If it is allowed, something between the relay and this browser changes its pages.',
   failed_otherwise: '{detail}',
   consent_heading: 'Let a program log in as you?',
   consent_program: 'Who asks',
@@ -60,7 +60,7 @@ const labels = {
   consent_cancel: 'Cancel',
   consent_too_early:
     'This page has just appeared. Read it, move the pointer or press a key, and press Continue again after a second.',
-  consent_unread: 'This was not yet in view. Read it, go on down, and press Continue again.',
+  consent_unread: 'This was not in view yet. Read it, scroll down, and press Continue again.',
   consent_again_heading: 'Are you sure?',
   consent_again_about: 'You are asked once more, because your browser runs no scripts here.',
   consent_again_digits:

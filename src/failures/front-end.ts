@@ -8,7 +8,7 @@ export const frontEndFailures = {
     oauth_off: 'This relay does not take OAuth logins, because its state check is off.',
   }),
   front_end_gone: 'The front end or the provider of this login is no longer configured here. Start the login again.',
-  page_unknown: 'The page that started this login is at another address than the front ends of this relay.',
+  page_unknown: 'The page that started this login is not at the address of any front end of this relay.',
   redirect_uri_unknown: 'The redirect_uri is missing, given more than once, or not configured for this front end.',
   request_invalid: 'The authorization request is not valid. The error_description at the redirect URI says why.',
   cms_backend_wrong: 'The parameter provider does not name the backend of a CMS that logs in here.',
@@ -18,7 +18,7 @@ export const frontEndFailures = {
   ...each('invalid_scope', {
     scope_refused: 'The scope goes beyond the one that is configured for this front end.',
     consent_exceeded:
-      'The provider grants more than the person has agreed to here, such as what it granted to another program before. The person can remove that grant at the provider, and log in again.',
+      'The provider grants more than the person has agreed to here, perhaps because it granted more to another program before. The person can remove that grant at the provider, and log in again.',
   }),
   pkce_required: 'This front end must log in with an OAuth request: response_type=code and a code_challenge.',
   token_request_invalid:
@@ -36,8 +36,8 @@ export const frontEndFailures = {
     { status: 401, headers: { 'WWW-Authenticate': 'Basic realm="token"' }, oauthError: 'invalid_client' },
     {
       machine_secret_wrong:
-        'The name of the machine is wrong, or its secret, or the signature of its assertion; or it has sent them in several ways.',
-      machine_assertion_invalid: 'The assertion of this machine is signed with its key, but it is not good.',
+        "The machine's name, its secret or the signature of its assertion is wrong, or it sent its credentials in several ways.",
+      machine_assertion_invalid: "The assertion is signed with this machine's key, but what it says is not valid.",
     },
   ),
   client_expired: {
@@ -49,7 +49,7 @@ export const frontEndFailures = {
   client_document_unreachable: {
     status: 502,
     detail:
-      'The metadata document of this client cannot be fetched. It must answer within 3 seconds, without a redirect, at an address that is public.',
+      'The metadata document of this client cannot be fetched. It must answer within 3 seconds, without a redirect, at a public address.',
   },
   client_document_invalid:
     'The metadata document of this client cannot be used. It must be JSON of at most 5 KiB, with status 200, the same client_id, and redirect_uris that native clients may have.',
@@ -58,7 +58,7 @@ export const frontEndFailures = {
   }),
   ...each('invalid_redirect_uri', {
     redirect_uris_invalid:
-      'The redirect_uris must be a list of 1 to 20 addresses, and one of them must be https, http on 127.0.0.1, [::1] or localhost, or of an app: a scheme with a dot such as com.example.app:/callback, that of a known editor, or one of clients.schemes.',
+      'The redirect_uris must be a list of 1 to 20 addresses. At least one must be at https, at http on 127.0.0.1, [::1] or localhost, or at an app scheme: one with a dot such as com.example.app:/callback, one of a known editor, or one of clients.schemes.',
   }),
   ...each('invalid_target', {
     resource_refused:
@@ -70,17 +70,18 @@ export const frontEndFailures = {
   origin_foreign: {
     status: 403,
     detail:
-      'The request comes from a page of another origin than the front end. Those of apps and browser extensions are the origins of a native front end.',
+      'The request comes from a page that is not at the origin of the front end. For an app or browser extension, add its origin to origins of the native front end.',
   },
   ...each('unsupported_grant_type', {
-    grant_unsupported: 'This relay does not serve the grant_type.',
+    grant_unsupported: 'This relay does not support the grant_type.',
   }),
   ...each('invalid_grant', {
     grant_invalid: 'The code or refresh token is altered, expired, or was issued to another front end. Log in again.',
-    code_expired: 'The code is expired: it is valid for a minute, and for five minutes in a program. Log in again.',
-    code_redeemed: 'The code is already redeemed. Log in again.',
-    verifier_wrong: 'The code_verifier does not belong to the code_challenge of this login.',
-    key_mismatch: 'The refresh token is bound to another key than that of the DPoP proof. Log in again.',
+    code_expired:
+      'The code has expired: it is valid for one minute, or for five minutes in a native program. Log in again.',
+    code_redeemed: 'The code was already redeemed. Log in again.',
+    verifier_wrong: 'The code_verifier does not match the code_challenge of this login.',
+    key_mismatch: 'The refresh token is bound to a key that did not sign the DPoP proof. Log in again.',
     refresh_reused:
       'The refresh token was replaced more than a minute ago. Somebody may have a copy, so the login has ended. Log in again.',
     refresh_refused: 'The provider does not renew this login. Log in again.',
@@ -90,6 +91,6 @@ export const frontEndFailures = {
     proof_invalid: 'The DPoP proof is not valid. It must be new, made for this address, and at most a minute old.',
   }),
   ...each('use_dpop_nonce', {
-    nonce_required: 'The DPoP proof must have the nonce of the header DPoP-Nonce. Send another proof with it.',
+    nonce_required: 'The DPoP proof must contain the nonce of the header DPoP-Nonce. Send another proof with it.',
   }),
 } as const satisfies Failures;

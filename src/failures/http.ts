@@ -5,7 +5,7 @@ const inASecond = { status: 503, headers: { 'Retry-After': '1' } };
 
 export const httpFailures = {
   ...each(tooManyRequests, {
-    rate_limited: 'Too many requests come from this address. Nothing is lost: try again after a minute at most.',
+    rate_limited: 'Too many requests come from this address. Nothing is lost: try again in a minute.',
     too_many_refusals: 'The provider refused too many logins or tokens from this address. Try again in ten minutes.',
   }),
   ...each(inASecond, {

@@ -4,9 +4,9 @@ import { each, type Failures } from './failure.ts';
 export const loginFailures = {
   code_missing: 'The callback was opened without an authorization code. Start the login again.',
   query_missing:
-    'The callback was opened without any parameters. If that was at the end of a login, something in front of this relay, such as a proxy or CDN, removes the query of addresses.',
+    'The callback was opened without any parameters. If that was at the end of a login, something in front of this relay, such as a proxy or CDN, removes the query from addresses.',
   app_installed:
-    'The app was installed at the provider, or its installation was changed. That is no login: start the login to go on.',
+    'The app was installed at the provider, or its installation was changed. That alone does not log you in: start the login to go on.',
   code_too_long: 'The authorization code is too long. Start the login again.',
   code_malformed: 'The authorization code is not valid percent-encoded text. Start the login again.',
   parameter_repeated: 'A parameter of the callback was given more than once. Start the login again.',
@@ -19,8 +19,7 @@ export const loginFailures = {
   state_premature: 'This login was started by a machine whose clock is ahead. Start the login again in a minute.',
   state_altered: 'The state of this login was altered, or made by another relay. Start the login again.',
   cookie_invalid: 'The cookie of this login is damaged, or was sent twice. Start the login again.',
-  issuer_mismatch:
-    'The response comes from another provider than the one that the login was sent to. Start the login again.',
+  issuer_mismatch: 'The response does not come from the provider that this login went to. Start the login again.',
   issuer_missing: 'The response does not say which provider it comes from. Start the login again.',
   navigation_required: 'A person has to answer here. Open this address in a window of its own.',
   callback_framed: 'A login cannot be finished inside a frame. Open it in its own window.',
@@ -43,7 +42,7 @@ export const loginFailures = {
       application_unapproved:
         'Your organization does not let this application see its members. An owner of the organization has to approve the application. Then log in here again.',
       address_refused:
-        'Your organization answers only addresses on its list, and the address of this server is not among them. Only an owner of the organization can add it.',
+        'Your organization accepts only addresses on its list, and the address of this server is not on it. Only an owner of the organization can add it.',
       account_restricted:
         'The provider restricts your account. Log in at the provider itself and do what it asks for, such as accepting terms or changing the password. Then log in here again.',
     },

@@ -37,7 +37,7 @@ export const resourceFailures = {
   websocket_unsupported: {
     status: 426,
     detail:
-      'To open a WebSocket, send GET with HTTP/1.1, version 13 and a key, after the answer to the request before.',
+      'To open a WebSocket, send GET with HTTP/1.1, version 13 and a key, after the previous request was answered.',
     headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
   },
   host_unknown: {
@@ -45,7 +45,7 @@ export const resourceFailures = {
     detail: 'This host is neither that of the login nor that of a resource. Does a proxy change it?',
   },
   resource_token_misplaced:
-    'Send one access token, in one Authorization header, as "Bearer", a space, and the token. A query must not have it.',
+    'Send one access token, in one Authorization header, as "Bearer", a space, and the token. Never put it into the query.',
   request_unknown:
     'The reverse proxy must say which request it asks about, once each: its method in X-Forwarded-Method, its path and query in X-Forwarded-Uri. And trusted-proxies must list the proxy.',
   login_needed: {
@@ -75,7 +75,7 @@ export const resourceFailures = {
   },
   ...each('access_denied', {
     identity_too_long:
-      'What the resource is to learn of this person does not fit into a token: there are too many groups. Only the operator can fix this.',
+      'This person is in too many groups: what the resource should learn does not fit into a token. Only the operator can fix this.',
     provider_token_too_long:
       "The provider's access token is too long to be passed on to the server of this resource. Only the operator can fix this.",
     identity_unknown: 'The provider does not say who the person is. Only the operator can fix this.',

@@ -27,7 +27,7 @@ export const userFailures = {
   token_of_relay: {
     ...tokenInvalid,
     detail:
-      'This token is one of the relay, not of the provider. The answer that gave an access token for a resource says who the person is, as identity.',
+      'This is a token of the relay, not of the provider. For a resource, the answer that gave the token says who the person is: read identity there.',
   },
   ...each(badGateway, {
     lookup_forbidden:
@@ -58,7 +58,7 @@ export const userFailures = {
     request_header_missing: 'The header X-Login-Relay: 1 is missing. A request with a session must have it.',
     cross_site_refused: 'The request comes from a page of another site (Sec-Fetch-Site: cross-site).',
     host_foreign: "The Host of the request is not the host of the relay's public address. Does a proxy change it?",
-    api_of_other_provider: 'The user is logged in at another provider than the one that this API belongs to.',
+    api_of_other_provider: 'The user is not logged in at the provider that this API belongs to.',
   }),
   path_refused:
     'The path has an empty segment, a segment of dots, or a slash, backslash or percent sign in encoded form. Or the path or the query has characters that must be encoded.',

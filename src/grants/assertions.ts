@@ -95,6 +95,6 @@ const claimOf = (claim: string) => (claim === 'iss' || claim === 'sub' ? 'iss' :
 
 function invalid(what: keyof typeof faults): RelayError {
   return new RelayError('machine_assertion_invalid', {
-    detail: `The assertion of this machine is signed with its key, but it is not good. ${faults[what]}`,
+    detail: `The assertion is signed with this machine's key, but what it says is not valid. ${faults[what]}`,
   });
 }

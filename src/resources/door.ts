@@ -16,7 +16,7 @@ export function createDoor(
   by: {
     readonly tokens: Pick<ReturnType<typeof createAccessTokens>, 'open'>;
     readonly endedLogins: Pick<EndedLogins, 'hasEndedAsKnown'>;
-    /** The provider whose people it knows. */
+    /** The provider whose users it serves. */
     readonly people: string;
     readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
     /** The `hashRules` by which people of each front end are allowed now. */

@@ -81,7 +81,7 @@ describe('the configuration', () => {
         flags: { baseUrl: `https://login.example.com${path}`, pathName },
       }).warnings.filter((one) => one.startsWith('--base-url'));
     const expected = (path: string, name: string) => [
-      `--base-url (BASE_URL) has a path with which addresses look like those below /auth/${name}: the proxy must remove ${path}`,
+      `--base-url (BASE_URL) makes the relay's addresses look like paths below /auth/${name}: the proxy must remove ${path}`,
     ];
     for (const path of ['', '/sso', '/auth', '/api', '/auth/sso', '/healthz']) {
       expect(warned(path), path).to.deep.equal([]);

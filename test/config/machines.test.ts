@@ -162,7 +162,7 @@ describe('the configuration of a machine', () => {
     expect(faults(', secret-file: ./ci').join('\n')).to.contain('front-ends.ci.resources is required with');
     const giving = ', upstream: http://127.0.0.1:9000/, token: provider';
     expect(faults(bySecret, files, giving)).to.deep.equal([
-      "config.yaml:7:43 front-ends.ci.resources has wiki, whose server gets the provider's token: for a machine, there is none",
+      "config.yaml:7:43 front-ends.ci.resources has wiki, whose server gets the provider's token: a machine has none",
     ]);
     expect(faults(`${bySecret}, public-key-file: ./ci`).join()).to.contain('give only one');
   });

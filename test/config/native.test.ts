@@ -52,7 +52,7 @@ describe('the configuration of a native front end', () => {
     const { config } = readFileConfig(withSchemes('[acmeide, AcmeReader]'));
     expect(config.frontEnds[0]?.clients).to.deep.include({ schemes: ['acmeide', 'acmereader'] });
     for (const scheme of ['javascript', 'File', 'ms-word', 'https', 'view-source', 'x-apple.systempreferences']) {
-      expect(faultsOfFile(withSchemes(`[${scheme}]`)).join(), scheme).to.contain('clients.schemes must not have');
+      expect(faultsOfFile(withSchemes(`[${scheme}]`)).join(), scheme).to.contain('clients.schemes must not name');
     }
     for (const scheme of ['"acme://"', '"1acme"', `"${'x'.repeat(41)}"`]) {
       expect(faultsOfFile(withSchemes(`[${scheme}]`)).join(), scheme).to.contain('clients.schemes must be');
@@ -120,7 +120,7 @@ describe('the configuration of a native front end', () => {
     const foundOf = (settings: string, more = '') => faultsOfFile(file(settings) + more).join('\n');
     expect(foundOf(native)).to.equal('');
     const second = `  others: { ${native} }\n`;
-    expect(foundOf(native, second)).to.contain('is the second one of a provider');
+    expect(foundOf(native, second)).to.contain('is the second for one provider');
     const register = '  register: { origin: https://a.example }\n';
     expect(foundOf(native, register)).to.contain('name of an endpoint');
     expect(foundOf('kind: native, clients: { days: 3 }')).to.contain('lets nobody in');

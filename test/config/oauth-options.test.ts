@@ -131,7 +131,7 @@ describe('an origin with a *', () => {
     );
     expect(warningsOf(local, 'http://localhost:8000')).to.equal(`--origin (FRONTEND_ORIGIN) has a *: ${programs}`);
     expect(warningsOf(flags, remote)).to.equal(
-      '--origin (FRONTEND_ORIGIN) has a *: every page at a name under preview.example.com can log its users in: everybody who can publish there, also from a branch, can act as them',
+      '--origin (FRONTEND_ORIGIN) has a *: every page under preview.example.com can log its users in: anybody who can publish there, even from a branch, can act as them',
     );
     expect(warningsOf({ ...flags, origin: `${origin}:8443` }, remote)).to.contain(
       ' under preview.example.com:8443 can ',

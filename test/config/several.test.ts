@@ -200,7 +200,7 @@ front-ends:
 
   it('warns of front ends with different scopes that share an application at GitHub', () => {
     const warning =
-      /^config.yaml:6:13 providers.github.client-id is used with different scopes: a login that asks for no scope/;
+      /^config.yaml:6:13 providers.github.client-id is used with different scopes: a login that requests no scope/;
     const shared = team.replace(', providers: [staff]', '');
     expect(read(shared).warnings.filter((one) => warning.test(one))).to.have.lengthOf(1);
     expect(read(team).warnings.join()).to.not.contain('different scopes');

@@ -59,7 +59,7 @@ describe('--shared-memory', () => {
 
   it('needs a key file', () => {
     expect(faults({ flags: { sharedMemory: 'redis://127.0.0.1' } })).to.deep.equal([
-      '--key-file (KEY_FILE) is required with --shared-memory (SHARED_MEMORY): relays read what others leave',
+      '--key-file (KEY_FILE) is required with --shared-memory (SHARED_MEMORY): relays must read what other relays sealed',
     ]);
   });
 

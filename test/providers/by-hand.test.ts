@@ -224,7 +224,7 @@ describe('a provider by hand', () => {
       callback.searchParams.set('iss', odd().origin);
       const { status, body } = await browser.open(callback.href);
       expect(status).to.equal(400);
-      expect(`${body}`).to.contain('another provider');
+      expect(`${body}`).to.contain('not come from the provider');
       expect(odd().asked('/token')).to.deep.equal([]);
     });
 

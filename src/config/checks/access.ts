@@ -7,7 +7,7 @@ import type { ProviderSettings } from '../provider-settings.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings, type RegistrationReading } from '../readings.ts';
 
-const openToAll = 'has clients that nobody registered, and everybody at the provider may log in with them: set allow';
+const openToAll = 'has unregistered clients, and everybody at the provider may log in with them: set allow';
 
 type Owner = Pick<FrontEndReading, 'allow' | 'registrations'>;
 
@@ -112,7 +112,7 @@ function warnOfAssumedId(
   if (!isCompared && !resources.some((one) => one.registration === name)) return;
   warn(
     'userId',
-    'is not set, so users and resources look for the field sub of the user record: set it if the provider has another one, or ask for the scope openid',
+    'is not set, so users and resources look for the field sub of the user record: set it if the provider uses another field, or request the scope openid',
   );
 }
 
@@ -139,7 +139,7 @@ function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds
     if (wider === undefined) continue;
     open.warn(
       'scope',
-      `is less than that of ${wider.name}: if the provider adds what a person granted before, these clients get no token. Register a second OAuth application for them`,
+      `is narrower than that of ${wider.name}: if the provider adds scopes that a person granted before, these clients get no token. Register a second OAuth application for them`,
     );
   }
 }
@@ -167,7 +167,7 @@ export function checkOpenClients({ resources, frontEnds }: Readings): void {
       clients.faultOfEntry('lets nobody in: give documents, or registration: true');
     }
     if (registrations.some((name) => taken.includes(name))) {
-      clients.faultOfEntry('is the second one of a provider: only one front end can have it');
+      clients.faultOfEntry('is the second for one provider: only one front end of each provider can have clients');
     }
     taken.push(...registrations);
     warnOfWiderScopes(frontEnd, frontEnds);

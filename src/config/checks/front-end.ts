@@ -102,7 +102,7 @@ function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
   const remote = isRemote ? `is for development, but ${relay.describe('baseUrl')} is not on this machine` : 'has a *';
   const who = isAnyPort(origin)
     ? "program that serves pages on a user's machine can log that user in"
-    : `page at a name under ${origin.replace(/.*\*\./, '')} can log its users in: everybody who can publish there, also from a branch, can act as them`;
+    : `page under ${origin.replace(/.*\*\./, '')} can log its users in: anybody who can publish there, even from a branch, can act as them`;
   warn('origin', `${remote}: every ${who}`);
 }
 

@@ -31,7 +31,7 @@ export function checkMachineResources(frontEnds: readonly FrontEndReading[], res
   for (const { values, fault } of frontEnds.filter((one) => one.values.kind === 'machine')) {
     for (const { name } of resources.filter((one) => one.values.token === 'provider')) {
       if (!values.resources?.includes(name)) continue;
-      fault('resources', `has ${name}, whose server gets the provider's token: for a machine, there is none`);
+      fault('resources', `has ${name}, whose server gets the provider's token: a machine has none`);
     }
   }
 }

@@ -41,7 +41,7 @@ export function warnOfAmbiguousPath({ relay, registrations, frontEnds }: Reading
   if (taken === undefined) return;
   relay.warn(
     'baseUrl',
-    `has a path with which addresses look like those below ${taken}: the proxy must remove ${pathname}`,
+    `makes the relay's addresses look like paths below ${taken}: the proxy must remove ${pathname}`,
   );
 }
 
@@ -124,6 +124,6 @@ export function reportMissingKey({ relay, resources, frontEnds }: Readings): voi
     report(session, `${otherwise} decrypt sessions`);
   }
   if (relay.values.sharedMemory !== undefined) {
-    report(relay.describe('sharedMemory'), 'relays read what others leave');
+    report(relay.describe('sharedMemory'), 'relays must read what other relays sealed');
   }
 }

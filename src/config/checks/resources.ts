@@ -99,7 +99,7 @@ function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Reading
   if (open && values.openClients !== true) {
     fault(
       'token',
-      `is provider, but front-ends.${open.name} has clients that nobody registered, and each could act with the provider's token: say open-clients: true if they may`,
+      `is provider, but front-ends.${open.name} has unregistered clients, and each could act with the provider's token: to allow that, set open-clients: true`,
     );
   }
 }

@@ -102,7 +102,7 @@ function warnOfSharedScopes({ registrations, frontEnds }: Readings): void {
     if (new Set(scopes).size < 2) continue;
     sharing[0]?.warn(
       'clientId',
-      'is used with different scopes: a login that asks for no scope gets all that its user ever granted this application. Register one application at GitHub for each scope',
+      'is used with different scopes: a login that requests no scope gets everything that its user ever granted this application. Register one application at GitHub for each scope',
     );
   }
 }

@@ -17,7 +17,7 @@ function texts(pattern = /^/, message?: string) {
     v.transform((given) => given.split('\n')),
     v.check(
       (names) => names.every(isName),
-      `must be of 1 to ${longestName} characters, without control characters and without spaces around`,
+      `must have 1 to ${longestName} characters, no control characters, and no space at either end`,
     ),
     v.check((names) => names.every((name) => pattern.test(name)), message),
     typed({ type: ['string', 'number'] }),
@@ -43,11 +43,11 @@ const client = fileRows();
 /** `allow`: who may log in. One match is enough. */
 export const allowRows = {
   users: list('users', texts(), {
-    help: 'users, by login name or by id; digits are always an id. github:ada is ada at the provider github, likewise in the other lists',
+    help: 'users, by login name or id (only digits: an id). github:ada means ada at the provider github; the other lists take such a prefix too',
   }),
   organizations: list('organizations', organizations, {
     aliases: ['orgs'],
-    help: 'members of these organizations; workspaces of Slack and servers of Discord by id',
+    help: 'members of these organizations (Slack workspaces and Discord servers by id)',
   }),
   teams: list('teams', teams, { help: 'members of these teams, each as organization/team' }),
   emails: list('emails', texts(emails, 'must be e-mail addresses'), {
@@ -58,7 +58,7 @@ export const allowRows = {
   }),
   groups: list('groups', texts(), { help: 'people in one of these groups' }),
   groupsClaim: row('groups-claim', claim, {
-    help: 'claim of the user record that has the groups; a dot leads into an object',
+    help: 'claim of the user record that lists the groups; a.b means b in the object a',
     otherwise: 'groups',
   }),
 };
@@ -86,13 +86,16 @@ const schemes = v.pipe(
     (names) => names.every((name) => /^[a-z][a-z0-9+.-]{0,39}$/.test(name)),
     'must be names of schemes, such as acmeide',
   ),
-  v.check((names) => names.every(isAppScheme), 'must not have a scheme that a browser or the system acts on itself'),
+  v.check(
+    (names) => names.every(isAppScheme),
+    'must not name a scheme that browsers or operating systems handle themselves',
+  ),
 );
 
 /** `clients`: the unregistered programs that may log in at a native front end. */
 export const clientRows = {
   documents: client('documents', documents, {
-    help: 'hosts or URLs of client ID metadata documents: their clients may log in. any: all of them',
+    help: 'hosts or URLs of client ID metadata documents whose clients may log in; any: every client with such a document',
     repeatable: true,
     unquoted: true,
   }),
@@ -101,13 +104,13 @@ export const clientRows = {
     default: 'false',
   }),
   schemes: client('schemes', schemes, {
-    help: 'schemes of apps, such as acmeide, that these clients may have in redirect URIs, besides those with a dot and those of known editors',
+    help: 'app schemes, such as acmeide, that these clients may use in redirect URIs, besides schemes with a dot and those of known editors',
     otherwise: 'none',
     repeatable: true,
     unquoted: true,
   }),
   days: client('days', wholeNumber(1, longestDays.clientId), {
-    help: 'days after which such a registration ends',
+    help: 'days until such a registration expires',
     default: '90',
   }),
 };

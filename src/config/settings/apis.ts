@@ -24,7 +24,7 @@ const url = v.pipe(
   withoutQuery(providerUrl),
   v.check(
     ({ pathname }) => pathname.endsWith('/'),
-    'must end with a slash: add one. The rest of the path of a request comes after it',
+    "must end with a slash: add one. The rest of the request's path is appended to it",
   ),
 );
 
@@ -53,22 +53,22 @@ const api = fileRows({ unquoted: true });
 /** An entry of `proxy`: a part of a provider's API for a page with sessions. */
 export const apiRows = {
   path: api('path', path, {
-    help: 'path of the relay; requests below it go to the provider with the access token of the session',
+    help: "path at the relay; requests below it go to the provider with the session's access token",
     otherwise: 'required',
   }),
   url: api('url', url, {
     isAddress: true,
-    help: 'URL that takes the place of the path; it ends with a slash',
+    help: 'URL that replaces the path; must end with a slash',
     otherwise: 'required',
   }),
   methods: api('methods', methods, {
-    help: 'methods that are passed on: GET, HEAD, POST, PUT, PATCH, DELETE',
+    help: 'methods to pass on: GET, HEAD, POST, PUT, PATCH, DELETE',
     otherwise: 'GET and HEAD',
     repeatable: true,
   }),
   requestHeaders: api('request-headers', requestHeaders, {
-    help: 'further request headers that are passed on, such as X-Goog-Api-Key',
-    otherwise: 'those that APIs usually need',
+    help: 'further request headers to pass on, such as X-Goog-Api-Key',
+    otherwise: 'the headers that APIs usually need',
     repeatable: true,
   }),
   provider: api('provider', pathSegment, {

@@ -42,12 +42,12 @@ export const frontEndRows = group('Front end', {
   }),
   tokenDelivery: frontEnd('--token-delivery <how>', 'TOKEN_DELIVERY', tokenDeliveries, {
     usual: 7,
-    help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (not at all: a cookie of the relay holds it), or cms (in the popup of Decap CMS or Sveltia CMS)',
+    help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (it does not: a cookie of the relay holds the token), or cms (in the popup of Decap CMS or Sveltia CMS)',
     default: 'query',
   }),
   errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', errorDeliveries, {
     usual: 8,
-    help: 'how failures are answered: json; page (a page for people, JSON for programs); or redirect (to the front end, with error, error_description and request_id)',
+    help: 'how to answer failures: json; page (a page for people, JSON for programs); or redirect (to the front end, with error, error_description and request_id)',
     otherwise: 'json; redirect with --token-delivery session',
   }),
   refreshTokens: relay('--refresh-tokens <kind>', 'REFRESH_TOKENS', refreshTokenKinds, {
@@ -70,26 +70,26 @@ export const frontEndRows = group('Front end', {
 
 export const frontEndFileRows = {
   kind: inFile('kind', oneOf(['page', 'native', 'machine']), {
-    help: 'page; or native: programs on the machines of users, such as command lines and apps, which log in with OAuth and PKCE only. Their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback; or machine: a program without a person, which gets tokens for resources with a secret or a key of its own',
+    help: "page; native (programs on users' machines, such as command lines and apps, which log in with OAuth and PKCE only; their redirect URIs are https pages, http on 127.0.0.1, [::1] or localhost with any port, or app schemes such as com.example.app:/callback); or machine (a program without a user, which gets tokens for resources with its own secret or key)",
     otherwise: 'page',
   }),
   secretFile: inFile('secret-file', schemas.filePath, {
-    help: 'file with the secret (32 or more characters) of a machine; a second line may hold the previous secret',
+    help: "file with the machine's secret (32 or more characters); a second line may hold the previous one",
     otherwise: 'the systemd credential <name>-machine-secret, if there is no public-key-file',
     secret: true,
   }),
   publicKeyFile: inFile('public-key-file', schemas.filePath, {
-    help: 'file with the public key of a machine, which signs its requests: PEM or JWK, P-256, Ed25519 or RSA; it may hold two keys',
+    help: "file with the machine's public key (PEM or JWK; P-256, Ed25519 or RSA), which verifies the requests that it signs; may hold two keys",
     otherwise: 'none: the machine has a secret',
     unquoted: true,
   }),
   origins: inFile('origins', nativeOrigins, {
-    help: 'with kind native: the origins from which the pages of its apps and browser extensions send requests, such as chrome-extension://<id> or capacitor://localhost',
+    help: 'with kind native: origins of the pages in its apps and browser extensions, such as chrome-extension://<id> or capacitor://localhost',
     otherwise: 'those of its redirect URIs',
     separator: ' ',
   }),
   clientKeyFile: inFile('client-key-file', schemas.filePath, {
-    help: 'file with the secret (32 or more characters) that login-relay client-id makes client identifiers with, for pages at hosts that are not known yet; a second line may hold the previous secret',
+    help: 'file with the secret (32 or more characters) from which login-relay client-id makes client identifiers, for pages whose hosts are not known yet; a second line may hold the previous secret',
     secret: true,
   }),
   providers: inFile('providers', schemas.names, {
@@ -99,12 +99,12 @@ export const frontEndFileRows = {
     unquoted: true,
   }),
   scope: inFile('scope', schemas.scope, {
-    help: 'scopes that the front end may request, and gets if it requests none',
+    help: 'scopes that the front end may request; it gets all of them if it requests none',
     otherwise: "the provider's",
     separator: ' ',
   }),
   resources: inFile('resources', schemas.names, {
-    help: 'names of the resources that its logins are for: it gets tokens for them, and never a token of the provider',
+    help: "names of the resources that it logs in to: it gets tokens for them, and never the provider's token",
     otherwise: "none: it gets the provider's token",
     repeatable: true,
     unquoted: true,

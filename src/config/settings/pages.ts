@@ -29,11 +29,11 @@ export const pageRows = {
     help: 'file with a logo above each page: SVG, PNG, JPEG or WebP, at most 64 KiB',
   }),
   colour: row('colour', schemas.text(/^#[0-9a-f]{6}$/i, 'must be #rrggbb, in quotes'), {
-    help: 'colour of links and buttons, as "#rrggbb"; pages make it lighter or darker as far as people need it to read',
+    help: 'colour of links and buttons, as "#rrggbb"; made lighter or darker where it would be hard to read',
     otherwise: 'green',
   }),
   contact: row('contact', contact, {
-    help: 'whom people may ask if a login fails: a mail address, or the URL of a page',
+    help: 'whom to ask if a login fails: an e-mail address, or the URL of a page',
   }),
   lang: row('lang', schemas.text(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag'), {
     help: 'language of your texts, such as de',

@@ -16,23 +16,23 @@ const path = v.pipe(
 
 export const personRows = {
   userFrom: row('user-from', oneOf(['user-endpoint', 'id-token']), {
-    help: 'where the provider says who somebody is, for allow and resources: user-endpoint; or id-token, which the token endpoint gives, without a lookup',
+    help: 'where allow and resources learn who somebody is: user-endpoint (by a lookup); or id-token (which comes with the tokens, without a lookup)',
     otherwise: 'user-endpoint',
   }),
   userId: row('user-id', path, {
-    help: 'where the user record has the id of a person, such as data.id: the longest key that exists counts, then what follows after a dot; a number is the index of a list',
+    help: "path of the person's id in the user record, such as data.id. A number is the index of a list. A key may contain dots: the longest key that exists is used",
     otherwise: "the preset's; sub without a preset",
   }),
   userName: row('user-name', path, {
-    help: 'where the user record has the login name; an entry of users that is no number then means it, in the same case, and id:ada means an id',
+    help: 'path of the login name in the user record. Entries of users then mean login names, and case matters, unless they are numbers or written as id:ada',
     otherwise: "the preset's; without it, every entry of users is an id",
   }),
   userEmail: row('user-email', path, {
-    help: 'where the user record has the e-mail address, such as emails.0.value',
+    help: 'path of the e-mail address in the user record, such as emails.0.value',
     otherwise: "the preset's; email without a preset",
   }),
   userEmailVerified: row('user-email-verified', path, {
-    help: 'where the user record says that the address is verified; always: each is, because the provider gives them out itself',
+    help: 'path of the field that says whether the address is verified; always: every address is, because the provider hands them out itself',
     otherwise:
       "the preset's; email_verified without a preset and without user-email; else no address counts as verified",
   }),

@@ -149,7 +149,7 @@ export const providerRows = group('Provider', {
     help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
   }),
   metadataUrl: address('--metadata-url <url>', 'PROVIDER_METADATA_URL', providerUrl, {
-    help: 'where the metadata is, if it is not at the address that follows from the issuer; the metadata must name the issuer',
+    help: 'URL of the metadata, if it is not where the issuer implies; the metadata must name the issuer',
     otherwise: "the issuer's",
   }),
   authorizeUrl: address('--authorize-url <url>', 'PROVIDER_AUTHORIZE_URL', providerUrl, {
@@ -161,7 +161,7 @@ export const providerRows = group('Provider', {
     otherwise: byPreset,
   }),
   refreshUrl: address('--refresh-url <url>', 'PROVIDER_REFRESH_URL', providerUrl, {
-    help: 'where refresh tokens are sent, with the client secret, if that is not the token endpoint',
+    help: 'where to send refresh tokens (with the client secret), if not to the token endpoint',
     otherwise: 'the token endpoint',
   }),
   userUrl: address('--user-url <url>', 'PROVIDER_USER_URL', providerUrl, {
@@ -181,7 +181,7 @@ export const providerRows = group('Provider', {
     otherwise: `${byPreset}, if they have one`,
   }),
   logoutUrl: address('--logout-url <url>', 'PROVIDER_LOGOUT_URL', logoutUrl, {
-    help: 'page that logs people out of the provider itself, to which nothing is added; off: there is none',
+    help: 'page that logs people out of the provider itself, used as it is; off: none',
     otherwise: `${byPreset}, if they have one`,
   }),
   scope: provider('--scope <scopes>', 'PROVIDER_SCOPE', schemas.scope, {
@@ -191,7 +191,7 @@ export const providerRows = group('Provider', {
     otherwise: "the preset's; openid with an issuer that speaks OpenID Connect",
   }),
   scopeSeparator: provider('--scope-separator <character>', 'PROVIDER_SCOPE_SEPARATOR', scopeSeparator, {
-    help: 'what the provider wants between scopes in place of the spaces, such as a comma',
+    help: 'what the provider expects between scopes instead of spaces, such as a comma',
     otherwise: 'a space',
   }),
   tokenRequest: provider('--token-request <how>', 'PROVIDER_TOKEN_REQUEST', tokenRequests, {
@@ -210,7 +210,7 @@ export const providerRows = group('Provider', {
     secret: true,
   }),
   callbackPath: provider('--callback-path <path>', 'PROVIDER_CALLBACK_PATH', callbackPath, {
-    help: 'path of the callback URL below the base URL, where the provider has another one and that cannot be changed',
+    help: 'path of the callback URL below the base URL, if another one is registered at the provider and cannot be changed',
     otherwise: '/auth/<word>/callback',
   }),
   providerTimeout: relay('--provider-timeout <seconds>', 'PROVIDER_TIMEOUT', timeout, {
@@ -228,25 +228,25 @@ const file = fileRows();
 
 export const providerFileRows = {
   requestHeaders: file('request-headers', schemas.requestHeaders, {
-    help: "headers that the provider wants in all calls but discovery, each with its value: { Notion-Version: '2022-06-28' }",
+    help: "headers that the provider requires in every call except discovery, with their values: { Notion-Version: '2022-06-28' }",
     repeatable: 'lines',
     map: true,
     secret: true,
   }),
   answerScopeSeparator: file('answer-scope-separator', scopeSeparator, {
-    help: 'what the provider puts between the scopes that it has granted; a space always separates them, too',
+    help: 'what the provider puts between granted scopes; a space always separates them too',
     otherwise: 'that of requests',
   }),
   tokenAnswer: file('token-answer', field, {
-    help: 'field of the answer of the token endpoint that holds the tokens, if they are not at its top',
+    help: "field of the token endpoint's answer that holds the tokens, if they are not at the top level",
     otherwise: "the preset's",
   }),
   tokenFields: file('token-fields', fieldNames, {
-    help: 'fields of the answer of the token endpoint that front ends get besides their tokens, such as instance_url: texts of at most 512 bytes',
+    help: "further fields of the token endpoint's answer that front ends get, such as instance_url (text of at most 512 bytes each)",
     repeatable: true,
   }),
   callbackFields: file('callback-fields', fieldNames, {
-    help: 'parameters of the callback that front ends get besides their tokens, such as realmId: texts of at most 512 bytes',
+    help: 'further parameters of the callback that front ends get, such as realmId (text of at most 512 bytes each)',
     repeatable: true,
   }),
 };
@@ -261,7 +261,7 @@ export const protectionRows = group('Login protection', {
   }),
   keyFile: relay('--key-file <path>', 'KEY_FILE', path, {
     usual: 12,
-    help: 'file with the secret (32 or more characters) of all keys; a second line may hold the previous secret; created if it does not exist',
+    help: 'file with the secret (32 or more characters) from which all keys are derived; a second line may hold the previous secret; created if it does not exist',
     otherwise:
       'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',
     secret: true,

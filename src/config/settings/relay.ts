@@ -47,15 +47,15 @@ export const listeningRows = group('Listening', {
     restart: true,
   }),
   readyPolicy: relay('--ready-policy <which>', 'READY_POLICY', oneOf(['any', 'all']), {
-    help: 'how many providers must be known for /readyz to answer 200: any (one is enough) or all',
+    help: 'how many providers must be discovered before /readyz answers 200: any (one is enough) or all',
     default: 'any',
   }),
   rateLimit: relay('--rate-limit <number>', 'RATE_LIMIT', counts, {
-    help: 'maximum number of callbacks, user lookups, token requests, revocations and requests of sessions, together, per minute and client address',
+    help: 'maximum number of callbacks, user lookups, token requests, revocations and session requests, all together, per minute and client address',
     otherwise: 'off',
   }),
   refusedExchanges: relay('--refused-exchanges <number>', 'REFUSED_EXCHANGES', countsOrNone, {
-    help: 'maximum number of codes and tokens per client address that the provider may refuse in ten minutes; 0: no limit',
+    help: 'codes and tokens of one client address that the provider may refuse in ten minutes, before the relay refuses further ones; 0: no limit',
     default: '10',
   }),
   trustedProxies: relay('--trusted-proxies <addresses>', 'TRUSTED_PROXIES', trustedProxies, {
@@ -67,8 +67,8 @@ export const listeningRows = group('Listening', {
 
 export const sharedMemoryRows = group('Several relays', {
   sharedMemory: relay('--shared-memory <url>', 'SHARED_MEMORY', sharedMemory, {
-    help: 'Valkey or Redis server (7 or later) where relays remember together: redis://, rediss://, unix:/path, redis+sentinel://h1,h2/name or redis+cluster://h1,h2; needs a key file',
-    otherwise: 'each relay remembers alone',
+    help: 'Valkey or Redis server (7 or later) where several relays share what they remember: redis://, rediss://, unix:/path, redis+sentinel://h1,h2/name or redis+cluster://h1,h2; needs a key file',
+    otherwise: 'each relay remembers on its own',
     secret: true,
     restart: true,
   }),
@@ -84,7 +84,7 @@ export const sharedMemoryRows = group('Several relays', {
     restart: true,
   }),
   sessionCheck: relay('--session-check <how>', 'SESSION_CHECK', oneOf(['open', 'strict']), {
-    help: 'sessions while that server does not answer: open (a logout at another relay may be unknown) or strict (503)',
+    help: 'what happens to sessions while that server does not answer: open (they work, even if another relay has logged them out) or strict (503)',
     default: 'open',
   }),
 });
@@ -120,7 +120,7 @@ export const observabilityRows = group('Logs and metrics', {
   }),
   metricsNames: relay('--metrics-names <names>', 'METRICS_NAMES', hostNames, {
     separator: ',',
-    help: 'comma-separated host names by which others ask the metrics port',
+    help: 'comma-separated host names under which the metrics port is requested',
     otherwise:
       'localhost; on other addresses than 127.0.0.1 and ::1 also names that nobody can register, such as login-relay or relay.internal',
     restart: true,
@@ -130,7 +130,7 @@ export const observabilityRows = group('Logs and metrics', {
 export const configFileRows = group('Configuration file', {
   config: relay('--config <path>', 'LOGIN_RELAY_CONFIG', filePath, {
     usual: 13,
-    help: 'YAML file with providers, front ends and any other setting; flags and variables beat it',
+    help: 'YAML file with providers, front ends and any other setting; flags and variables override it',
     inFile: null,
   }),
 });

@@ -25,12 +25,12 @@ const row = fileRows({ unquoted: true });
 /** An entry of `resources`: an API or MCP server behind the login. */
 export const resourceRows = {
   url: row('url', identifier, {
-    help: 'address that people and programs type, such as https://notes.example.com/mcp; tokens are for it alone',
+    help: 'public address of the resource, such as https://notes.example.com/mcp; its tokens are valid there only',
     otherwise: 'required',
     isAddress: true,
   }),
   provider: row('provider', schemas.pathSegment, {
-    help: 'provider whose people it knows',
+    help: 'provider whose users it serves',
     otherwise: 'required if there are several providers',
   }),
   identity: row('identity', claimNames, {
@@ -38,11 +38,11 @@ export const resourceRows = {
     repeatable: true,
   }),
   lifetime: row('lifetime', schemas.minutes(5, longestLifetime / 60), {
-    help: 'minutes for which an access token is good',
+    help: 'minutes until an access token expires',
     default: '60',
   }),
   scope: row('scope', schemas.scope, {
-    help: 'scopes that clients are shown; the provider is not asked for them',
+    help: 'scopes that the metadata shows to clients; the provider is not asked for them',
     separator: ' ',
   }),
   secretFile: row('secret-file', schemas.filePath, {
@@ -51,7 +51,7 @@ export const resourceRows = {
     secret: true,
   }),
   upstream: row('upstream', schemas.withoutQuery(providerUrl), {
-    help: 'address of a server that knows nothing of logins, such as http://127.0.0.1:9000/mcp: the relay itself stands in front of it at url',
+    help: 'address of a server without a login of its own, such as http://127.0.0.1:9000/mcp: the relay takes its requests at url, and checks them',
     otherwise: 'requests to url do not pass the relay',
   }),
   token: row('token', schemas.oneOf(['none', 'provider']), {
@@ -59,7 +59,7 @@ export const resourceRows = {
     otherwise: 'none',
   }),
   openClients: row('open-clients', schemas.trueOrFalse, {
-    help: "whether clients that nobody registered may act with the provider's token, too, if the upstream gets it",
+    help: "whether unregistered clients may act with the provider's token too, if the upstream gets it",
     otherwise: 'false',
   }),
 };
@@ -69,11 +69,11 @@ const browserMinutes = schemas.minutes(5, longestBrowserLifetime / 60);
 /** The settings of `browser`, in an entry of `resources`: how long a browser stays logged in there. */
 export const browserRows = {
   lifetime: row('lifetime', browserMinutes, {
-    help: 'minutes after a login for which the cookie of a browser is good',
+    help: "minutes after a login until the browser's cookie expires",
     default: '720',
   }),
   renew: row('renew', browserMinutes, {
-    help: 'minutes after a login from which on the next page asks the provider again',
+    help: 'minutes after a login until the next page asks the provider again',
     default: '60',
   }),
 };

@@ -87,7 +87,7 @@ describe('the popup of a CMS in Chromium', () => {
   it('says something if its script does not run', async () => {
     const popup = await openBrowser({ javaScriptEnabled: false });
     await popup.goto(`${site().callbackUrl}?error=access_denied`);
-    await popup.getByText('This page needs its script, and that has not run.').waitFor();
+    await popup.getByText('This page needs its script, which did not run.').waitFor();
     expect(await popup.getByText('Waiting for the CMS').isVisible()).to.equal(false);
     await screenshot(popup, 'cms-popup-without-script');
   });

@@ -9,7 +9,7 @@ const { describe } = needsChromium();
 const scope = 'read:user user:email read:org repo offline_access';
 const button = (page: Page) => page.getByRole('button', { name: 'Continue' });
 const scrolled = async (page: Page) => Number(await page.evaluate('scrollY'));
-const unread = (page: Page) => page.getByText('This was not yet in view.');
+const unread = (page: Page) => page.getByText('This was not in view yet.');
 const done = (page: Page) => page.getByRole('heading', { name: 'You can close this page' }).waitFor();
 
 /** Resolves once the page has been at rest for two frames, so that its script knows of every jump. */

@@ -81,7 +81,7 @@ for (const engine of engines) {
     it('takes no first press in a low window, and shows what is left until all was in view', async () => {
       const tab = await asked(420, 300);
       expect(await pressInTime(tab)).to.equal('unread');
-      await tab.shows('#unread', 'This was not yet in view.');
+      await tab.shows('#unread', 'This was not in view yet.');
       let verdict: Verdict = 'unread';
       for (let presses = 0; presses < 30 && verdict !== 'sent'; presses += 1) verdict = await pressInTime(tab);
       expect(verdict).to.equal('sent');

@@ -2,14 +2,27 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { RawConnection } from '../harness/client/raw-connection.ts';
 import { logInTo, redemption } from '../harness/login/oauth-front-end.ts';
 import { OAuthPage } from '../harness/login/oauth-page.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
-import { serve } from '../harness/provider/serve.ts';
+import { serve, serveTcp } from '../harness/provider/serve.ts';
 import { useRefreshingRelay } from '../harness/relay/refreshing-relay.ts';
 import { baseUrl, keyFile, secretFile } from '../harness/relay/relay-under-test.ts';
 import { startedOnce } from '../harness/system/started-once.ts';
 import { ada, tokensOf } from './support/resources-relay.ts';
+import { closing, frame, opening, switching } from './support/websocket-relay.ts';
+
+/** The options of a relay with the resource `notes` in front of a server, and of a page that uses it. */
+const optionsFor = async (port: number) => ({
+  origin: undefined,
+  'key-file': await keyFile(),
+  config: await secretFile(`resources:
+  notes: { url: ${new URL(baseUrl).origin}/notes, upstream: http://127.0.0.1:${port}/mcp }
+front-ends:
+  app: { origin: https://app.example, token-delivery: code, resources: [notes] }
+`),
+});
 
 describe('a relay with streams through its gateway', () => {
   const open: ServerResponse[] = [];
@@ -23,15 +36,7 @@ describe('a relay with streams through its gateway', () => {
       }),
     (one) => one.close(),
   );
-  const { underTest } = useRefreshingRelay(async () => ({
-    origin: undefined,
-    'key-file': await keyFile(),
-    config: await secretFile(`resources:
-  notes: { url: ${new URL(baseUrl).origin}/notes, upstream: http://127.0.0.1:${upstream().port}/mcp }
-front-ends:
-  app: { origin: https://app.example, token-delivery: code, resources: [notes] }
-`),
-  }));
+  const { underTest } = useRefreshingRelay(() => optionsFor(upstream().port));
 
   it('keeps them during a reload, ends those that listen when it stops, and waits for the answers', async () => {
     const { relay, provider } = underTest();
@@ -63,5 +68,41 @@ front-ends:
     expect(await ended).to.include({ code: 0 });
     const ends = relay.process.logLines.flatMap((line) => line['ended'] ?? []);
     expect(ends).to.deep.equal(['stop', 'stop', 'upstream']);
+  });
+});
+
+describe('a relay with WebSockets through its gateway', () => {
+  const upstream = startedOnce(
+    'the server',
+    () =>
+      serveTcp((socket) => {
+        socket.once('data', () => {
+          socket.write(switching());
+          socket.on('data', () => socket.write(frame('hello')));
+        });
+      }),
+    (one) => one.close(),
+  );
+  const { underTest } = useRefreshingRelay(() => optionsFor(upstream().port));
+
+  it('keeps them during a reload, and tells their clients when it stops', async () => {
+    const { relay, provider } = underTest();
+    provider.knows(json(ada));
+    const page = new OAuthPage(relay, provider, undefined);
+    const login = await logInTo(new FakeBrowser(() => relay), { provider });
+    const { access_token: accessToken } = tokensOf(await page.request(redemption(login)));
+    const clients = await Promise.all([1, 2, 3].map(() => RawConnection.open(relay.port)));
+    for (const client of clients) {
+      client.say(opening(accessToken, { Host: 'relay.example' }, 'GET /notes HTTP/1.1'));
+      await client.hear('\r\n\r\n');
+    }
+    await relay.reload();
+    for (const client of clients) await client.say('hello').hear('hello');
+    const ended = relay.process.stop('SIGTERM');
+    await Promise.all(clients.map(({ closed }) => closed));
+    for (const { heard } of clients) expect(heard.endsWith(closing(1001, 'stop'))).to.equal(true);
+    expect(await ended).to.include({ code: 0 });
+    const lines = relay.process.logLines.filter(({ status }) => status === 101);
+    expect(lines.map((line) => line['ended'])).to.deep.equal(['stop', 'stop', 'stop']);
   });
 });

@@ -6,7 +6,7 @@ import { RawConnection } from '../../test/harness/client/raw-connection.ts';
 import { request, type Sending } from '../../test/harness/client/request.ts';
 import { cpuTimeOf } from '../../test/harness/system/processes.ts';
 import { secretFile } from '../../test/harness/system/secret-file.ts';
-import { apiPath, doorSecret, frontEnds } from './front-ends.ts';
+import { apiPath, doorSecret, frontEnds, pageOrigin } from './front-ends.ts';
 import type { Random } from './random.ts';
 import { visible } from './render.ts';
 
@@ -250,6 +250,63 @@ export function doorCosts(): Costly[] {
     const [last] = all?.slice(-1) ?? [];
     const name = `${path} ${all?.length} ${last?.join(': ').slice(0, 60)} ${body.slice(0, 90)}`;
     return { name, sending };
+  });
+}
+
+/** What strangers send to the door that opens to browsers: cookies, tickets, ways back, and callbacks. */
+export function browserDoorCosts(): Costly[] {
+  const many = (name: (index: number) => string, value: string) =>
+    Array.from({ length: room / (value.length + 50) }, (_, index) => `${name(index)}=${value}`).join('; ');
+  const secret = randomBytes(32).toString('base64url');
+  const login = (index: number) => `__Host-Http-lr_door_login_${index.toString(16).padStart(16, '0')}`;
+  const piece = sealed(2850).slice(0, 3800);
+  const cookies = [
+    '',
+    `__Host-Http-lr_door=${sealed(1000)}`,
+    `__Host-Http-lr_door=${piece}; __Host-Http-lr_door.1=${piece}; __Host-Http-lr_door.2=${piece}`,
+    many(login, secret),
+    many(login, `${secret}.${sealed(150)}`),
+    many((index) => `__Host-Http-lr_door_login_part_${index % 3}`, `0000000000000000.7.${sealed(400)}`),
+    `__Host-Http-lr_door_login_finished=t1.${'0000000000000000.'.repeat(3000)}`,
+    ...parts.map((part) => filled(part, room)),
+  ];
+  const targets = [
+    '/',
+    `/${'a'.repeat(8_000)}`,
+    `/?${'%ff&'.repeat(2_000)}`,
+    `/${'../'.repeat(3_000)}`,
+    `/${'\xff'.repeat(900)}`,
+  ];
+  const asked = (target: string): [string, string][] => [
+    ['X-Forwarded-Method', 'GET'],
+    ['X-Forwarded-Uri', target],
+    ['Accept', 'text/html'],
+  ];
+  const ofCheck = ['/auth/check/notes0', '/auth/answer/notes0'].flatMap((path) => [
+    ...cookies.map((cookie) => ({ path, headers: [...asked('/'), ['Cookie', cookie]] as [string, string][] })),
+    ...targets.map((target) => ({ path, headers: asked(target) })),
+  ]);
+  const starts = [sealed(300), sealed(5_000), ...parts.map((part) => filled(part, 10_000))].map((ticket) => ({
+    path: `/auth/provider/door/notes0?state=${encodeURIComponent(ticket).slice(0, 12_000)}`,
+  }));
+  const atHost = [
+    'callback?code=a&state=a',
+    `callback?code=${sealed(3_000)}&state=${secret}`,
+    'user',
+    'logout',
+  ].flatMap((path) =>
+    cookies.map((cookie) => ({
+      path: `/.login-relay/${path}`,
+      authority: new URL(pageOrigin).host,
+      headers: [
+        ['Accept', 'text/html'],
+        ['Cookie', cookie],
+      ] as [string, string][],
+    })),
+  );
+  return [...ofCheck, ...starts, ...atHost].map((sending: Sending) => {
+    const [, last = ''] = sending.headers?.at(-1) ?? [];
+    return { name: `${sending.path?.slice(0, 60)} ${last.slice(0, 60)} … ${last.length}`, sending };
   });
 }
 

@@ -81,6 +81,9 @@ export const apiOfProvider = '/api/v1/';
 /** The methods that may reach the API. */
 export const apiMethods = ['GET', 'HEAD', 'POST'] as const;
 
+/** Where the resource is that opens to browsers, if there are several. Its name is `notes0`. */
+export const pageOrigin = 'https://notes0.example';
+
 /** The secret of the server of the resource. */
 export const doorSecret = 'of-the-resource-0123456789abcdef0123456789';
 
@@ -134,7 +137,13 @@ export function relayFile(
   });
   const url = 'https://notes.example/mcp';
   const others = Array.from({ length: resources - 1 }, (_, index) => `notes${index}`);
-  const doors = others.map((name) => [name, { url: `https://${name}.example/mcp`, provider: 'provider' }]);
+  const doors = others.map((name, index) => [
+    name,
+    // One opens to browsers, too.
+    index === 0
+      ? { url: `${pageOrigin}/`, provider: 'provider', browser: true }
+      : { url: `https://${name}.example/mcp`, provider: 'provider' },
+  ]);
   const tools = { kind: 'native', 'redirect-uris': ['http://127.0.0.1/'], resources: ['notes', ...others] };
   return JSON.stringify({
     providers: Object.fromEntries(providers),

@@ -6,6 +6,7 @@ import { attack } from '../../../fuzz/hostile/attack.ts';
 import { type AttackedRelay, startAttackedRelay } from '../../../fuzz/hostile/attacked-relay.ts';
 import {
   anyCost,
+  browserDoorCosts,
   costlyMachines,
   costsOf,
   doorCosts,
@@ -84,7 +85,7 @@ describe('a relay under attack', function () {
     attacked = await startAttackedRelay(await startAcceptingProvider(), flags, pages, limits.resources, machines);
     const others = Array.from({ length: costs }, (_, part) => anyCost(randomFor(seed, part)));
     // A short run has every fortieth.
-    const some = [...doorCosts(), ...framingCosts(), ...machineCosts()].filter(
+    const some = [...doorCosts(), ...framingCosts(), ...machineCosts(), ...browserDoorCosts()].filter(
       (_, index) => isLong || index % 40 === 0,
     );
     const measured = await costsOf(attacked.relay, [...knownCosts(), ...some, ...others]);

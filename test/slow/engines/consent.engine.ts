@@ -42,12 +42,20 @@ for (const engine of engines) {
       const tab = await popup(() => attacker.click('button'));
       for (const change of changes) {
         await attacker.value(`void opened.${change}`);
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        await until('the window has changed', () => isSettled(tab));
       }
       await attacker.value(`void (opened.location = ${JSON.stringify(await program().question())})`);
       await tab.shows('h1', 'Let a program log in as you?');
       await tab.value(count);
       return tab;
+    }
+
+    /** Whether the window has its place and size for a second. Some engines change them later, or not at all. */
+    async function isSettled(tab: Tab): Promise<boolean> {
+      const place = 'String([screenX, screenY, outerWidth, outerHeight, innerWidth, innerHeight])';
+      const before = await tab.value(place);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      return (await tab.value(place)) === before;
     }
 
     /** Presses *Continue* as a person does who uses the keyboard, after a second. */

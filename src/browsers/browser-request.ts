@@ -22,6 +22,10 @@ const saysDestination = ({ req: { headers } }: Context) =>
 const isDocument = (headers: IncomingHttpHeaders) =>
   headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 
+/** A proxy that asks for a check may keep the upgrade to itself. */
+const asksForWebSocket = ({ upgrade = '', 'sec-fetch-mode': mode }: IncomingHttpHeaders) =>
+  /\bwebsocket\b/i.test(upgrade) || mode === 'websocket';
+
 /**
  * Whether a page of another origin may have made a browser send a request. The browser adds its cookies all the same if the
  * page is of a sibling host. A link from any page may open a page here: nothing can read it there.
@@ -31,8 +35,10 @@ const isDocument = (headers: IncomingHttpHeaders) =>
  */
 export function isOfForeignPage({ req: { headers } }: Context, method: string, origin: string): boolean {
   const { origin: from, 'sec-fetch-site': site } = headers;
+  // No page is kept from opening a WebSocket to another origin and reading it. But every browser names its origin.
+  if (asksForWebSocket(headers)) return from !== origin;
   if (isRead(method) && isDocument(headers)) return false;
-  // Old browsers: they name the origin with a WebSocket and with every method that may change something.
+  // Old browsers: they name the origin with every method that may change something.
   if (site === undefined) return from === undefined ? !isRead(method) && method !== 'OPTIONS' : from !== origin;
   if (site !== 'same-origin' && site !== 'none') return true;
   // A page that hides its address from others sends its forms with the origin null.

@@ -85,8 +85,7 @@ function judgeForms(context: ProviderContext, readings: Readings): Finding {
   const { provider, describe } = context;
   const configured = provider.tokenRequest;
   const own = readings.get(configured) ?? 'unknown';
-  const forms = [...readings.keys()];
-  const other = forms.find((form) => form !== configured && readings.get(form) === 'code');
+  const other = [...readings.keys()].find((form) => form !== configured && readings.get(form) === 'code');
   const useOther = `set ${describe('tokenRequest')} to ${other}`;
   if (own === 'code') {
     const message = `accepts client identifier and secret in the form "${configured}"`;
@@ -98,23 +97,29 @@ function judgeForms(context: ProviderContext, readings: Readings): Finding {
     const message = `the provider does not accept the token request in the form "${configured}"`;
     return endpoint.problem(message, useOther);
   }
-  const found: readonly unknown[] = [...readings.values()];
-  const causes = Object.entries(causesOf(context, forms));
-  const [, refusal] = causes.find(([cause]) => found.includes(cause)) ?? [];
-  // A refusal of another form may only concern the form.
-  if (refusal !== undefined && own !== 'unknown') {
-    const isOfClient = typeof own === 'string' && own !== 'redirect_uri';
-    const possible = isOfClient ? standardForms.find((form) => readings.get(form) === 'unknown') : undefined;
-    return possible === undefined
-      ? endpoint.problem(`the provider ${refusal[0]}`, refusal[1])
-      : endpoint.problem(
-          `the provider refuses the client in the form "${configured}", and something else in the form "${possible}"`,
-          `set ${describe('tokenRequest')} to ${possible}, and see with check --login what is missing then; or ${refusal[1]}`,
-        );
-  }
-  return typeof own === 'object' ? own : unseen(context, 'the answers do not say');
+  return judgeRefusals(context, readings, own);
 }
 
+/** Says why no form works, as far as the answers show it. @param own what the answer to the configured form refuses */
+function judgeRefusals(context: ProviderContext, readings: Readings, own: Refusal | Finding): Finding {
+  const { provider, describe } = context;
+  const found: readonly unknown[] = [...readings.values()];
+  const causes = Object.entries(causesOf(context, [...readings.keys()]));
+  const [, refusal] = causes.find(([cause]) => found.includes(cause)) ?? [];
+  // If only another form was refused, the refusal may concern that form.
+  if (refusal === undefined || own === 'unknown') {
+    return typeof own === 'object' ? own : unseen(context, 'the answers do not say');
+  }
+  const isOfClient = typeof own === 'string' && own !== 'redirect_uri';
+  const possible = isOfClient ? standardForms.find((form) => readings.get(form) === 'unknown') : undefined;
+  if (possible === undefined) return endpoint.problem(`the provider ${refusal[0]}`, refusal[1]);
+  return endpoint.problem(
+    `the provider refuses the client in the form "${provider.tokenRequest}", and something else in the form "${possible}"`,
+    `set ${describe('tokenRequest')} to ${possible}, and see with check --login what is missing then; or ${refusal[1]}`,
+  );
+}
+
+/** Messages and fixes by what is refused, the most specific first. */
 function causesOf(context: ProviderContext, forms: readonly TokenRequestForm[]) {
   const { registration, describe } = context;
   const identifier = describe('clientId');

@@ -54,38 +54,7 @@ export function createClients(
   // At most one front end admits open clients: config/checks/access.ts.
   const openFrontEnd = rules.find(({ clients }) => clients !== undefined);
   const schemes = openFrontEnd?.clients?.schemes ?? [];
-  // Identifiers that this relay issues to clients that register themselves.
-  const ownIds = openFrontEnd?.clients?.registration
-    ? createClientIds(keys, openFrontEnd.name, issuer, now)
-    : undefined;
-  const offlineIds = rules.flatMap(({ name, clientKeys }) =>
-    clientKeys === undefined
-      ? []
-      : [createClientIds(deriveKeysFromFile(clientKeys).client, name, offlineAudience, now)],
-  );
-
-  /**
-   * The client sealed into an identifier, made offline by the operator or by a registration.
-   *
-   * @returns undefined if the identifier contains no client of this registration
-   * @throws {RelayError} `client_expired`
-   */
-  function findHeld(id: string, evenIfExpired = false): FoundClient | undefined {
-    for (const ids of ownIds === undefined ? offlineIds : [...offlineIds, ownIds]) {
-      const client = ids.openClient(id, evenIfExpired);
-      if (client === undefined) continue;
-      const { frontEnd: name } = ids;
-      if (ids !== ownIds) return { frontEnd: name, client: { id, vouchedBy: 'operator', ...client } };
-      return { frontEnd: name, client: { id, vouchedBy: 'itself', ...withSchemes(client) } };
-    }
-    return undefined;
-  }
-
-  /** Drops redirect URIs whose schemes are not allowed any more. */
-  const withSchemes = <Of extends ClientMetadata>(client: Of): Of => ({
-    ...client,
-    redirectUris: client.redirectUris.filter((uri) => mayBeOfStranger(uri, schemes)),
-  });
+  const { ownIds, offlineIds, findHeld } = createHeldClients(rules, openFrontEnd, { issuer, keys, now });
 
   /** The URL of a client's document, if the identifier is one that the rules accept. */
   function documentAt(id: string): URL | undefined {
@@ -121,7 +90,7 @@ export function createClients(
       if (openFrontEnd === undefined || url === undefined) return held;
       expectQuestion();
       const client = await documents.fetchClient(url, fetchCountKeyOf(request), countFetch);
-      const usable = withSchemes(client);
+      const usable = dropForeignSchemes(client, schemes);
       if (usable.redirectUris.length === 0) throw new RelayError('client_document_invalid');
       return { frontEnd: openFrontEnd.name, client: usable };
     },
@@ -142,3 +111,46 @@ export function createClients(
     },
   };
 }
+
+/** Reads the clients that identifiers contain. */
+function createHeldClients(
+  rules: readonly ClientRules[],
+  openFrontEnd: ClientRules | undefined,
+  { issuer, keys, now }: Pick<Surroundings, 'issuer' | 'keys' | 'now'>,
+) {
+  const schemes = openFrontEnd?.clients?.schemes ?? [];
+  // Identifiers that this relay issues to clients that register themselves.
+  const ownIds = openFrontEnd?.clients?.registration
+    ? createClientIds(keys, openFrontEnd.name, issuer, now)
+    : undefined;
+  const offlineIds = rules.flatMap(({ name, clientKeys }) =>
+    clientKeys === undefined
+      ? []
+      : [createClientIds(deriveKeysFromFile(clientKeys).client, name, offlineAudience, now)],
+  );
+
+  /**
+   * The client sealed into an identifier, made offline by the operator or by a registration.
+   *
+   * @returns undefined if the identifier contains no client of this registration
+   * @throws {RelayError} `client_expired`
+   */
+  function findHeld(id: string, evenIfExpired = false): FoundClient | undefined {
+    for (const ids of ownIds === undefined ? offlineIds : [...offlineIds, ownIds]) {
+      const client = ids.openClient(id, evenIfExpired);
+      if (client === undefined) continue;
+      const { frontEnd: name } = ids;
+      if (ids !== ownIds) return { frontEnd: name, client: { id, vouchedBy: 'operator', ...client } };
+      return { frontEnd: name, client: { id, vouchedBy: 'itself', ...dropForeignSchemes(client, schemes) } };
+    }
+    return undefined;
+  }
+
+  return { ownIds, offlineIds, findHeld };
+}
+
+/** Drops redirect URIs whose schemes are not allowed any more. */
+const dropForeignSchemes = <Of extends ClientMetadata>(client: Of, schemes: readonly string[]): Of => ({
+  ...client,
+  redirectUris: client.redirectUris.filter((uri) => mayBeOfStranger(uri, schemes)),
+});

@@ -51,41 +51,8 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
   const origins = new Set(all.flatMap((frontEnd) => frontEnd.origins));
   const byName = new Map<unknown, FrontEnd>(all.map((frontEnd) => [frontEnd.name, frontEnd]));
   const doorsByName = new Map<unknown, FrontEnd>(doors.map((door) => [door.name, door]));
-  const isOnlyOne = all.length === 1;
-  const { first, byDefault, firstCms, onlyForOAuth } = chooseDefaults(all, doors);
-
-  /** The front end in the path or in `client_id`. @returns undefined if the start names none */
-  function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
-    const inPath = namesInPath(ctx.path).below;
-    const { client_id: name = inPath } = claimedQuery(ctx);
-    if (name === undefined) return undefined;
-    const isContradiction = inPath !== undefined && name !== inPath;
-    return { found: isContradiction ? undefined : byName.get(name) };
-  }
-
-  function frontEndOfClient(found: FoundClient | undefined): FrontEnd | undefined {
-    if (found === undefined) return undefined;
-    const { id, redirectUris, vouchedBy } = found.client;
-    const frontEnd = byName.get(found.frontEnd);
-    return frontEnd?.forClient(hashClient(id), redirectUris, vouchedBy === 'operator');
-  }
-
-  /**
-   * The front end of a start without OAuth: the one in the path or in `client_id`, the first CMS if a CMS asks, or the
-   * default.
-   *
-   * @returns undefined if the start names no front end of this registration
-   */
-  function findForPlainStart(ctx: Context): FrontEnd | undefined {
-    if (all.length === 0) return undefined;
-    // The contract's start ignores parameters that it does not know, such as client_id, so do not compare it.
-    if (isOnlyOne) return byDefault;
-    const asked = named(ctx);
-    if (asked !== undefined) return asked.found;
-    // Sveltia CMS refreshes where it starts, but without the query. Only CMSes send POST here.
-    const isOfCms = ctx.method === 'POST' || claimedQuery(ctx)['site_id'] !== undefined;
-    return (isOfCms ? firstCms : undefined) ?? byDefault;
-  }
+  const defaults = chooseDefaults(all, doors);
+  const { first, byDefault, firstCms } = defaults;
 
   return {
     first,
@@ -94,7 +61,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
     grantTypes: grantTypesOf(all),
     machines: [...machines.values()],
     findMachine: (name: string | undefined): FrontEnd | undefined => machines.get(name),
-    isOnlyOne,
+    isOnlyOne: all.length === 1,
     origins,
     hasOrigin: matchesAny(origins),
     /** Whether other pages may send requests, without cookies, until their client is known. */
@@ -120,7 +87,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       redirectUriOf: (frontEnd: FrontEnd) => string | undefined,
       evenIfExpired = false,
     ): FrontEnd {
-      const known = byName.get(id) ?? frontEndOfClient(clients?.findHeld(id, evenIfExpired));
+      const known = byName.get(id) ?? frontEndOfClient(byName, clients?.findHeld(id, evenIfExpired));
       if (known !== undefined) return known;
       const frontEnd = byName.get(clients?.frontEndOfDocument(id) ?? '');
       if (frontEnd === undefined) throw new RelayError('client_id_wrong');
@@ -128,6 +95,46 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       const redirectUris = uri === undefined ? [] : [withAnyPort(uri)];
       return frontEnd.forClient(hashClient(id), redirectUris, false);
     },
+    ...createStarts(all, byName, defaults, clients),
+  };
+}
+
+type ByName = ReadonlyMap<unknown, FrontEnd>;
+
+/** Finds the front ends of starts: of OAuth requests, of plain starts, and of CMSes. */
+function createStarts(
+  all: readonly FrontEnd[],
+  byName: ByName,
+  { byDefault, firstCms, onlyForOAuth }: ReturnType<typeof chooseDefaults>,
+  clients: Clients | undefined,
+) {
+  /** The front end in the path or in `client_id`. @returns undefined if the start names none */
+  function named(ctx: Context): { readonly found: FrontEnd | undefined } | undefined {
+    const inPath = namesInPath(ctx.path).below;
+    const { client_id: name = inPath } = claimedQuery(ctx);
+    if (name === undefined) return undefined;
+    const isContradiction = inPath !== undefined && name !== inPath;
+    return { found: isContradiction ? undefined : byName.get(name) };
+  }
+
+  /**
+   * The front end of a start without OAuth: the one in the path or in `client_id`, the first CMS if a CMS asks, or the
+   * default.
+   *
+   * @returns undefined if the start names no front end of this registration
+   */
+  function findForPlainStart(ctx: Context): FrontEnd | undefined {
+    if (all.length === 0) return undefined;
+    // The contract's start ignores parameters that it does not know, such as client_id, so do not compare it.
+    if (all.length === 1) return byDefault;
+    const asked = named(ctx);
+    if (asked !== undefined) return asked.found;
+    // Sveltia CMS refreshes where it starts, but without the query. Only CMSes send POST here.
+    const isOfCms = ctx.method === 'POST' || claimedQuery(ctx)['site_id'] !== undefined;
+    return (isOfCms ? firstCms : undefined) ?? byDefault;
+  }
+
+  return {
     /**
      * The front end of an OAuth start: by `client_id`, by the path, or the only one with OAuth logins. An unregistered
      * client has no path.
@@ -142,7 +149,7 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       const mayBeClient = frontEnd === undefined && namesInPath(ctx.path).below === undefined;
       if (!mayBeClient || typeof id !== 'string') return { frontEnd, client: undefined };
       const found = await clients?.find(id, ctx.req, () => expectNavigation(ctx));
-      return { frontEnd: frontEndOfClient(found), client: found?.client };
+      return { frontEnd: frontEndOfClient(byName, found), client: found?.client };
     },
     findForPlainStart,
     /** The CMS at this address, if it gets refresh tokens. */
@@ -151,6 +158,14 @@ export function createFrontEnds(all: readonly FrontEnd[], clients?: Clients, doo
       return frontEnd?.cmsBackend && frontEnd.refreshPolicy ? frontEnd : undefined;
     },
   };
+}
+
+/** The front end for an unregistered client. */
+function frontEndOfClient(byName: ByName, found: FoundClient | undefined): FrontEnd | undefined {
+  if (found === undefined) return undefined;
+  const { id, redirectUris, vouchedBy } = found.client;
+  const frontEnd = byName.get(found.frontEnd);
+  return frontEnd?.forClient(hashClient(id), redirectUris, vouchedBy === 'operator');
 }
 
 const isMachine = ({ kind }: FrontEnd) => kind === 'machine';

@@ -52,34 +52,6 @@ export function createAddressLimits(
     };
   const limitRefusedExchange = limitBy(memory.refusedExchanges);
 
-  const countNew = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
-
-  /**
-   * The key under which a fetch of a client document is counted; undefined if the address is unknown. A start that
-   * another site caused has a key of its own: any page can send its visitors to starts, and must not use up their own
-   * fetches.
-   */
-  function fetchCountKeyOf(request: IncomingMessage): string | undefined {
-    const address = ownSubscriberOf(request);
-    const { 'sec-fetch-site': site = 'none' } = request.headers;
-    const isOfPage = site === 'cross-site' || site === 'same-site';
-    return address === undefined || !isOfPage ? address : `${address} page`;
-  }
-
-  /**
-   * Counts the registration of a client. Each origin has a count of its own, so that one page cannot use up the
-   * registrations of another. All origins together have another count, because anybody can own thousands. Programs have
-   * no origin.
-   */
-  async function countRegistration(request: IncomingMessage): Promise<void> {
-    const address = ownSubscriberOf(request);
-    if (address === undefined) return;
-    const { origin } = request.headers;
-    await countNew(`${address} ${origin ?? ''}`);
-    if (origin === undefined) return;
-    await memory.countAllNewClients(address, 10 * limits.newClients, tooManyNew);
-  }
-
   return {
     /** The address of a caller, unless it may be a proxy's or refusals have no limit. */
     addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : ownSubscriberOf(request)),
@@ -113,10 +85,48 @@ export function createAddressLimits(
       if (mostRefused === 0 || address === undefined) return;
       await memory.countWrongSecret(address, mostRefused, tooManySecrets);
     },
+    ...createClientLimits(ownSubscriberOf, memory, rateLimit !== undefined),
+  };
+}
+
+/** Limits what unregistered clients make the relay do. @param isCounted whether a rate limit counts registrations already */
+function createClientLimits(
+  ownSubscriberOf: ReturnType<typeof callersBehind>['ownSubscriberOf'],
+  memory: LoginMemory,
+  isCounted: boolean,
+) {
+  const countNew = (key: string) => memory.countNewClient(key, limits.newClients, tooManyNew);
+
+  /**
+   * The key under which a fetch of a client document is counted; undefined if the address is unknown. A start that
+   * another site caused has a key of its own: any page can send its visitors to starts, and must not use up their own
+   * fetches.
+   */
+  function fetchCountKeyOf(request: IncomingMessage): string | undefined {
+    const address = ownSubscriberOf(request);
+    const { 'sec-fetch-site': site = 'none' } = request.headers;
+    const isOfPage = site === 'cross-site' || site === 'same-site';
+    return address === undefined || !isOfPage ? address : `${address} page`;
+  }
+
+  /**
+   * Counts the registration of a client. Each origin has a count of its own, so that one page cannot use up the
+   * registrations of another. All origins together have another count, because anybody can own thousands. Programs have
+   * no origin.
+   */
+  async function countRegistration(request: IncomingMessage): Promise<void> {
+    const address = ownSubscriberOf(request);
+    if (address === undefined) return;
+    const { origin } = request.headers;
+    await countNew(`${address} ${origin ?? ''}`);
+    if (origin === undefined) return;
+    await memory.countAllNewClients(address, 10 * limits.newClients, tooManyNew);
+  }
+
+  return {
     fetchCountKeyOf,
     /** Counts a fetch under its key. @throws {RelayError} `rate_limited` */
     countFetch: countNew,
-    // A configured rate limit already counts registrations.
-    countRegistration: rateLimit === undefined ? countRegistration : async () => {},
+    countRegistration: isCounted ? async () => {} : countRegistration,
   };
 }

@@ -77,22 +77,6 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
     cookies.set(ctx, session.frontEnd, text, maxAge);
   }
 
-  /** Whether a session has not ended, and its front end may still use its registration. */
-  function isValid(session: SessionContent, frontEnd: string): boolean {
-    const { registration, loggedInAt, endsAt, idleEndsAt } = session;
-    if (!isPossible(loggedInAt, endsAt, longestDays.session * 86_400, now)) return false;
-    const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
-    // The configured lifetime may be shorter now than at the login.
-    const end = Math.min(endsAt, idleEndsAt, loggedInAt + lifetime);
-    return session.frontEnd === frontEnd && mayUse?.has(registration) === true && seconds() < end;
-  }
-
-  /** The part of a token response that a session keeps. */
-  function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken, extraFields }: TokenResponse) {
-    const accessTokenEndsAt = expiresIn === undefined ? undefined : seconds() + expiresIn;
-    return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken, extraFields };
-  }
-
   /**
    * Opens the session of a front end, even after its logout.
    *
@@ -102,7 +86,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
   function open(ctx: Context, frontEnd: string): SessionContent | undefined {
     const text = cookies.get(ctx, frontEnd);
     const session = text === undefined ? undefined : seal.open(text, audienceOf(frontEnd));
-    return session !== undefined && isValid(session, frontEnd) ? session : undefined;
+    return session !== undefined && isValid(session, frontEnd, settings, now) ? session : undefined;
   }
 
   return {
@@ -116,7 +100,7 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       write(ctx, {
         id: randomBytes(idLength).toString('base64url'),
         ...login,
-        ...tokensOf(granted),
+        ...tokensOf(granted, loggedInAt),
         subjectId: hashSubject(granted.idToken),
         loggedInAt,
         renewedAt: loggedInAt,
@@ -147,10 +131,10 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       const renewedAt = seconds();
       const { scope = session.scope, refreshToken = session.refreshToken } = granted ?? {};
       const extraFields = mergeFields(session.extraFields, granted?.extraFields);
-      const tokens = granted && tokensOf({ ...granted, scope, refreshToken, extraFields });
+      const tokens = granted && tokensOf({ ...granted, scope, refreshToken, extraFields }, renewedAt);
       const subjectId = session.subjectId ?? hashSubject(granted?.idToken);
       const renewed = { ...session, ...tokens, subjectId, renewedAt, idleEndsAt: renewedAt + idle };
-      if (!isValid(renewed, session.frontEnd)) return undefined;
+      if (!isValid(renewed, session.frontEnd, settings, now)) return undefined;
       if (await logouts.isMarked(session.id, settings.isStrict)) return undefined;
       write(ctx, renewed);
       return renewed;
@@ -161,4 +145,20 @@ export function createSessions(settings: SessionSettings, keys: KeyRing, logouts
       await logouts.mark(id, endsAt * 1000 - now());
     },
   };
+}
+
+/** Whether a session has not ended, and its front end may still use its registration. */
+function isValid(session: SessionContent, frontEnd: string, settings: SessionSettings, now: Clock): boolean {
+  const { registration, loggedInAt, endsAt, idleEndsAt } = session;
+  if (!isPossible(loggedInAt, endsAt, longestDays.session * 86_400, now)) return false;
+  const mayUse = settings.frontEnds.get(frontEnd)?.registrations;
+  // The configured lifetime may be shorter now than at the login.
+  const end = Math.min(endsAt, idleEndsAt, loggedInAt + settings.lifetime);
+  return session.frontEnd === frontEnd && mayUse?.has(registration) === true && secondsOf(now) < end;
+}
+
+/** The part of a token response that a session keeps. @param at seconds since 1970 */
+function tokensOf({ accessToken, tokenType, expiresIn, scope, refreshToken, extraFields }: TokenResponse, at: number) {
+  const accessTokenEndsAt = expiresIn === undefined ? undefined : at + expiresIn;
+  return { accessToken, tokenType, scope, accessTokenEndsAt, refreshToken, extraFields };
 }

@@ -156,7 +156,7 @@ ${frontEnds}`;
     expect(warnings('scope: read')).to.deep.equal([]);
     expect(warnings('')).to.deep.equal([]);
     const [warning = ''] = warnings('scope: read repo');
-    expect(warning).to.contain('front-ends.tools.scope is less than that of app');
+    expect(warning).to.contain('front-ends.tools.scope is narrower than that of app');
   });
 });
 

@@ -353,7 +353,11 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     for (const secret of [...secrets, 'secret-path', 'secret-query', 'ada@example.com']) {
       expect(log.includes(secret), secret).to.equal(false);
     }
-    expect(person.trail.filter((address) => address.includes('ada'))).to.deep.equal([]);
+    // Codes and states are random, or sealed: they may have these letters by chance.
+    const readable = person.trail.map((address) =>
+      address.replaceAll(/(?<=[?&](?:code|state|code_challenge)=)[^&]*/g, ''),
+    );
+    expect(readable.filter((address) => address.includes('ada'))).to.deep.equal([]);
   });
 
   it('opens to no board with the cookies of the wiki, doubled, shortened, or joined', async () => {

@@ -53,8 +53,8 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
   const { prefix, set } = cookieWriter(kind, secure, 'lax');
   const nameOf = (id: Buffer) => prefix + idPrefix(id);
   const loginName = new RegExp(`^${prefix}${idPrefixForm}$`);
-  const partNames = Array.from({ length: parts }, (_, index) => `${prefix}part_${index}`);
-
+  const shared = createSharedCookies(prefix, set, parts);
+  const finished = createFinishedCookie(prefix, set);
   const clear = (ctx: Context, name: string) => set(ctx, name, '', 0);
 
   /** The secret in the cookie of a login, before what the cookie holds inline. Undefined: it is malformed. */
@@ -66,11 +66,76 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
     return isWellFormed && isShort ? secret : undefined;
   }
 
-  /** The logins that this browser has finished, by the beginnings of their ids. */
-  function finished(ctx: Context): string[] {
-    const [ids = ''] = readCookies(ctx).get(prefix + finishedName) ?? [];
-    return ids.split('.').filter((id) => finishedId.test(id));
-  }
+  return {
+    /**
+     * Sets the cookies of a new login. Beyond the most logins, it clears the oldest, but at most 20 in one response:
+     * otherwise, a request with thousands of made-up cookies would get a huge response.
+     *
+     * @param kept the sealed request of the login, if it did not fit into the state. It is lost if it does not fit here
+     */
+    set(ctx: Context, id: Buffer, browserSecret: Buffer, kept = ''): void {
+      // Browsers send the oldest cookies first. @see RFC 6265 §5.4
+      const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
+      const surplus = Math.min(Math.max(0, names.length + 1 - most), mostCleared);
+      for (const name of names.slice(0, surplus)) clear(ctx, name);
+      const isInline = kept !== '' && kept.length <= inline;
+      if (!isInline) shared.write(ctx, id, kept, names.slice(surplus));
+      const secret = browserSecret.toString('base64url');
+      set(ctx, nameOf(id), isInline ? `${secret}.${kept}` : secret, times.login);
+    },
+    /**
+     * The secret in the cookie of a login; undefined if there is no cookie.
+     *
+     * @throws {RelayError} `cookie_invalid` if the cookie comes twice or is malformed
+     */
+    get(ctx: Context, id: Buffer): Buffer | undefined {
+      const [value, second] = readCookies(ctx).get(nameOf(id)) ?? [];
+      if (value === undefined) return undefined;
+      const secret = secretIn(value);
+      if (second !== undefined || secret === undefined) throw new RelayError('cookie_invalid');
+      return secret;
+    },
+    /**
+     * The sealed request of a login; undefined if no cookie has a part of it. If a part is missing, the text does not
+     * open.
+     *
+     * @throws {RelayError} `cookie_invalid` if a part comes twice
+     */
+    findKept(ctx: Context, id: Buffer): string | undefined {
+      const [own = ''] = readCookies(ctx).get(nameOf(id)) ?? [];
+      if (own.includes('.')) return own.slice(own.indexOf('.') + 1);
+      return shared.read(ctx, id);
+    },
+    /** Clears the cookies of a login and marks the login as finished. @param at milliseconds since 1970 */
+    finish(ctx: Context, id: Buffer, at?: number): void {
+      finished.add(ctx, id, at);
+      shared.clear(ctx, id);
+      // This must be the last cookie: curl ignores a cleared cookie if another one is set after it.
+      clear(ctx, nameOf(id));
+    },
+    isFinished: finished.has,
+    /** When this browser last finished a login, in milliseconds since 1970. Undefined: it has not, or has forgotten it. */
+    finishedAt: finished.lastAt,
+    /** Makes this browser forget that it has finished logins. */
+    forgetFinished: (ctx: Context): void => clear(ctx, prefix + finishedName),
+    /** The secrets of the logins that this browser has begun and not finished, the oldest first. */
+    pendingSecrets(ctx: Context): Buffer[] {
+      const begun = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);
+      return begun.flatMap(([, [value = '', second]]) => (second === undefined ? (secretIn(value) ?? []) : []));
+    },
+    /** Makes this browser forget its logins, finished or not. A request can make up more of them than an answer clears. */
+    forget(ctx: Context): void {
+      const names = [...readCookies(ctx).keys()].filter((name) => name.startsWith(prefix));
+      for (const name of names.slice(0, most + parts + mostCleared)) clear(ctx, name);
+    },
+  };
+}
+
+type SetCookie = ReturnType<typeof cookieWriter>['set'];
+
+/** The cookies that all logins share, for sealed requests that fit nowhere else. */
+function createSharedCookies(prefix: string, set: SetCookie, parts: number) {
+  const partNames = Array.from({ length: parts }, (_, index) => `${prefix}part_${index}`);
 
   /** The parts in the shared cookies. A name may come several times if a sibling domain planted one. */
   function readParts(ctx: Context): Part[] {
@@ -103,81 +168,52 @@ export function createLoginCookies(secure: boolean, { kind, most, inline, parts 
 
   return {
     /**
-     * Sets the cookies of a new login. Beyond the most logins, it clears the oldest, but at most 20 in one response:
-     * otherwise, a request with thousands of made-up cookies would get a huge response.
+     * Sets the cookies of a sealed request. It is lost if it is too long for them.
      *
-     * @param kept the sealed request of the login, if it did not fit into the state. It is lost if it does not fit here
+     * @param pending the cookies of pending logins, the oldest first
      */
-    set(ctx: Context, id: Buffer, browserSecret: Buffer, kept = ''): void {
-      // Browsers send the oldest cookies first. @see RFC 6265 §5.4
-      const names = [...readCookies(ctx).keys()].filter((name) => loginName.test(name));
-      const surplus = Math.min(Math.max(0, names.length + 1 - most), mostCleared);
-      for (const name of names.slice(0, surplus)) clear(ctx, name);
-      const isInline = kept !== '' && kept.length <= inline;
-      const isShared = kept.length <= parts * partLength && !isInline;
-      const texts = isShared ? (kept.match(new RegExp(`.{1,${partLength}}`, 'g')) ?? []) : [];
-      const free = texts.length === 0 ? [] : namesToOverwrite(ctx, names.slice(surplus));
+    write(ctx: Context, id: Buffer, kept: string, pending: readonly string[]): void {
+      if (kept === '' || kept.length > parts * partLength) return;
+      const texts = kept.match(new RegExp(`.{1,${partLength}}`, 'g')) ?? [];
+      const names = namesToOverwrite(ctx, pending);
       for (const [index, text] of texts.entries()) {
-        set(ctx, free[index] ?? '', `${idPrefix(id)}.${index}.${text}`, times.login);
+        set(ctx, names[index] ?? '', `${idPrefix(id)}.${index}.${text}`, times.login);
       }
-      const secret = browserSecret.toString('base64url');
-      set(ctx, nameOf(id), isInline ? `${secret}.${kept}` : secret, times.login);
     },
-    /**
-     * The secret in the cookie of a login; undefined if there is no cookie.
-     *
-     * @throws {RelayError} `cookie_invalid` if the cookie comes twice or is malformed
-     */
-    get(ctx: Context, id: Buffer): Buffer | undefined {
-      const [value, second] = readCookies(ctx).get(nameOf(id)) ?? [];
-      if (value === undefined) return undefined;
-      const secret = secretIn(value);
-      if (second !== undefined || secret === undefined) throw new RelayError('cookie_invalid');
-      return secret;
+    /** @returns undefined if no cookie has a part @throws {RelayError} `cookie_invalid` if a part comes twice */
+    read(ctx: Context, id: Buffer): string | undefined {
+      const found = readPartsOf(ctx, id).toSorted((one, other) => one.index - other.index);
+      if (found.length === 0) return undefined;
+      if (new Set(found.map(({ index }) => index)).size < found.length) throw new RelayError('cookie_invalid');
+      return found.map(({ text }) => text).join('');
     },
-    /**
-     * The sealed request of a login; undefined if no cookie has a part of it. If a part is missing, the text does not
-     * open.
-     *
-     * @throws {RelayError} `cookie_invalid` if a part comes twice
-     */
-    findKept(ctx: Context, id: Buffer): string | undefined {
-      const [own = ''] = readCookies(ctx).get(nameOf(id)) ?? [];
-      if (own.includes('.')) return own.slice(own.indexOf('.') + 1);
-      const parts = readPartsOf(ctx, id).toSorted((one, other) => one.index - other.index);
-      if (parts.length === 0) return undefined;
-      if (new Set(parts.map(({ index }) => index)).size < parts.length) throw new RelayError('cookie_invalid');
-      return parts.map(({ text }) => text).join('');
+    clear(ctx: Context, id: Buffer): void {
+      for (const { name } of readPartsOf(ctx, id)) set(ctx, name, '', 0);
     },
-    /** Clears the cookies of a login and marks the login as finished. @param at milliseconds since 1970 */
-    finish(ctx: Context, id: Buffer, at?: number): void {
-      const ids = [idPrefix(id), ...finished(ctx)].slice(0, mostFinished);
-      const parts = at === undefined ? ids : [`${timeMark}${at}`, ...ids];
-      set(ctx, prefix + finishedName, parts.join('.'), times.login);
-      for (const { name } of readPartsOf(ctx, id)) clear(ctx, name);
-      // This must be the last cookie: curl ignores a cleared cookie if another one is set after it.
-      clear(ctx, nameOf(id));
+  };
+}
+
+/** The cookie that says which logins a browser has finished, and when it finished the last one. */
+function createFinishedCookie(prefix: string, set: SetCookie) {
+  const name = prefix + finishedName;
+
+  /** The logins that this browser has finished, by the beginnings of their ids. */
+  function readIds(ctx: Context): string[] {
+    const [ids = ''] = readCookies(ctx).get(name) ?? [];
+    return ids.split('.').filter((id) => finishedId.test(id));
+  }
+
+  return {
+    add(ctx: Context, id: Buffer, at?: number): void {
+      const ids = [idPrefix(id), ...readIds(ctx)].slice(0, mostFinished);
+      const texts = at === undefined ? ids : [`${timeMark}${at}`, ...ids];
+      set(ctx, name, texts.join('.'), times.login);
     },
-    isFinished(ctx: Context, id: Buffer): boolean {
-      return finished(ctx).includes(idPrefix(id));
-    },
-    /** When this browser last finished a login, in milliseconds since 1970. Undefined: it has not, or has forgotten it. */
-    finishedAt(ctx: Context): number | undefined {
-      const [value = ''] = readCookies(ctx).get(prefix + finishedName) ?? [];
+    has: (ctx: Context, id: Buffer): boolean => readIds(ctx).includes(idPrefix(id)),
+    lastAt(ctx: Context): number | undefined {
+      const [value = ''] = readCookies(ctx).get(name) ?? [];
       const [, at] = finishedTimeForm.exec(value) ?? [];
       return at === undefined ? undefined : Number(at);
-    },
-    /** Makes this browser forget that it has finished logins. */
-    forgetFinished: (ctx: Context): void => clear(ctx, prefix + finishedName),
-    /** The secrets of the logins that this browser has begun and not finished, the oldest first. */
-    pendingSecrets(ctx: Context): Buffer[] {
-      const begun = [...readCookies(ctx)].filter(([name]) => loginName.test(name)).slice(-most);
-      return begun.flatMap(([, [value = '', second]]) => (second === undefined ? (secretIn(value) ?? []) : []));
-    },
-    /** Makes this browser forget its logins, finished or not. A request can make up more of them than an answer clears. */
-    forget(ctx: Context): void {
-      const names = [...readCookies(ctx).keys()].filter((name) => name.startsWith(prefix));
-      for (const name of names.slice(0, most + parts + mostCleared)) clear(ctx, name);
     },
   };
 }

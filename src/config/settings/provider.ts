@@ -261,7 +261,7 @@ export const protectionRows = group('Login protection', {
   }),
   keyFile: relay('--key-file <path>', 'KEY_FILE', path, {
     usual: 12,
-    help: 'file with the secret (32 or more characters) from which all keys are derived; a second line may hold the previous secret; created if it does not exist',
+    help: 'file with the secret (32 or more characters) from which all keys are derived; a second line may hold the previous secret; made if missing',
     otherwise:
       'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',
     secret: true,

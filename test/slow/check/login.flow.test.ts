@@ -11,6 +11,7 @@ import { selfSignedCertificate } from '../../harness/system/certificate.ts';
 import { eventually } from '../../harness/system/eventually.ts';
 import { freePort } from '../../harness/system/free-port.ts';
 import { secretFile } from '../../harness/system/secret-file.ts';
+import { authorize } from '../front-end/support/client-page.ts';
 
 const clientSecret = canary('secret');
 
@@ -163,10 +164,7 @@ describeInChromium('login-relay check --login, in Chromium at an OpenID provider
         const { check, startUrl } = await startCheck(config);
         const page = await openPage();
         await page.goto(startUrl);
-        await page.fill('[name=login]', 'ada');
-        await page.fill('[name=password]', 'any');
-        await page.click('[type=submit]');
-        await page.click('[type=submit]');
+        await authorize(page);
         await page.getByRole('heading', { name: 'The login has arrived' }).waitFor();
         await screenshot(page, `check-login-${group}`);
         expect(await page.textContent('body')).not.to.contain('ada');

@@ -18,6 +18,7 @@ import type { Provider } from '../providers/provider.ts';
 import { alive, createReadiness, ready } from '../routes/health.ts';
 import { loginCallback } from '../routes/login-callback.ts';
 import { redirectToProvider } from '../routes/redirect-to-provider.ts';
+import { Secret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { createKoa, createRouter } from './app.ts';
 import { createHandler, type Endpoint } from './endpoint.ts';
@@ -55,8 +56,10 @@ export async function createOneLogin(place: Place, strayed: (failure: RelayError
   // name, even with the same keys, so neither ends the logins of the other.
   const name = `check-${randomBytes(16).toString('hex')}`;
   const frontEndConfig = { ...place.frontEnd, name };
+  // Keys of its own: it need not read those of the relay, and opens nothing that the relay has sealed.
+  const keySecrets = config.keySecrets && ([new Secret(randomBytes(32).toString('base64url'))] as const);
   const context: ServingContext = {
-    config: { ...config, frontEnds: [frontEndConfig] },
+    config: { ...config, keySecrets, frontEnds: [frontEndConfig] },
     logger: { info() {}, warn() {} },
     now: Date.now,
     memory: createMemory(Date.now),

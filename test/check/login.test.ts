@@ -426,6 +426,34 @@ describe('login-relay check --login, and the configuration', () => {
     expect((await checkLogin({ pages, basePath: '/sso' })).exitCode).to.equal(0);
   });
 
+  for (const [name, frontEnd, refreshes] of [
+    ['a page with a code', "{ origin: 'http://localhost:5173', token-delivery: code }", true],
+    [
+      'a page without refreshes',
+      "{ origin: 'http://localhost:5173', token-delivery: code, refresh-tokens: off }",
+      false,
+    ],
+    ['a page that reads its token in the query', "{ origin: 'http://localhost:5173' }", true],
+    ['a session', "{ origin: 'http://127.0.0.1:5173', token-delivery: session }", true],
+    ['a CMS', "{ origin: 'http://localhost:5173', token-delivery: cms, refresh-tokens: bearer }", true],
+    ['a program', "{ kind: native, redirect-uris: ['http://127.0.0.1/callback'] }", true],
+    ['programs that nobody registered', '{ kind: native, clients: { registration: true } }', true],
+  ] as const) {
+    it(`logs in as the logins of ${name} do`, async () => {
+      const relay = `key-file: ${key}`;
+      const lines = ['provider: github', 'scope: read', 'authorize-params: access_type=offline'];
+      const user = json({ id: 7, login: 'ada' });
+      const { exitCode, said, report } = await checkLogin({
+        pages: { '/token': json(tokens), '/user': user },
+        frontEnd,
+        relay,
+        lines,
+      });
+      expect(report.findings.filter(({ verdict }) => verdict === 'problem')).to.deep.equal([]);
+      expect([exitCode, said.includes('asks for a refresh token')]).to.deep.equal([0, refreshes]);
+    });
+  }
+
   it('works without a state check, and then sends no PKCE, as the relay does', async () => {
     const pages = { '/token': json(tokens), '/user': record };
     const frontEnd = "{ origin: 'http://localhost:5173' }";

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { diagnose } from '../../src/check/diagnose.ts';
+import { diagnoseLogin } from '../../src/check/login/check-login.ts';
 import type { TextFile } from '../../src/text-files.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
+import { issueCertificate } from '../harness/system/certificate.ts';
 import { freePort } from '../harness/system/free-port.ts';
 import { clientSecret } from './support/check.ts';
 import { knowingTheClient, metadataWith, withProvider } from './support/provider.ts';
@@ -19,10 +21,12 @@ interface Situation {
   readonly files?: Files;
   /** Whether an issuer describes the endpoints. */
   readonly isDescribed?: boolean;
+  /** Gets the address of the login that the check waits for, and stops it. */
+  readonly withLogin?: (said: string) => void;
 }
 
 /** What `login-relay check` finds on a machine with these files, and how often it asked for a token. */
-async function check({ more, files, isDescribed }: Situation) {
+async function check({ more, files, isDescribed, withLogin }: Situation) {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   const provider = { token: healthy, metadata: metadataWith() };
   return await withProvider(provider, async (_, requests, address) => {
@@ -32,7 +36,7 @@ async function check({ more, files, isDescribed }: Situation) {
     user-url: ${address}/user
     token-request: body`;
     const all: Files = {
-      [config]: `base-url: ${nowhere}
+      [config]: `base-url: ${more?.includes('tls-cert:') ? nowhere.replace('http:', 'https:') : nowhere}
 ${more ?? `key-file: ${keyFile}`}
 providers:
   one:${isDescribed ? `\n    issuer: ${address}` : endpoints}
@@ -51,7 +55,14 @@ front-ends:
       return { text: file, readableByOthers: false };
     };
     const sources = { flags: { config: [config] }, environment: {} };
-    const { report, code } = await diagnose(sources, readFile);
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+    const say = (text: string) => {
+      withLogin?.(text);
+      stop();
+    };
+    const { report, code } = withLogin
+      ? await diagnoseLogin(sources, undefined, { say, stopped }, readFile)
+      : await diagnose(sources, readFile);
     const tokenRequests = requests.filter(({ url }) => url.pathname === '/token').length;
     return { findings: report.findings, code, tokenRequests };
   });
@@ -136,5 +147,37 @@ describe('login-relay check, by a user who cannot read everything', () => {
   it('finds a fault in a missing directory that is not for state', async () => {
     const { code } = await check({ more: 'key-file: /etc/no-such-directory-of-a-relay/key' });
     expect(code).to.equal(2);
+  });
+
+  it('waits for no login without the client secret, and says how to give it', async () => {
+    const said: string[] = [];
+    const files = { [secret]: { code: 'EACCES' } };
+    const { findings, code } = await check({ files, withLogin: (text) => void said.push(text) });
+    const found = findings.find(({ subject }) => subject === 'login');
+    expect(found?.message).to.contain('needs the client secret');
+    expect(found?.fix).to.match(/as root, .*systemd credential .*client-secret-file$/);
+    expect([code, said]).to.deep.equal([1, []]);
+  });
+
+  it('waits for no login without the key of its certificate: it would listen without TLS', async () => {
+    const said: string[] = [];
+    const tls = '/etc/login-relay/tls.pem';
+    const more = `key-file: ${keyFile}\nport: ${await freePort()}\ntls-cert: ${tls}\ntls-key: /etc/login-relay/tls-key`;
+    const files = { [tls]: (await issueCertificate('localhost')).cert, '/etc/login-relay/tls-key': unreadable };
+    const { findings, code } = await check({ files, more, withLogin: (text) => void said.push(text) });
+    expect(findings.map(({ message }) => message).join()).to.contain('key of the certificate');
+    expect([code, said]).to.deep.equal([1, []]);
+  });
+
+  it('waits for a login without the key file, which that does not need', async () => {
+    const said: string[] = [];
+    const files = { [keyFile]: { code: 'EACCES' } };
+    const { findings } = await check({
+      files,
+      more: `key-file: ${keyFile}\nport: ${await freePort()}`,
+      withLogin: (text) => void said.push(text),
+    });
+    expect(findings.find(({ subject }) => subject === 'login')?.message).to.equal('stopped before a login came back');
+    expect(said.join('')).to.contain('/auth/one/check-');
   });
 });

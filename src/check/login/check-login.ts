@@ -54,18 +54,32 @@ export async function diagnoseLogin(
   const choice = choose(config, chosen);
   if ('verdict' in choice) return failed([...ofConfiguration, choice], 2);
   const { registration, frontEnd } = choice;
-  if (registration.clientSecret instanceof UnseenSecret) {
-    const fix = 'run it as root, or as the user of the relay';
-    return failed([...ofConfiguration, subject.problem('it needs the client secret, which cannot be read', fix)], 1);
-  }
-  const client = createProviderClient(config);
   const naming = createNaming(readings, registration.name, frontEnd.name);
+  const unreadable = findUnreadable(config, registration, naming);
+  if (unreadable !== undefined) return failed([...ofConfiguration, unreadable], 1);
+  const client = createProviderClient(config);
   const context = { ...naming, config, registration, frontEnd, client };
   const { findings: findForLogin, answers } = await tryLogin(context, operator).finally(client.close);
   const findings = [...ofConfiguration, ...findForLogin];
   const code = findings.some(({ verdict }) => verdict === 'problem') ? 1 : 0;
   const configuration = printFile(readings, config, new Map());
   return { report: { configuration, callbackUrl: registration.callbackUri, findings, answers }, code };
+}
+
+/** Says which secret this user cannot read, although a login needs it. */
+function findUnreadable(
+  { certificate }: Config,
+  { clientSecret }: RegistrationConfig,
+  { sourceOf }: Pick<CheckContext, 'sourceOf'>,
+): Finding | undefined {
+  const asOther = 'run it as root, or as the user of the relay';
+  if (clientSecret instanceof UnseenSecret) {
+    const fix = `${asOther}; a systemd credential is in the service alone, so name its file in client-secret-file`;
+    return subject.problem('it needs the client secret, which cannot be read', fix);
+  }
+  // It would listen without TLS.
+  if (sourceOf('tlsKey') === undefined || certificate !== undefined) return undefined;
+  return subject.problem('it needs the key of the certificate, which cannot be read', asOther);
 }
 
 /** Finds the registration with one of its paths, and the front end. @returns a finding that lists the choices */

@@ -20,7 +20,7 @@ const pages = 'docs|client|README.md|CHANGELOG.md|CONTRIBUTING.md|SECURITY.md';
 
 export default defineConfig({
   title: 'login-relay',
-  description: 'OAuth 2.0 logins for programs that cannot keep a secret',
+  description: 'OAuth 2.0 login for programs that cannot keep a client secret',
   srcDir: '..',
   srcExclude: [`!(${pages})/**`],
   rewrites: {

@@ -158,7 +158,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   });
   const doors = createDoors(resources, frontEndConfigs, { ...grants, registered, now });
   const ofDoors = { ...context, grants, ofFrontEnds };
-  const browserDoors = doors.flatMap((door) => browserDoorOf(door, ofDoors) ?? []);
+  const browserDoors = doors.flatMap((door) => createBrowserDoor(door, ofDoors) ?? []);
   const ownClients = browserDoors.map(({ client }) => client);
   return {
     /** The path is `/auth/<word>`. */
@@ -192,7 +192,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
 }
 
 /** What opens a resource to browsers. @returns undefined if the resource does not */
-function browserDoorOf(
+function createBrowserDoor(
   byToken: Door,
   by: PathContext & { readonly grants: Grants; readonly ofFrontEnds: FrontEndContext },
 ): BrowserDoor | undefined {

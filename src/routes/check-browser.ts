@@ -5,7 +5,7 @@ import type { Context, Handler } from '../http/context.ts';
 import { withoutRelayCookies } from '../http/cookie-writer.ts';
 import type { AskedRequest, FindAsked } from '../http/forwarded-request.ts';
 import { identityHeaders } from '../resources/identity-headers.ts';
-import { type DoorPlace, enterDoor, redirectToLogin } from './enter-door.ts';
+import { type DoorPlace, enterDoor, redirectThroughProxy } from './enter-door.ts';
 
 /**
  * `GET /auth/check/<resource>` of a resource that opens to browsers: tells a reverse proxy whether a request may pass, and
@@ -37,7 +37,7 @@ export function answerBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
     // Twice within a few seconds: the proxy would send the browser here again, for ever.
     const isPage = opensPage(ctx) && asked.method === 'GET';
     if (!isPage || door.cookies.markAnswered(ctx)) throw new RelayError('check_ineffective');
-    redirectToLogin(ctx, door.origin + wayBackTo(asked.target, door.origin));
+    redirectThroughProxy(ctx, door.origin + wayBackTo(asked.target, door.origin));
   };
 }
 

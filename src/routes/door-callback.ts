@@ -5,7 +5,7 @@ import { hashKey } from '../memory/recent.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { longestBrowserLifetime } from '../resources/resource.ts';
-import { type DoorPlace, openByCookie, redirectToLogin } from './enter-door.ts';
+import { type DoorPlace, openByCookie, redirectThroughProxy } from './enter-door.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
 import { recordCaller } from './protected-resource.ts';
@@ -60,7 +60,7 @@ async function logIn(place: DoorPlace, ctx: Context, code?: string, state?: stri
     if (isRefusal(error) && login?.renews) await endRenewed(place, login.renews.login);
     throw error;
   }
-  redirectToLogin(ctx, withParameters(door.origin + doorPaths.callback, { state: state ?? '' }));
+  redirectThroughProxy(ctx, withParameters(door.origin + doorPaths.callback, { state: state ?? '' }));
 }
 
 /** The second step: leads back to the page, if the browser has kept the cookie. */
@@ -74,7 +74,7 @@ async function leadBack({ door }: DoorPlace, ctx: Context, state: string): Promi
   const isStranded = login !== undefined && logins.hasFinished(ctx, login.at);
   logins.finish(ctx, state);
   if (isStranded) throw new RelayError('cookie_refused');
-  redirectToLogin(ctx, origin + (login?.wayBack ?? '/'));
+  redirectThroughProxy(ctx, origin + (login?.wayBack ?? '/'));
 }
 
 /**

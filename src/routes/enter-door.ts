@@ -11,7 +11,7 @@ import type { AskedRequest } from '../http/forwarded-request.ts';
 import { parseResourceToken } from '../oauth/authorization-header.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
-import { challengeOf, recordCaller, requireToken } from './protected-resource.ts';
+import { createChallenge, recordCaller, requireToken } from './protected-resource.ts';
 
 /** A resource that opens to browsers, with the registration whose people it knows. */
 export interface DoorPlace {
@@ -48,12 +48,15 @@ export async function enterDoor(
     if (method !== 'GET') throw new RelayError('login_needed');
     // A login has just finished here, so another one would end in the same way, for ever.
     if (door.logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
-    redirectToLogin(ctx, beginLogin(place, ctx, { wayBack }));
+    redirectThroughProxy(ctx, beginLogin(place, ctx, { wayBack }));
     return undefined;
   }
   if (isPage && method === 'GET' && isDueForRenewal(place, ctx, opened)) {
     const { login, sub, preferred_username: name, email } = opened;
-    redirectToLogin(ctx, beginLogin(place, ctx, { wayBack, renews: { login, sub } }, { loginHint: email ?? name }));
+    redirectThroughProxy(
+      ctx,
+      beginLogin(place, ctx, { wayBack, renews: { login, sub } }, { loginHint: email ?? name }),
+    );
     return undefined;
   }
   recordCaller(ctx, opened, 'cookie');
@@ -119,7 +122,7 @@ function beginLogin(
 }
 
 /** Not with 307: reverse proxies pass a 302 of a check on, and some pass nothing else. */
-export function redirectToLogin(ctx: Context, target: string): void {
+export function redirectThroughProxy(ctx: Context, target: string): void {
   ctx.body = null;
   ctx.status = 302;
   ctx.set('Location', target);
@@ -127,7 +130,7 @@ export function redirectToLogin(ctx: Context, target: string): void {
 
 /** Answers failures at a resource: with a page if a browser shows it as one, else with the challenge for programs. */
 export function answerAtDoor({ served, door }: DoorPlace): AnswerFailure {
-  const challenge = challengeOf(door.resource);
+  const challenge = createChallenge(door.resource);
   return (ctx, failure) => {
     challenge(ctx, failure);
     if (!opensPage(ctx)) return;

@@ -74,11 +74,11 @@ export function recordCaller(
 
 /** Answers failures of requests to a resource with its challenge. */
 export function answerWithChallenge(resource: Resource): Handler {
-  return answerFailures(challengeOf(resource));
+  return answerFailures(createChallenge(resource));
 }
 
 /** The answer to a failure of a request to a resource, with the challenge that tells clients where to log in. */
-export function challengeOf({ url, scope }: Pick<Resource, 'url' | 'scope'>): AnswerFailure {
+export function createChallenge({ url, scope }: Pick<Resource, 'url' | 'scope'>): AnswerFailure {
   const place = `Bearer resource_metadata="${resourceMetadataUrl({ url })}"`;
   const ending = scope === undefined ? '' : `, scope="${scope}"`;
   return (ctx, failure) => {

@@ -13,6 +13,8 @@ export interface Contender {
   readonly protection: boolean;
   /** Whether its front end holds no token. */
   readonly sessions: boolean;
+  /** Whether it gives a token for its resource without a login. */
+  readonly grantsTokens: boolean;
   /** A path that it needs to run. */
   readonly needs: string;
   /** The command that starts it. */
@@ -22,7 +24,9 @@ export interface Contender {
 const all = ['start-login', 'complete-login', 'user-lookup'] as const;
 const ofRelay = [...all, 'oauth-login'] as const;
 const byNumber = ['named-start', 'user-lookup'] as const;
-const ofResources = ['resource-check', 'introspection', 'gateway'] as const;
+const gateway = ['gateway', 'gateway-1kB', 'gateway-1MiB'] as const;
+const doors = ['resource-check', ...gateway] as const;
+const ofResources = [...doors, 'introspection'] as const;
 const logins = ['start-login', 'complete-login'] as const;
 const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
@@ -49,6 +53,9 @@ export const contenders: readonly Contender[] = [
   ...(before === undefined ? [] : [earlier(before)]),
   peer('grant on Koa', 'grant-koa.js'),
   peer('@fastify/oauth2, kept connections', 'fastify-oauth2.js'),
+  door('@fastify/http-proxy and jose', gateway, 'peers/fastify-http-proxy.js'),
+  door('http-proxy-3 and jose', doors, 'peers/http-proxy-3.js'),
+  { ...door('node:http', doors, 'bare-door.ts'), needs: node },
   program('Koa, its router, CORS and got', all, true, node, [node, path('plain-koa.js')]),
   program('node:http', all, true, node, [node, path('bare-http.ts')]),
 ];
@@ -64,11 +71,17 @@ function program(
   needs: string,
   command: readonly string[],
 ): Contender {
-  return { name, workloads, protection, sessions: false, needs, command: () => command };
+  return { name, workloads, protection, sessions: false, grantsTokens: false, needs, command: () => command };
 }
 
 function peer(name: string, file: string): Contender {
   return program(name, logins, true, path('peers/node_modules'), [node, path(`peers/${file}`)]);
+}
+
+/** A program that asks for a token before it passes a request on, or answers a check. */
+function door(name: string, workloads: readonly WorkloadName[], file: string): Contender {
+  const command = [node, path(file)];
+  return { ...program(name, workloads, true, path('peers/node_modules'), command), grantsTokens: true };
 }
 
 function relay(

@@ -1,19 +1,30 @@
 // The provider of every contender. It knows one client, checks PKCE, and stores nothing.
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { accessTokenOf, recordOf, userOf } from './records.ts';
 import { announce, registration } from './registration.ts';
 
 const { clientId, clientSecret, redirectUri } = registration;
 const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+const event = `data: ${'x'.repeat(92)}\n\n`;
 let users = 0;
 
 const server = createServer({ keepAliveTimeout: 120_000 }, async (request, response) => {
   const [path, query] = (request.url ?? '').split('?', 2);
   if (path === '/user') lookUp(request, response);
+  else if (path === '/mcp/events') sendEvents(response);
   else if (path === '/mcp') await echo(request, response);
+  else if (path?.startsWith('/mcp/')) send(response, 200, bodyOf(Number(path.slice('/mcp/'.length))));
   else if (path === '/authorize') authorize(new URLSearchParams(query), response);
   else await exchange(request, new URLSearchParams(query), response);
+});
+server.on('upgrade', ({ headers }, socket: Socket) => {
+  const accept = hash('sha1', `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`, 'base64');
+  const head = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\n${head}`);
+  sendEachSecond(socket, Buffer.concat([Buffer.from([0x81, event.length]), Buffer.from(event)]));
 });
 server.listen(0, '127.0.0.1', () => announce(server));
 
@@ -45,11 +56,31 @@ async function exchange(request: IncomingMessage, query: URLSearchParams, respon
   send(response, 200, JSON.stringify(token));
 }
 
+/** Streams an event a second. */
+function sendEvents(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  sendEachSecond(response, event);
+}
+
+function sendEachSecond(to: Writable, message: string | Buffer): void {
+  const timer = setInterval(() => to.write(message), 1_000);
+  to.on('error', () => {}).once('close', () => clearInterval(timer));
+}
+
 /** A server behind the gateway. */
 async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = '';
   for await (const chunk of request.setEncoding('latin1')) body += chunk;
   send(response, 200, body);
+}
+
+const bodies = new Map<number, string>();
+
+/** A body of so many bytes. */
+function bodyOf(length: number): string {
+  const body = bodies.get(length) ?? 'x'.repeat(length);
+  bodies.set(length, body);
+  return body;
 }
 
 function lookUp({ headers }: IncomingMessage, response: ServerResponse): void {

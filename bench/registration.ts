@@ -12,8 +12,8 @@ export const registration = {
 /** That of the server of the resource `notes`. */
 export const resourceSecret = 'resource-secret-0123456789abcdef0123456789abcdef';
 
-// The address of the provider for the measured programs.
-const origin = process.env['PROVIDER_URL'] ?? '';
+/** The address of the provider, and of the server behind the doors, for the measured programs. */
+export const origin = process.env['PROVIDER_URL'] ?? '';
 
 export const authorizeUrl = `${origin}/authorize`;
 export const tokenUrl = `${origin}/token`;

@@ -23,6 +23,8 @@ const rates = {
   'resource-check': 500,
   introspection: 500,
   gateway: 300,
+  'gateway-1kB': 500,
+  'gateway-1MiB': 30,
 };
 const { values } = parseArgs({
   options: {
@@ -72,7 +74,7 @@ await provider.stop();
 if (values.write) writeReport(measured);
 
 async function start(contender: Contender): Promise<Running> {
-  const { name, protection, sessions } = contender;
+  const { name, protection, sessions, grantsTokens } = contender;
   const command = contender.command(providerPort);
   const begun = performance.now();
   const process = new PinnedProcess(0, command, {
@@ -84,7 +86,7 @@ async function start(contender: Contender): Promise<Running> {
   return {
     name,
     process,
-    target: { port, protection, sessions, providerPort },
+    target: { port, protection, sessions, providerPort, grantsTokens },
     start: performance.now() - begun,
     memory: [process.memory()],
     cpu: [],

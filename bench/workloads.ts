@@ -10,6 +10,8 @@ export interface Target {
   /** Whether its front end holds no token, and looks users up by the cookie of a session. */
   readonly sessions: boolean;
   readonly providerPort: number;
+  /** Whether it gives a token for its resource without a login. */
+  readonly grantsTokens: boolean;
 }
 
 /** One visitor of the load, with its own connections. */
@@ -78,6 +80,12 @@ export const workloads = {
       expect(answer.body === toolCall, 'not the answer', answer);
     }),
 
+  /** A program gets a small answer through the gateway. */
+  'gateway-1kB': (target) => downloads(target, 1_000),
+
+  /** A program gets a large answer through the gateway. */
+  'gateway-1MiB': (target) => downloads(target, 1024 * 1024),
+
   /** The server of a resource asks who has a token. */
   introspection: (target) =>
     withResourceToken(target, async (connection, token) => {
@@ -103,6 +111,12 @@ function redeem(connection: HttpConnection, page: string, token: string): Promis
   return requestToken(connection, form, token);
 }
 
+const downloads = (target: Target, length: number) =>
+  withResourceToken(target, async (connection, token) => {
+    const answer = await connection.send('GET', `/mcp/${length}`, `Authorization: Bearer ${token}\r\n`);
+    expect(answer.body.length === length, 'not the answer', answer);
+  });
+
 /** The token of one login for the resource, by the port of the relay: what is measured begins without a login. */
 const resourceTokens = new Map<number, Promise<string>>();
 
@@ -117,16 +131,29 @@ async function withResourceToken(
   return { act: () => act(connection, token), leave: () => connection.close() };
 }
 
-async function resourceToken(target: Target): Promise<string> {
+/** A token for the resource. */
+export async function resourceToken(target: Target): Promise<string> {
+  if (target.grantsTokens) {
+    const connection = await HttpConnection.open(target.port);
+    const { body } = await connection.send('GET', '/own-token');
+    connection.close();
+    return body;
+  }
   let token = '';
-  const start = loginPath + oauthRequest;
-  const login = await everyHop(target, start, async (page, _token, _last, by) => {
-    const { body } = await redeem(by, page, 'identity');
-    token = /"access_token":"([^"]*)/.exec(body)?.[1] ?? '';
+  const login = await loginForResource(target, (given) => {
+    token = given;
   });
   await login.act();
   login.leave();
   return token;
+}
+
+/** A complete login for the resource. @param onToken gets its access token */
+export function loginForResource(target: Target, onToken: (token: string) => void = () => {}): Promise<Visitor> {
+  return everyHop(target, loginPath + oauthRequest, async (page, _token, _last, by) => {
+    const { body } = await redeem(by, page, 'identity');
+    onToken(/"access_token":"([^"]*)/.exec(body)?.[1] ?? '');
+  });
 }
 
 async function requestToken(connection: HttpConnection, form: string, token: string): Promise<Answer> {

@@ -1,0 +1,20 @@
+import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
+
+// What most providers sign with.
+const { privateKey, publicKey } = await generateKeyPair('RS256');
+const claims = { issuer: 'http://localhost:8000', audience: 'http://localhost:8000/mcp' };
+
+/** A token that opens the peer, for ten hours. */
+export const ownToken = await new SignJWT({ sub: '1', client_id: 'app' })
+  .setProtectedHeader({ alg: 'RS256' })
+  .setIssuer(claims.issuer)
+  .setAudience(claims.audience)
+  .setIssuedAt()
+  .setExpirationTime('10h')
+  .sign(privateKey);
+
+/** Who has sent a request. @throws if nobody who may */
+export async function personOf({ authorization = '' }) {
+  const { payload } = await jwtVerify(authorization.slice('Bearer '.length), publicKey, claims);
+  return payload.sub;
+}

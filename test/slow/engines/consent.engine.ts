@@ -104,10 +104,14 @@ for (const engine of engines) {
 
     it('takes no press of what is below the screen, though its opener has made the window reach there', async () => {
       const tab = await attacked('moveTo(0, screen.availHeight)', 'resizeTo(420, 2 * screen.availHeight)');
-      // Not every engine lets a page do that.
-      const isOnScreen = await tab.value(`document.querySelector('main').getBoundingClientRect().bottom +
-        screenY + outerHeight - innerHeight <= (screen.availTop ?? 0) + screen.availHeight`);
-      expect(await pressInTime(tab)).to.equal(isOnScreen ? 'sent' : 'unread');
+      // Not every engine lets a page do that, and some do it later.
+      const isOnScreen = () =>
+        tab.value(`document.querySelector('main').getBoundingClientRect().bottom +
+          screenY + outerHeight - innerHeight <= (screen.availTop ?? 0) + screen.availHeight`);
+      const wasOnScreen = await isOnScreen();
+      const verdict = await pressInTime(tab);
+      const expected = (verdict === 'unread' ? await isOnScreen() : wasOnScreen) ? 'sent' : 'unread';
+      expect(verdict).to.equal(expected);
     });
   });
 }

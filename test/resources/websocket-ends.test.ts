@@ -12,6 +12,8 @@ import { closing, frame, opening, switching, webSocketRelay } from './support/we
 
 const metrics = createMetrics(() => ({ callsInFlight: 0, ready: true, providers: [] }));
 const lifetime = 3_600_000;
+/** Milliseconds: enough for a busy machine to open a WebSocket. */
+const short = 1_000;
 
 describe('the end of a WebSocket through the gateway', () => {
   const sockets = webSocketRelay({ observers: [metrics.observe] });
@@ -154,9 +156,14 @@ describe('the end of a WebSocket through the gateway', () => {
   });
 
   it('does not come from silence', async () => {
-    const server = await sockets.listen({ answerTime: 20, keepAliveTime: 20, headersTime: 20, requestTime: 20 });
+    const server = await sockets.listen({
+      answerTime: short,
+      keepAliveTime: short,
+      headersTime: short,
+      requestTime: short,
+    });
     const { client, behind } = await sockets.open(token, server);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, 2.5 * short));
     behind.socket.write('still here');
     await client.hear('still here');
     client.say('here as well');
@@ -183,7 +190,7 @@ describe('the end of a WebSocket through the gateway', () => {
     patient.client.socket.pause();
     expect(await fill(patient.behind.socket)).to.be.below(32);
     patient.client.close();
-    const hasty = await sockets.open(token, await sockets.listen({ answerTime: 50 }));
+    const hasty = await sockets.open(token, await sockets.listen({ answerTime: short }));
     hasty.client.socket.pause();
     await fill(hasty.behind.socket);
     await hasty.behind.closed;

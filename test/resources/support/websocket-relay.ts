@@ -143,7 +143,10 @@ export class WebSocketRelay {
   async open(token: string, server?: ListeningServer) {
     const client = await this.connect(server);
     client.say(opening(token));
-    const behind = await this.behind();
+    const refused = client.closed.then((): never => {
+      throw new Error(`not opened: ${client.heard}`);
+    });
+    const behind = await Promise.race([this.behind(), refused]);
     await behind.hear('\r\n\r\n');
     behind.socket.write(switching());
     await client.hear('\r\n\r\n');

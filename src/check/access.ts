@@ -81,7 +81,8 @@ function checkScopes(
   // With OpenID Connect alone, it is not certain which scope grants a claim.
   const { access } = provider;
   const isByHand = access === undefined || (access !== openidAccess && access.groups === openidAccess.groups);
-  return [isByHand ? warning(message, fix) : problem(message, fix)];
+  const hint = `${fix}, if the provider has that; check --login shows what it answers`;
+  return [isByHand ? warning(message, hint) : problem(message, fix)];
 }
 
 /**

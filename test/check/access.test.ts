@@ -37,13 +37,14 @@ describe('login-relay check says who may log in', () => {
     expect(said(`provider: github, scope: admin:org user, ${allow}`)).to.have.length(1);
     expect(said(`provider: github, scope: read:org user:email, ${allow}`, 'scope: repo')[1]).to.match(missing);
     expect(said(`issuer: https://id.example.com, ${allow.replace('teams: [example/editors], ', '')}`)[1]).to.match(
-      /^warning .* add email to scope$/,
+      /^warning .* add email to scope, if the provider has that; check --login shows/,
     );
   });
 
   it('and that groups need a scope, unless the issuer does not list it', () => {
     const allow = 'issuer: https://id.example.com, allow: { groups: [staff] }';
-    const missing = /^warning \| the scope has no groups, .*add groups to scope$/;
+    const missing =
+      /^warning \| the scope has no groups, .*add groups to scope, if the provider has that; check --login shows/;
     expect(said(allow)[1]).to.match(missing);
     expect(said(allow, '', 'a', ['openid', 'groups'])[1]).to.match(missing);
     expect(said(allow, '', 'a', ['openid'])).to.have.length(1);

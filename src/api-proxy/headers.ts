@@ -28,6 +28,10 @@ const keptFromApi = /^(?:user-agent|via)$|^access-control-/;
 /** Headers that the relay sets itself, and those of hosting companies about the client address. */
 const keptFromResource = /^x-request-id$|-connecting-ip|^x-(?:appengine|azure|envoy)-/;
 
+/** Headers of one connection and of proxies, which never pass to an application that has its host to itself. */
+const keptFromApplication =
+  /^(?:connection|content-length|cookie2?|dpop|expect|host|http2-settings|keep-alive|max-forwards|te|trailer|transfer-encoding|upgrade|x-login-relay|x-real-ip)$|^(?:proxy|x-original|x-rewrite)-|client-ip|forwarded/;
+
 /** A name as servers may read it: many take other characters for hyphens. */
 const asRead = (name: string) => name.replace(/[^a-z0-9]/g, '-');
 
@@ -51,6 +55,19 @@ function mayReachResource(name: string): boolean {
  */
 export function resourceRequestHeaders(headers: IncomingHttpHeaders): Headers {
   return selected(headers, mayReachResource);
+}
+
+/**
+ * The headers of a request of a browser to an application behind the gateway: all except those of one connection, of
+ * proxies, and those that the relay sets. `Origin`, `Referer`, `Sec-…` and credentials of the application's own pass.
+ *
+ * @param headers with names in lower case
+ */
+export function applicationRequestHeaders(headers: IncomingHttpHeaders): Headers {
+  return selected(headers, (name) => {
+    const read = asRead(name);
+    return !keptFromApplication.test(read) && !keptFromResource.test(read) && !claimsIdentity(read);
+  });
 }
 
 /**
@@ -100,6 +117,30 @@ export function clientResponseHeaders(headers: IncomingHttpHeaders): Headers {
     ...(control !== undefined && { 'cache-control': privately(control) }),
     // A browser's cache outlives a change of the person.
     vary: vary === undefined ? 'Authorization' : `${vary}, Authorization`,
+  };
+}
+
+/** Response headers of one connection, or that act on caches and servers between the relay and the browser. */
+const keptFromBrowser =
+  /^(?:alt-svc|connection|edge-control|keep-alive|set-cookie2?|surrogate-control|te|trailer|transfer-encoding|upgrade)$|^proxy-|cdn-cache-control$|^x-(?:accel-|archive-|envoy-|litespeed-|lighttpd-|login-relay|proxy|request-id|reproxy-|sendfile)/;
+
+/**
+ * The headers of a response of an application that has its host to itself: all that act in the browser pass. Its answers
+ * are for one person, also where it does not say so.
+ *
+ * @param headers with names in lower case
+ * @param isOwn whether a cookie is one of the relay
+ */
+export function browserResponseHeaders(headers: IncomingHttpHeaders, isOwn: (cookie: string) => boolean) {
+  const isUnbuffered = headers['x-accel-buffering'] === 'no';
+  const passed = selected(headers, (name) =>
+    name === 'x-accel-buffering' ? isUnbuffered : !keptFromBrowser.test(name),
+  );
+  const cookies = (headers['set-cookie'] ?? []).filter((cookie) => !isOwn(cookie));
+  return {
+    ...passed,
+    'cache-control': privately(passed['cache-control'] ?? ''),
+    ...(cookies.length > 0 && { 'set-cookie': cookies }),
   };
 }
 

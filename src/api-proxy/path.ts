@@ -30,6 +30,18 @@ export function proxiedUrl(target: string, prefix: string, base: URL): URL | und
 }
 
 /**
+ * Maps the target of a request to an application that has its host to itself. Where it is at the root of its server, no
+ * path leads elsewhere, so that encoded slashes and empty segments pass: wikis and editors have them.
+ *
+ * @returns undefined if the target is refused
+ */
+export function applicationUrl(target: string, base: URL): URL | undefined {
+  if (base.pathname !== '/') return proxiedUrl(target, '/', base);
+  const url = /^\/[\x21\x22\x24-\x7e]*$/.test(target) ? URL.parse(base.origin + target) : null;
+  return url?.origin === base.origin ? url : undefined;
+}
+
+/**
  * Maps the target of a server's redirect to the relay's address for it.
  *
  * @param from the URL that was requested

@@ -43,10 +43,13 @@ export function hasRelayCookie(header: string | undefined): boolean {
   return header !== undefined && /(^|[;\s])(__Host-Http-)?lr_/.test(header);
 }
 
+/** Whether a cookie, as a header has it, has a name of the relay. */
+export const isRelayCookie = (cookie: string): boolean => /^[ \t]*(?:__Host-Http-)?lr_/i.test(cookie);
+
 /** Removes the relay's cookies from a Cookie header, for the application behind it. */
 export function withoutRelayCookies(header = ''): string {
   const pairs = header.split(';').map(trimmed);
-  return pairs.filter((pair) => pair !== '' && !/^(?:__Host-Http-)?lr_/i.test(pair)).join('; ');
+  return pairs.filter((pair) => pair !== '' && !isRelayCookie(pair)).join('; ');
 }
 
 /**

@@ -32,12 +32,9 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
   const rateLimits = perMinute === undefined ? [] : [rateLimit(perMinute, config.trustedProxies, memory.home)];
   const context: EndpointContext = { watchOrigins: watchOrigins(dependencies), rateLimits };
   const endpoints = createEndpoints({ ...dependencies, rateLimits, watchStarts: watchStarts(dependencies) });
-  const gateways = createGateways(
-    config,
-    served.flatMap(({ doors }) => doors),
-    memory.streams,
-    logger,
-  );
+  const doorPlaces = doorPlacesOf(served);
+  const doors = served.flatMap((one) => one.doors);
+  const gateways = createGateways(config, doors, doorPlaces, memory.streams, logger);
   const apiPaths = createApiPaths(config, sessionRequests, context);
   for (const one of served) memory.callbackPaths.set(one.callbackPath, true, Number.POSITIVE_INFINITY);
   const loggedNames = {
@@ -51,7 +48,6 @@ export function createApp(dependencies: Dependencies): Koa<RequestState> {
     sendPassedBodies,
     recordRequests(observers, addressOf, loggedNames),
   ]);
-  const doorPlaces = doorPlacesOf(served);
   if (doorPlaces.length > 0) app.use(createBrowserDoors(doorPlaces, context));
   if (gateways !== undefined) app.use(gateways.route);
   const { pathname } = new URL(config.baseUrl);

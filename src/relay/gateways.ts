@@ -4,11 +4,13 @@ import type { Config } from '../config/config.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { type Context, type Handler, inOrder } from '../http/context.ts';
 import { gatewayCors } from '../http/cors.ts';
+import { answerFailures } from '../http/error-responder.ts';
 import { callersBehind } from '../http/subscriber.ts';
 import { warnOfFullGateway } from '../observability/occasional-warnings.ts';
 import { paths } from '../paths.ts';
 import type { Door } from '../resources/door.ts';
 import type { Streams } from '../resources/streams.ts';
+import { answerAtDoor, type DoorPlace } from '../routes/enter-door.ts';
 import { type GatewayContext, gateway } from '../routes/gateway.ts';
 import { answerWithChallenge, resourceMetadataPaths } from '../routes/protected-resource.ts';
 import { createPathFinder } from './api-paths.ts';
@@ -22,11 +24,13 @@ interface Gate extends Readonly<Pick<URL, 'host' | 'hostname'>> {
  * Creates the addresses of the resources behind the relay.
  *
  * @param doors of all resources
+ * @param places of the resources that open to browsers
  * @returns undefined if there are none
  */
 export function createGateways(
   { baseUrl, trustedProxies, behindUnknownProxy, logPeople }: Config,
   doors: readonly Door[],
+  places: readonly DoorPlace[],
   streams: Streams,
   logger: Logger,
 ) {
@@ -39,8 +43,9 @@ export function createGateways(
   const all = doors.flatMap((door): Gate[] => {
     const { url, upstream } = door.resource;
     if (upstream === undefined) return [];
-    const pass = gateway(door, upstream, context);
-    const handle = inOrder(answerWithChallenge(door.resource), gatewayCors, pass);
+    const opening = places.find((one) => one.door.byToken === door);
+    const failures = opening ? answerFailures(answerAtDoor(opening)) : answerWithChallenge(door.resource);
+    const handle = inOrder(failures, gatewayCors, gateway(door, upstream, context, opening));
     const place = new URL(url);
     return [{ host: place.host, hostname: place.hostname, path: place.pathname, handle }];
   });

@@ -32,7 +32,7 @@ import { hashKey } from '../memory/recent.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createAccessTokens, ofBrowsers } from '../resources/access-tokens.ts';
+import { type AccessTokenContent, createAccessTokens, ofBrowsers } from '../resources/access-tokens.ts';
 import { createDoor, type Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
 import { deriveKeys, type Keys } from '../sealing/keys.ts';
@@ -207,19 +207,21 @@ function createBrowserDoor(
   const client = createFrontEnd(settings, by.ofFrontEnds);
   const accessTokens = createAccessTokens(keys.door, now, ofBrowsers);
   const rules = hashRules(allowsOf(registered, [settings, resource]), personSourceOf(registered), resource.identity);
+  const ofCookies = {
+    tokens: accessTokens,
+    endedLogins: by.grants.endedLogins,
+    audienceOf: ({ frontEnd }: Pick<AccessTokenContent, 'frontEnd'>) =>
+      frontEnd === client.name ? client.audience : undefined,
+    rules: new Map([[client.name, rules]]),
+    people: peopleOf(registered),
+    now,
+  };
   return {
     resource,
     origin,
     terms,
     byToken,
-    byCookie: createDoor(resource, {
-      tokens: accessTokens,
-      endedLogins: by.grants.endedLogins,
-      audienceOf: ({ frontEnd }) => (frontEnd === client.name ? client.audience : undefined),
-      rules: new Map([[client.name, rules]]),
-      people: peopleOf(registered),
-      now,
-    }),
+    byCookie: createDoor(resource, ofCookies, 'cookie'),
     cookies: createDoorCookies(resource),
     logins: createDoorLogins(keys.door, resource, now),
     client,

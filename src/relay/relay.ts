@@ -67,7 +67,10 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
     listener: app.callback(),
     readiness,
     /** Takes over the streams of the relay before a reload, and ends those of changed resources. */
-    takeOver: (): void => memory.streams.follow(served.flatMap(({ doors }) => doors)),
+    takeOver(): void {
+      const ofBrowsers = served.flatMap(({ browserDoors }) => browserDoors.map(({ byCookie }) => byCookie));
+      memory.streams.follow([...served.flatMap(({ doors }) => doors), ...ofBrowsers]);
+    },
     callsInFlight: (): number => served.reduce((sum, { callsInFlight }) => sum + callsInFlight(), 0),
     close(): void {
       for (const { close } of served) close();

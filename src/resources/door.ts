@@ -23,6 +23,7 @@ export function createDoor(
     readonly rules: ReadonlyMap<string, string>;
     readonly now: Clock;
   },
+  shown: 'token' | 'cookie' = 'token',
 ) {
   /** Whether other rules say by now who may use the resource. */
   const areRulesOld = ({ frontEnd, rules }: AccessTokenContent) =>
@@ -38,7 +39,7 @@ export function createDoor(
   return {
     resource,
     /** After a reload, the door of the same resource has the same key unless that changed what requests meet. */
-    key: JSON.stringify([resource.audience, resource.upstream]),
+    key: JSON.stringify([shown, resource.audience, resource.upstream]),
     /** What a token holds. Asks no provider. @throws {RelayError} `resource_token_invalid` or `resource_token_expired` */
     async open(token: string): Promise<AccessTokenContent> {
       const opened = by.tokens.open(token, resource);

@@ -17,6 +17,8 @@ export interface Stream {
   readonly opened: AccessTokenContent;
   /** Whether it waits for events. If so, it ends together with its token. */
   readonly isListening: boolean;
+  /** Whether a browser sends it, which loads a page by many requests at once: they count for the person alone. */
+  readonly isOfBrowser?: boolean;
   /** Whether the present keys and rules still admit the request at a door. */
   mayStayAt(door: Door): boolean;
   end(why: Cut): void;
@@ -103,9 +105,9 @@ export function createStreams() {
       { address, hasOthers, ...request }: Omit<StreamedRequest, 'holder' | 'end'> & StreamSource,
       observe: ObserveCall,
     ): Transfer {
-      const { door, opened, isListening } = stream;
+      const { door, opened, isListening, isOfBrowser } = stream;
       const holder = {
-        session: opened.login,
+        session: isOfBrowser ? undefined : opened.login,
         address,
         person: door.nameOf(opened),
         resource: hasOthers ? door.resource.name : undefined,

@@ -142,9 +142,25 @@ export function answerAtDoor({ served, door }: DoorPlace): AnswerFailure {
 
 const otherAccount: readonly string[] = ['access_refused', ...refusalsAtProvider];
 
-/** What a person can do about a failure. */
+/** Failures that another login does not change. */
+const ofServer: readonly string[] = [
+  'upstream_unreachable',
+  'upstream_timeout',
+  'upstream_answer_unusable',
+  'streams_full',
+  'not_ready',
+  'path_refused',
+  'upload_too_large',
+  'method_not_allowed',
+  'websocket_unsupported',
+  'request_unknown',
+  'not_found',
+];
+
+/** What a person can do about a failure. @returns undefined if they can only try again later */
 function linkOfFailure(place: DoorPlace, ctx: Context, { code }: RelayError): Markup | undefined {
   const { pages } = place.served;
+  if (ofServer.includes(code)) return undefined;
   // The browser shows the cookie here, and the check does not see it.
   const isSeen = code === 'cookie_refused' && ctx.state.by === 'cookie';
   if (isSeen || code === 'check_ineffective')

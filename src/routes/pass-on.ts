@@ -2,6 +2,7 @@ import { proxiedUrl } from '../api-proxy/path.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import { awaitBody, readBody } from '../http/body.ts';
 import type { Context, Handler } from '../http/context.ts';
+import { securityHeaders } from '../http/response-headers.ts';
 import { limits } from '../limits.ts';
 import type { StreamedRequest, StreamedResponse } from '../upstream/messages.ts';
 
@@ -17,11 +18,16 @@ export interface Passage extends Pick<StreamedRequest, 'method' | 'url' | 'heade
   call(request: Pick<StreamedRequest, 'method' | 'url' | 'headers' | 'body' | 'client'>): Promise<StreamedResponse>;
   /** The failure in place of a response with this status, if that must not pass. */
   refusalOf(status: number): RelayError | undefined;
-  passed(headers: StreamedResponse['headers'], status: number): Readonly<Record<string, string>>;
+  passed(headers: StreamedResponse['headers'], status: number): Readonly<Record<string, string | string[]>>;
+  /** Whether the response is of an application that has its host to itself. It says itself what its pages may do. */
+  readonly isOfApplication?: boolean;
 }
 
 /** Keeps a response of another server from acting as a page of the relay's origin. */
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+/** What the gateway lets pages of all origins do, which only a token makes safe. */
+const corsHeaders = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'];
 
 const switchingProtocols = 101;
 const proxyAuthenticationRequired = 407;
@@ -36,10 +42,11 @@ export function requireTarget(ctx: Context, { path, url }: Way): URL {
 }
 
 /** Passes a request to another server and the response to the client. Both bodies are streamed. */
-export async function passOn(ctx: Context, { method, url, headers, call, refusalOf, passed }: Passage): Promise<void> {
+export async function passOn(ctx: Context, passage: Passage): Promise<void> {
+  const { method, url, headers, call, refusalOf, passed, isOfApplication = false } = passage;
   const response = await call({ method, url, headers, body: await readUpload(ctx), client: ctx.res });
   const refusal = refusalOf(response.status);
-  if (refusal === undefined) return answer(ctx, response, passed(response.headers, response.status));
+  if (refusal === undefined) return answer(ctx, response, passed(response.headers, response.status), isOfApplication);
   // Read to the end, so that the outcome of the call is known and its connection can be reused.
   await response.skip();
   throw refusal;
@@ -93,18 +100,21 @@ export const sendPassedBodies: Handler = async (ctx, next) => {
 function answer(
   ctx: Context,
   { status, hasBody, send }: StreamedResponse,
-  passed: Readonly<Record<string, string>>,
+  passed: Readonly<Record<string, string | string[]>>,
+  isOfApplication: boolean,
 ): void {
   ctx.status = status;
-  ctx.set('Content-Type', 'application/octet-stream');
+  if (hasBody) bodies.set(ctx, send);
+  if (isOfApplication) for (const name of [...Object.keys(securityHeaders), ...corsHeaders]) ctx.remove(name);
+  else ctx.set('Content-Type', 'application/octet-stream');
   ctx.set(passed);
   // The head of a 101 has no body, whatever its server says. @see RFC 9110 §8.6
   if (status === switchingProtocols) for (const name of ['Content-Type', 'Content-Length']) ctx.remove(name);
+  if (isOfApplication) return;
   ctx.set('Content-Security-Policy', contentSecurityPolicy);
   ctx.set('X-Content-Type-Options', 'nosniff');
   const exposed = ctx.response.get('Access-Control-Expose-Headers');
   if (exposed) {
     ctx.set('Access-Control-Expose-Headers', [exposed, ...Object.keys(passed)].join(','));
   }
-  if (hasBody) bodies.set(ctx, send);
 }

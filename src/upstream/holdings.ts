@@ -1,6 +1,6 @@
 export interface Holder {
-  /** A session, or the login of a token. */
-  readonly session: string;
+  /** A session, or the login of a token. Undefined for a browser at a resource. */
+  readonly session: string | undefined;
   /** The client address, unless it may be a proxy's. */
   readonly address: string | undefined;
   /** The person or machine, with their provider. Undefined for a session, which does not know it. */

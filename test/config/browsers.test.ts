@@ -99,7 +99,7 @@ describe('the configuration of a resource that opens to browsers', () => {
     [
       'gives the token of the provider',
       file('browser: true, upstream: http://127.0.0.1:9000/, token: provider'),
-      '@ resources.wiki.upstream must not be set with browser yet: a reverse proxy has to pass the requests of browsers',
+
       '@ resources.wiki.token must not be provider with browser: the cookie holds no token of the provider',
     ],
     [

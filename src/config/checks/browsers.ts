@@ -14,9 +14,7 @@ function checkBrowser(resource: ResourceReading, { relay, resources }: Readings)
   if (values.token === 'provider') {
     fault('token', 'must not be provider with browser: the cookie holds no token of the provider');
   }
-  if (values.upstream !== undefined) {
-    fault('upstream', 'must not be set with browser yet: a reverse proxy has to pass the requests of browsers');
-  } else if (relay.values.trustedProxies === undefined) {
+  if (values.upstream === undefined && relay.values.trustedProxies === undefined) {
     browser?.faultOfEntry(`needs trusted-proxies: only a trusted reverse proxy can say what a browser asks for`);
   }
   reportHost(resource, relay.baseUrl, resources);

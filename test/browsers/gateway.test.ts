@@ -1,0 +1,304 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { jsonOf } from '../clients/support/clients-relay.ts';
+import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
+import { request } from '../harness/client/request.ts';
+import { serve } from '../harness/provider/serve.ts';
+import type { Settings } from '../harness/relay/relay-of-file.ts';
+import { eventually } from '../harness/system/eventually.ts';
+import { type DoorBrowser, doorRelay, fetching, wiki } from './support/door-relay.ts';
+
+type Headers = [name: string, value: string][];
+
+const secret = 'a secret of thirty-two characters or more';
+const doorCookie = '__Host-Http-lr_door';
+
+/** What the application has got. */
+interface Got {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+describe('an application behind the relay, in a browser', () => {
+  let port = 0;
+  let close: () => Promise<void>;
+  let got: Got[] = [];
+  const answers = (response: ServerResponse) => void response.end('hello');
+  let answer: (response: ServerResponse, request: IncomingMessage) => void = answers;
+  const settings = (browser = 'true', path = '/'): Settings => ({
+    relay: `resources:\n  wiki: { url: ${wiki}/, upstream: 'http://127.0.0.1:${port}${path}', browser: ${browser} }\n`,
+    frontEnds: '  ci: { kind: machine, secret-file: ./ci, resources: [wiki] }\n',
+    files: { './ci': secret },
+  });
+
+  before(async () => {
+    ({ port, close } = await serve(async (incoming, response) => {
+      const { method, url, headers } = incoming;
+      got.push({ method, url, headers, body: await text(incoming) });
+      answer(response, incoming);
+    }));
+  });
+  after(async () => await close());
+
+  const relay = doorRelay();
+  let person: DoorBrowser;
+  beforeEach(async () => {
+    answer = answers;
+    await relay().restart(settings());
+    person = relay().person(relay().port);
+    await person.visit(`${wiki}/`);
+    expect(person.logins).to.equal(1);
+    got = [];
+  });
+  const own = navigationWith('Sec-Fetch-Site', 'same-origin');
+  const onlyGot = () => {
+    const [one, ...others] = got;
+    if (one === undefined || others.length > 0) throw new Error(`${got.length} requests`);
+    return one;
+  };
+
+  it('is reached after a login, at all of its addresses, also at those that the relay has elsewhere', async () => {
+    for (const target of [
+      '/',
+      '/healthz',
+      '/auth/provider',
+      '/api/user',
+      '/client.js',
+      '/a%2Fb//c?d=%2f',
+      '/x;y=1/%20',
+    ]) {
+      got = [];
+      expect((await person.open(wiki + target)).status, target).to.equal(200);
+      expect(onlyGot().url).to.equal(target);
+    }
+    expect((await person.open(`${wiki}/.login-relay/user`, fetching)).status).to.equal(200);
+    expect((await person.open(`${wiki}/.login-relay/x`, fetching)).status).to.equal(404);
+  });
+
+  it('gets what the browser says, who it is, and no cookie of the relay', async () => {
+    person.cookies(wiki).set('theme', 'dark');
+    person.cookies(wiki).set('lr_session_app', 'x');
+    const headers: Headers = [
+      ...own,
+      ['Origin', wiki],
+      ['Referer', `${wiki}/x`],
+      ['Authorization', 'Basic YTpi'],
+      ['X-Forwarded-User', 'root'],
+      ['X_Forwarded_User', 'root'],
+      ['X-Forwarded-For', '192.0.2.1'],
+      ['X-HTTP-Method-Override', 'DELETE'],
+      ['Connection', 'X-Forwarded-User, Cookie'],
+      ['Upgrade', 'h2c'],
+    ];
+    expect((await person.open(`${wiki}/form`, headers, 'POST', 'a=b')).status).to.equal(200);
+    const { method, headers: seen, body } = onlyGot();
+    expect([method, body]).to.deep.equal(['POST', 'a=b']);
+    expect(seen).to.deep.include({
+      host: 'wiki.example.com',
+      origin: wiki,
+      referer: `${wiki}/x`,
+      authorization: 'Basic YTpi',
+      'sec-fetch-site': 'same-origin',
+      'x-forwarded-user': '42',
+      'x-forwarded-host': 'wiki.example.com',
+      'x-forwarded-proto': 'https',
+      'x-http-method-override': 'DELETE',
+    });
+    expect(JSON.stringify(seen)).not.to.match(/root|lr_|192\.0\.2\.1|h2c/);
+    got = [];
+    await person.open(`${wiki}/`, own);
+    expect(onlyGot().headers.cookie).to.equal('theme=dark');
+  });
+
+  it('says what its pages may do, for one person alone', async () => {
+    answer = (response) => {
+      response.setHeader('Set-Cookie', [
+        'a=1; Path=/',
+        `${doorCookie}=stolen; Path=/; Secure`,
+        'lr_door_login_x=1',
+        'b=2',
+      ]);
+      response.setHeader('Content-Security-Policy', "default-src 'self'");
+      response.setHeader('Access-Control-Allow-Origin', 'https://partner.example');
+      response.setHeader('Cache-Control', 'public, max-age=60');
+      response.setHeader('X-Frame-Options', 'DENY');
+      response.setHeader('Alt-Svc', 'h3=":443"');
+      response.setHeader('X-Accel-Redirect', '/secret');
+      response.end('x');
+    };
+    const { headers } = await person.open(`${wiki}/`, own);
+    expect(headers['set-cookie']).to.deep.equal(['a=1; Path=/', 'b=2']);
+    expect(headers).to.deep.include({
+      'content-security-policy': "default-src 'self'",
+      'access-control-allow-origin': 'https://partner.example',
+      'cache-control': 'private, max-age=60',
+      'x-frame-options': 'DENY',
+    });
+    for (const name of [
+      'alt-svc',
+      'x-accel-redirect',
+      'referrer-policy',
+      'x-content-type-options',
+      'access-control-expose-headers',
+      'content-type',
+    ]) {
+      expect(headers, name).not.to.have.property(name);
+    }
+    answer = answers;
+    const plain = await person.open(`${wiki}/`, own);
+    expect(plain.headers['cache-control']).to.equal('private');
+    expect(plain.headers).not.to.have.property('content-security-policy');
+    expect(plain.headers).not.to.have.property('access-control-allow-origin');
+  });
+
+  it('redirects where it wants, and its own address is that of the resource', async () => {
+    for (const [location, expected] of [
+      [`http://127.0.0.1:${port}/x?y#z`, `${wiki}/x?y#z`],
+      ['/login', `${wiki}/login`],
+      ['next', `${wiki}/dir/next`],
+      ['https://elsewhere.example/x', 'https://elsewhere.example/x'],
+      ['//elsewhere.example/x', '//elsewhere.example/x'],
+    ] as const) {
+      answer = (response) => void response.writeHead(302, { Location: location }).end();
+      const { status, headers } = await person.open(`${wiki}/dir/page`, own);
+      expect([status, headers['location']], location).to.deep.equal([302, expected]);
+    }
+  });
+
+  it('may refuse by itself, and answer with any status', async () => {
+    for (const status of [401, 403, 404, 418, 500, 503]) {
+      answer = (response) => void response.writeHead(status, { 'WWW-Authenticate': 'Basic realm="app"' }).end();
+      const refused = await person.open(`${wiki}/`, own);
+      expect([refused.status, refused.headers['www-authenticate']]).to.deep.equal([status, 'Basic realm="app"']);
+    }
+    answer = (response) => void response.writeHead(304, { ETag: '"x"' }).end();
+    const same = await person.open(`${wiki}/`, [...own, ['If-None-Match', '"x"']]);
+    expect([same.status, same.headers['etag']]).to.deep.equal([304, '"x"']);
+    answer = (response) => void response.writeHead(206, { 'Content-Range': 'bytes 0-0/5' }).end('h');
+    expect((await person.open(`${wiki}/`, [...own, ['Range', 'bytes=0-0']])).headers['content-range']).to.equal(
+      'bytes 0-0/5',
+    );
+    expect((await person.open(`${wiki}/`, own, 'HEAD')).status).to.equal(206);
+  });
+
+  it('sees nothing of a request that the door does not open to', async () => {
+    const other = relay().person(relay().port);
+    expect((await other.open(`${wiki}/x?y`)).status).to.equal(302);
+    expect((await other.open(`${wiki}/x`, fetching)).status).to.equal(401);
+    expect((await other.open(`${wiki}/x`, navigation, 'POST', 'a=b')).status).to.equal(401);
+    const foreign: Headers = [
+      ...fetching.filter(([name]) => name !== 'Sec-Fetch-Site'),
+      ['Sec-Fetch-Site', 'same-site'],
+    ];
+    expect((await person.open(`${wiki}/x`, foreign, 'POST', 'a=b')).status).to.equal(403);
+    // What a proxy says of a request does not count here.
+    const said: Headers = [...foreign, ['X-Forwarded-Method', 'GET'], ['X-Forwarded-Uri', '/.login-relay/user']];
+    expect((await person.open(`${wiki}/x`, said, 'DELETE')).status).to.equal(403);
+    for (const target of ['/%00\u00ff', '/x#y']) {
+      const cookie: Headers = [['Cookie', person.jar.headerFor(new URL(wiki))]];
+      const refused = await request(relay().port, {
+        path: target,
+        authority: 'wiki.example.com',
+        headers: [...own, ...cookie],
+      }).catch(() => undefined);
+      expect(refused?.status ?? 400, target).to.equal(400);
+    }
+    const socket: Headers = [...fetching, ['Upgrade', 'websocket'], ['Connection', 'Upgrade']];
+    expect((await person.open(`${wiki}/socket`, socket)).status).to.equal(403);
+    // Without a key, it would be something else than a WebSocket.
+    expect((await person.open(`${wiki}/socket`, [...socket, ['Origin', wiki]])).status).to.equal(426);
+    expect(got).to.deep.equal([]);
+  });
+
+  it('is an API to whoever has a token, as without browsers', async () => {
+    const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'ci', client_secret: secret });
+    const tokens = await request(relay().port, {
+      method: 'POST',
+      path: '/auth/provider/token',
+      authority: new URL(relay().address).host,
+      headers: [
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+        ['Content-Length', `${`${form}`.length}`],
+      ],
+      body: `${form}`,
+    });
+    const token = `${jsonOf(tokens)['access_token']}`;
+    answer = (response) =>
+      void response.writeHead(200, { 'Set-Cookie': 'a=1', 'Content-Type': 'text/html' }).end('<p>');
+    const bearer: Headers = [
+      ['Authorization', `Bearer ${token}`],
+      ['Origin', 'https://any.example'],
+      ['Cookie', 'a=1'],
+    ];
+    const { status, headers } = await request(relay().port, {
+      path: '/x',
+      authority: 'wiki.example.com',
+      headers: bearer,
+    });
+    expect(status).to.equal(200);
+    expect(headers).not.to.have.property('set-cookie');
+    expect(headers['content-security-policy']).to.include('sandbox');
+    expect(headers['access-control-allow-origin']).to.equal('*');
+    const seen = onlyGot().headers;
+    expect(seen).not.to.have.any.keys('cookie', 'origin', 'authorization');
+    expect(seen['x-forwarded-user']).to.equal('machine:ci');
+  });
+
+  it('is a page if it does not answer', async () => {
+    answer = (response) => void response.destroy();
+    const page = await person.open(`${wiki}/`, own);
+    expect(page.status).to.equal(502);
+    expect(`${page.body}`).to.include('<h1>').and.not.include('Log in again');
+    expect((await person.open(`${wiki}/`, fetching)).headers['content-type']).to.include('json');
+  });
+
+  it('streams events until the login ends: by a logout, by the end of the cookie, and by a reload', async () => {
+    const streamed = (response: ServerResponse) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+    };
+    const events: Headers = [...fetching, ['Accept', 'text/event-stream']].filter(
+      ([, value]) => value !== '*/*',
+    ) as Headers;
+    for (const [why, end] of [
+      ['logout', () => person.open(`${wiki}/.login-relay/logout`, own, 'POST', '')],
+      [
+        'token_end',
+        async () => {
+          relay().ahead = 60 * 720_000;
+        },
+      ],
+      ['reload', () => relay().reload(settings('{ lifetime: 60, renew: 5 }', '/other/'))],
+    ] as const) {
+      await relay().restart(settings());
+      relay().ahead = 0;
+      answer = answers;
+      person = relay().person(relay().port);
+      await person.visit(`${wiki}/`);
+      relay().lines.length = 0;
+      answer = streamed;
+      const open = person.open(`${wiki}/events`, events);
+      await eventually(async () => expect(got.at(-1)?.url).to.equal('/events'));
+      await end();
+      expect(`${(await open).body}`).to.equal('data: 1\n\n');
+      await eventually(async () =>
+        expect(relay().lines.some(({ ended, by }) => ended === why && by === 'cookie')).to.equal(true),
+      );
+    }
+  });
+
+  it('goes on streaming after a reload that does not concern it', async () => {
+    answer = (response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+      setTimeout(() => response.end('data: 2\n\n'), 300);
+    };
+    const open = person.open(`${wiki}/events`, [...fetching.slice(1), ['Accept', 'text/event-stream']]);
+    await eventually(async () => expect(got.at(-1)?.url).to.equal('/events'));
+    await relay().reload({ ...settings(), relay: `log-people: true\n${settings().relay}` });
+    expect(`${(await open).body}`).to.equal('data: 1\n\ndata: 2\n\n');
+  });
+});

@@ -70,7 +70,8 @@ function isUnixSocket({ remoteAddress, localAddress, destroyed }: Socket): boole
   return remoteAddress === undefined && localAddress === undefined && !destroyed;
 }
 
-function networkOf(address: string): string {
+/** The IPv4 address, or the /64 network of an IPv6 address: what one subscriber has. @param address a valid one */
+export function networkOf(address: string): string {
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   const bytes = parsed.toByteArray();

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { limits } from '../limits.ts';
 import { type Excess, parseInPieces, type Request } from './parsing.ts';
+import { createTurns } from './turns.ts';
 
 interface Connection {
   readonly socket: Socket;
@@ -38,6 +39,7 @@ interface Excesses {
  */
 export function limitConnections(server: Server, most: number, on: Excesses) {
   const connections = new WeakMap<Socket, Connection>();
+  const turns = createTurns();
   const isSecure = 'setSecureContext' in server;
   const handshakes = new Map<string, Connection>();
   const queue = createQueue();
@@ -84,6 +86,7 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
         return connection.latest?.isCrumbled ? 'chunks_too_small' : undefined;
       },
       (reason) => on.excess(reason, socket),
+      turns,
     );
   }
 

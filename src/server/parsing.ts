@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../limits.ts';
+import type { Turns } from './turns.ts';
 
 /** Why no more of a connection is parsed, as the code of its failure. */
 export type Excess = 'pipelined_too_many' | 'chunks_too_small';
@@ -51,12 +52,14 @@ const firstPiece = 1024;
  * @param latest the request that was parsed last
  * @param excessOf asked after each piece whether and why no more may be parsed
  * @param stop called once, with that answer
+ * @param turns says whether what has come may be parsed now
  */
 export function parseInPieces(
   socket: Socket,
   latest: () => Request | undefined,
   excessOf: () => Excess | undefined,
   stop: (excess: Excess) => void,
+  turns: Turns,
 ): void {
   // The HTTP server of Node.js also accepts sockets that are not its own. Then it listens for data. Otherwise, it reads
   // directly from the system unless somebody else listens, as this function does.
@@ -78,6 +81,10 @@ export function parseInPieces(
 
   function onData(bytes: NonSharedBuffer): void {
     if (isStopped) return;
+    if (!turns.takes(socket)) {
+      socket.unshift(bytes);
+      return;
+    }
     let size = firstPiece;
     let end = 0;
     let before = latest();

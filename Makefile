@@ -68,7 +68,8 @@ $(script): $(installed) $(wildcard package.json bin/* src/* src/*/* src/*/*/* cl
 subjects := {client,config,contract,grants,http,login,oauth,origins,providers,upstream}
 test-fast: $(script) ## run the tests that start no process, and a few others (20 seconds on two free cores)
 	@$(with_script) $(mocha) --parallel --jobs 2 'test/$(subjects)/!(*.blackbox|*.flow|*.property).test.ts' \
-	  $(addprefix test/contract/,$(addsuffix .blackbox.test.ts,start-login login-callback current-user))
+	  $(addprefix test/contract/,$(addsuffix .blackbox.test.ts,start-login login-callback current-user)) \
+	  test/project/documented.test.ts test/project/what-is-kept.test.ts
 
 test: $(script) ## run the tests that need no other program (less than two minutes)
 	@$(with_script) $(mocha) --parallel --jobs 2 --ignore 'test/slow/**' 'test/**/*.test.ts'; status=$$?; \

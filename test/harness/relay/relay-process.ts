@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspectForLeaks } from '../expect/canaries.ts';
 
-/** Flags by name without the dashes; a flag that is undefined is left out. */
+/** Flags with values, by name without the dashes. Undefined ones are left out. Give one without a value as a variable. */
 export type Flags = Record<string, string | undefined>;
 
 /** How to start the command. Of the environment, it inherits only PATH. */

@@ -36,7 +36,7 @@ const asksForWebSocket = ({ upgrade = '', 'sec-fetch-mode': mode }: IncomingHttp
 export function isOfForeignPage({ req: { headers } }: Context, method: string, origin: string): boolean {
   const { origin: from, 'sec-fetch-site': site } = headers;
   // No page is kept from opening a WebSocket to another origin and reading it. But every browser names its origin.
-  if (asksForWebSocket(headers)) return from !== origin;
+  if (asksForWebSocket(headers) && from !== origin) return true;
   if (isRead(method) && isDocument(headers)) return false;
   // Old browsers: they name the origin with every method that may change something.
   if (site === undefined) return from === undefined ? !isRead(method) && method !== 'OPTIONS' : from !== origin;

@@ -47,6 +47,7 @@ export function limitConnections(server: Server, most: number, on: Excesses) {
   let inFlight = 0;
 
   server.on('connection', (socket: Socket) => {
+    turns.accepted();
     const connection: Connection = { socket, http: socket, responses: new Set(), bytesBefore: 0 };
     connections.set(socket, connection);
     if (!isSecure) parse(socket, connection);

@@ -6,8 +6,8 @@ import { limits } from '../../src/limits.ts';
 import { type ListeningServer, listen } from '../../src/server/server.ts';
 
 /** Reads that one turn of the event loop may handle. */
-const most = 256;
-const ofGreedy = 600;
+const most = 64;
+const ofGreedy = 200;
 
 describe('many connections of one client that ask at once', () => {
   let server: ListeningServer;

@@ -3,6 +3,7 @@ import { checkPath, registrationPath } from '../paths.ts';
 import { resourceMetadataUrl } from '../routes/protected-resource.ts';
 import type { UpstreamResponse } from '../upstream/messages.ts';
 import { get, isNotFoundByRelay } from './answer.ts';
+import { checkBrowsers } from './browsers.ts';
 import type { CheckContext, ResourceConfig } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
 import { onlyFor } from './unreached.ts';
@@ -13,11 +14,12 @@ import { checkUpstream } from './upstream.ts';
  * the metadata.
  */
 export async function checkResource(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
-  const { url, upstream } = resource;
-  const [answer, metadata, ofUpstream] = await Promise.all([
+  const { url, upstream, browser } = resource;
+  const [answer, metadata, ofUpstream, ofBrowsers] = await Promise.all([
     get(context, url),
     get(context, resourceMetadataUrl(resource)),
     upstream ? checkUpstream(context, upstream, url) : [],
+    browser ? checkBrowsers(context, resource) : [],
   ]);
   const { notChecked, warning } = findingsOn('resource');
   if ('fix' in answer) {
@@ -28,7 +30,7 @@ export async function checkResource(context: CheckContext, resource: ResourceCon
   }
   const ofMetadata =
     'fix' in metadata ? warning(metadata.message, metadata.fix) : judgeMetadata(context, resource, metadata);
-  return [judgeChallenge(context, resource, answer), ofMetadata, ...ofUpstream];
+  return [judgeChallenge(context, resource, answer), ofMetadata, ...ofBrowsers, ...ofUpstream];
 }
 
 /**

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import Koa from 'koa';
+import { createDoorLogins } from '../browsers/door-logins.ts';
+import type { RequestState } from '../http/context.ts';
+import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
+import { resourceMetadataUrl } from '../routes/protected-resource.ts';
+import type { UpstreamResponse } from '../upstream/messages.ts';
+import { get, isNotFoundByRelay, redirectTarget } from './answer.ts';
+import type { CheckContext, ResourceConfig } from './context.ts';
+import { type Finding, findingsOn } from './finding.ts';
+
+/** So long that the login of a browser there needs several cookies, of which some proxies pass the last one alone. */
+const longPath = '/login-relay-check'.padEnd(900, '-');
+
+const navigation = {
+  accept: 'text/html',
+  'sec-fetch-site': 'none',
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-dest': 'document',
+};
+
+const beside = findingsOn('application').notChecked(
+  'whether others reach it past its proxy is not known',
+  'let only the proxy reach it: to anybody else, it believes what they say who they are',
+);
+
+/**
+ * Opens a resource as a browser does that has not logged in: do the relay's own paths arrive there, and does its proxy send
+ * browsers to the login, with all cookies?
+ */
+export async function checkBrowsers(context: CheckContext, resource: ResourceConfig): Promise<Finding[]> {
+  const at = (path: string) => new URL(path, resource.url).href;
+  const [user, logout, page] = await Promise.all([
+    get(context, at(doorPaths.user)),
+    get(context, at(doorPaths.logout)),
+    get(context, at(longPath), navigation),
+  ]);
+  const ofPaths = findingsOn('paths of the relay');
+  const ofLogin = findingsOn('login of browsers');
+  const unreached = [user, logout].find((answer) => 'fix' in answer);
+  return [
+    'fix' in user || 'fix' in logout
+      ? ofPaths.warning(`${unreached?.message}`, unreached?.fix)
+      : judgePaths(context, resource, user, logout),
+    'fix' in page ? ofLogin.warning(page.message, page.fix) : judgePage(context, resource, page),
+    // The check of an upstream says it there.
+    ...(resource.upstream ? [] : [beside]),
+  ];
+}
+
+/**
+ * Judges the paths that the relay answers at the host of a resource. Without a cookie, the relay says 401 to the question who
+ * is logged in. So does the check, if a proxy asks it about these paths, too; but it knows no page of a logout.
+ */
+function judgePaths(
+  { config }: CheckContext,
+  resource: ResourceConfig,
+  user: UpstreamResponse,
+  logout: UpstreamResponse,
+): Finding {
+  const { ok, problem } = findingsOn('paths of the relay');
+  const { host } = new URL(resource.url);
+  const pass = `let its proxy pass all below ${ownPrefix} to ${config.baseUrl}, with Host: ${host}, and without the check`;
+  if (isNotFoundByRelay(user)) {
+    const message = `a relay answers below ${ownPrefix}, but does not know ${host}`;
+    return problem(message, `${pass}; or restart that relay`);
+  }
+  if (!hasChallenge(user, resource)) {
+    return problem(`${doorPaths.user} does not lead to the relay (status ${user.status}), so no login can end`, pass);
+  }
+  return logout.status === 200
+    ? ok('arrive at the relay')
+    : problem(`the proxy asks the check about ${ownPrefix} (status ${logout.status}), so no login can end`, pass);
+}
+
+const hasChallenge = ({ status, headers }: UpstreamResponse, resource: ResourceConfig) =>
+  status === 401 &&
+  headers['www-authenticate']?.includes(`resource_metadata="${resourceMetadataUrl(resource)}"`) === true;
+
+/** Judges the answer to a browser that opens a page and has not logged in. Only the login is right. */
+function judgePage({ config }: CheckContext, resource: ResourceConfig, answer: UpstreamResponse): Finding {
+  const { problem, warning } = findingsOn('login of browsers');
+  const { status } = answer;
+  const askFirst = resource.upstream
+    ? `let its proxy pass each request to ${config.baseUrl}, with Host: ${new URL(resource.url).host}`
+    : `let its proxy ask ${config.baseUrl}${checkPath(resource.name)} before each request`;
+  const target = redirectTarget(answer, resource.url);
+  if (target !== undefined) {
+    const start = config.baseUrl + doorStartPath(resource.registration, resource.name);
+    // Not with the query: its state starts a login.
+    const where = target === null ? 'nowhere' : (target.origin + target.pathname).slice(0, 300);
+    if (where === start && target?.searchParams.has('state')) return judgeCookies(resource, answer);
+    const fix = `${askFirst}; if ${where} is at the login of this relay, restart the relay that answers`;
+    return problem(`a browser that has not logged in is sent to ${where}, and not to ${start}`, fix);
+  }
+  if (isNotFoundByRelay(answer)) {
+    return problem('a relay answers, but does not open it to browsers', askFirst);
+  }
+  if (hasChallenge(answer, resource)) {
+    const names = 'Accept, Sec-Fetch-Mode and Sec-Fetch-Dest';
+    const fix = `let its proxy pass ${names} to the relay; or restart the relay that answers`;
+    return problem('a browser that opens a page gets 401 as a program does, and no login', fix);
+  }
+  const known = resource.upstream ? undefined : faults[status];
+  if (known !== undefined) {
+    const [message, fix] = known;
+    return problem(message, fix.replace('<answer>', config.baseUrl + answerPath(resource.name)));
+  }
+  if (status >= 500) return warning(`does not work now (status ${status})`, 'look at the log of the proxy');
+  return isOfApplication(status)
+    ? problem(`the application is open: it answers without a login (status ${status})`, askFirst)
+    : problem(`a browser that has not logged in gets no login (status ${status})`, askFirst);
+}
+
+/** What it means if a proxy that asks the check answers a navigation with one of these, and what is missing then. */
+const faults: Readonly<Record<number, readonly [message: string, fix: string]>> = {
+  400: [
+    'the check does not learn what the browser asks for (status 400)',
+    'let its proxy send X-Forwarded-Method and X-Forwarded-Uri with the check, once each, and name it in trusted-proxies',
+  ],
+  500: [
+    'the proxy does not pass the redirect of the check (status 500)',
+    'nginx: error_page 401 403 500 leads to a location that passes the request to <answer>',
+  ],
+};
+
+const isOfApplication = (status: number) => status < 300 || status === 404 || status === 405;
+
+/** Judges whether the cookies of a login have come, without which it cannot end. */
+function judgeCookies(resource: ResourceConfig, { headers }: UpstreamResponse): Finding {
+  const { ok, problem } = findingsOn('login of browsers');
+  const sent = formsOf(cookiesOfLogin(resource));
+  const got = formsOf(headers['set-cookie'] ?? []);
+  const missing = sent.filter((form) => !got.includes(form));
+  if (missing.length === 0) return ok('starts, and all of its cookies arrive');
+  return problem(
+    `of ${sent.length} cookies of a login, ${missing.length} did not arrive as they were sent`,
+    'let its proxy pass each Set-Cookie of the relay to the browser, unchanged',
+  );
+}
+
+/** What does not differ between two logins at the same path: the name without its id, and the attributes, in any order. */
+const formsOf = (cookies: readonly string[]) =>
+  cookies.map((cookie) => {
+    const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim());
+    const name = pair.replace(/=.*/, '').replace(/_[0-9a-f]{16}$/, '_');
+    return [name, ...attributes.map((one) => one.toLowerCase()).sort()].join('; ');
+  });
+
+/** The Set-Cookie lines of the relay for a login at the long path. */
+function cookiesOfLogin({ name, url }: ResourceConfig): string[] {
+  const request = new IncomingMessage(new Socket());
+  const ctx = new Koa<RequestState>().createContext(request, new ServerResponse(request));
+  createDoorLogins([randomBytes(32)], { audience: [name], url }, Date.now).begin(ctx, { wayBack: longPath });
+  return [ctx.response.get('Set-Cookie')].flat();
+}

@@ -5,10 +5,9 @@ import type { BrowserTerms, Resource } from '../resources/resource.ts';
 import type { DoorCookies } from './door-cookies.ts';
 import type { DoorLogins } from './door-logins.ts';
 
-/** What opens a resource to browsers. The relay is an OAuth client of its own here, and keeps its token in a cookie. */
+/** How browsers open a resource. Here the relay is its own OAuth client, and keeps the access token in a cookie. */
 export interface BrowserDoor {
   readonly resource: Resource;
-  /** Where pages of the resource are. */
   readonly origin: string;
   readonly terms: BrowserTerms;
   /** Opens to tokens. */
@@ -17,7 +16,7 @@ export interface BrowserDoor {
   readonly byCookie: Door;
   readonly cookies: DoorCookies;
   readonly logins: DoorLogins;
-  /** The relay as the client whose logins these are. */
+  /** The relay's own front end, which these logins belong to. */
   readonly client: FrontEnd;
   /** What a login grants: its access token is the content of the cookie. */
   readonly grants: Grants;

@@ -6,8 +6,8 @@ import { isPrefetch } from '../http/request-guards.ts';
 const isRead = (method: string) => method === 'GET' || method === 'HEAD';
 
 /**
- * Whether a browser opens an address as a page of a window. Browsers send no `Sec-Fetch-*` over plain http beyond this
- * machine, and old ones never do; there, `Accept` has to do. A prefetch is no page: nobody has asked for it.
+ * Whether a browser opens an address as a page in a window. Browsers omit `Sec-Fetch-*` over plain http (except on this
+ * machine), and old ones always do; then only `Accept` tells. A prefetch is not a page, because nobody asked for it.
  *
  * @see https://www.w3.org/TR/fetch-metadata/
  */
@@ -22,26 +22,27 @@ const saysDestination = ({ req: { headers } }: Context) =>
 const isDocument = (headers: IncomingHttpHeaders) =>
   headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 
-/** A proxy that asks for a check may keep the upgrade to itself. */
+/** A proxy that asks the check may remove the `Upgrade` header. */
 const asksForWebSocket = ({ upgrade = '', 'sec-fetch-mode': mode }: IncomingHttpHeaders) =>
   /\bwebsocket\b/i.test(upgrade) || mode === 'websocket';
 
 /**
- * Whether a page of another origin may have made a browser send a request. The browser adds its cookies all the same if the
- * page is of a sibling host. A link from any page may open a page here: nothing can read it there.
+ * Whether a page of another origin may have caused a request. A page of a sibling host is on the same site, so
+ * `SameSite` does not keep cookies from its requests. Links from anywhere may open a page, because the linking page
+ * cannot read it.
  *
- * @param method that of the request, whatever a proxy asks with
- * @param origin that of the resource
+ * @param method the method of the request itself, not of a proxy's question
+ * @param origin the origin of the resource
  */
 export function isOfForeignPage({ req: { headers } }: Context, method: string, origin: string): boolean {
   const { origin: from, 'sec-fetch-site': site } = headers;
-  // No page is kept from opening a WebSocket to another origin and reading it. But every browser names its origin.
+  // Browsers let any page open a WebSocket to another origin and read it, but they always send `Origin`.
   if (asksForWebSocket(headers) && from !== origin) return true;
   if (isRead(method) && isDocument(headers)) return false;
-  // Old browsers: they name the origin with every method that may change something.
+  // Old browsers send `Origin` with every method that can change something.
   if (site === undefined) return from === undefined ? !isRead(method) && method !== 'OPTIONS' : from !== origin;
   if (site !== 'same-origin' && site !== 'none') return true;
-  // A page that hides its address from others sends its forms with the origin null.
+  // A page with a strict referrer policy sends its forms with `Origin: null`.
   const isHidden = from === 'null' && site === 'same-origin';
   return from !== undefined && from !== origin && !isHidden;
 }

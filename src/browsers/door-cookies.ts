@@ -3,10 +3,9 @@ import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
 import { splitCookies } from '../http/split-cookies.ts';
 import type { Resource } from '../resources/resource.ts';
 
-/** Seconds within which a check that does not take effect twice counts as a fault of the proxy, not of the browser. */
+/** If a check has no effect twice within this many seconds, the proxy is at fault, not the browser. */
 const answeredTime = 10;
 
-/** The cookies of browsers that are logged in at one resource. */
 export type DoorCookies = ReturnType<typeof createDoorCookies>;
 
 /** The cookies of browsers that are logged in at the host of a resource. */
@@ -20,7 +19,10 @@ export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
     set: (ctx: Context, text: string, maxAge: number): void => cookies.set(ctx, name, text, maxAge),
     get: (ctx: Context): string | undefined => cookies.get(ctx, name),
     clear: (ctx: Context): void => cookies.clear(ctx, name),
-    /** Marks that a browser was sent back to its page, because its cookie is good. @returns whether it was already marked */
+    /**
+     * Records that a browser was sent back to its page, because its cookie is valid. @returns whether this was already
+     * recorded
+     */
     markAnswered(ctx: Context): boolean {
       writer.set(ctx, answered, '1', answeredTime);
       return readCookies(ctx).has(answered);

@@ -12,20 +12,19 @@ import { createSeal } from '../sealing/sealed.ts';
 import { times } from '../times.ts';
 
 const secretLength = 32;
-/** Milliseconds for which a login that has just finished tells that its cookie is refused. */
+/** Milliseconds after a login in which a second login means that the browser refuses the cookie. */
 const finishedTime = 60_000;
 
-/** A login of a browser at a resource. */
 export interface DoorLogin {
-  /** Where the browser is after the login: path and query at the resource's host. */
+  /** Path and query at the resource's host, where the login ends. */
   readonly wayBack: string;
   /** When it began, in milliseconds since 1970. */
   readonly at: number;
-  /** The login that this one renews, if the same person logs in again. */
+  /** The earlier login, which this one renews if the same person logs in. */
   readonly renews?: Pick<AccessTokenContent, 'login' | 'sub'> | undefined;
 }
 
-// Without names, because the cookies of all logins share a few KB.
+// No field names, because the cookies of all logins share a few KB.
 const content = v.union([
   v.strictTuple([v.string(), v.number(), v.string(), v.string()]),
   v.strictTuple([v.string(), v.number()]),
@@ -39,20 +38,22 @@ const ticketContent = v.object({
   loginHint: v.optional(v.string()),
 });
 
-/** The logins of browsers at one resource. */
 export type DoorLogins = ReturnType<typeof createDoorLogins>;
 
 /**
- * The logins of browsers at one resource. Each is bound to its browser by a cookie at the host of the resource, which also
- * holds the way back. The host of the login gets a ticket, so that nobody else can start a login for this door: a script in
- * the application could otherwise start one with a challenge of its own, and redeem its code past the cookie.
+ * The logins of browsers at one resource. A cookie at the host of the resource binds each login to its browser, and
+ * holds the way back. The host of the login only accepts a sealed ticket. Without it, a script in the application could
+ * start a login with its own challenge, and redeem the code without touching the cookie.
  */
 export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource, 'audience' | 'url'>, now: Clock) {
   const cookies = createLoginCookies(url.startsWith('https:'), atDoor);
   const seal = createSeal('door login', keys, content);
   const tickets = createSeal('door start', keys, ticketContent);
 
-  /** The id of a login is its challenge. That is also its state: nobody can guess it, and the cookie proves it. */
+  /**
+   * A login is identified by its challenge, which is also its `state`: nobody can guess it, and only the browser with
+   * the cookie has the verifier.
+   */
   const idOf = (challenge: string) => Buffer.from(challenge, 'base64url');
   const isInTime = (at: number) => now() - at <= times.login * 1000 && at - now() <= clockSkew * 1000;
 
@@ -98,35 +99,37 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
         throw new RelayError(cookies.isFinished(ctx, idOf(state)) ? 'state_finished' : 'state_unknown');
       }
       const { codeVerifier } = deriveLoginParts(secret);
-      // The cookie was found by a part of the id. The rest must fit, too.
+      // The cookie was found by a part of the id only, so compare the whole challenge.
       if (deriveCodeChallenge(codeVerifier) !== state) throw new RelayError('state_altered');
       const login = openKept(ctx, state);
       if (login !== undefined && !isInTime(login.at)) throw new RelayError('state_expired');
       return { login, verifier: codeVerifier };
     },
-    /** What a login of this browser was begun with. Undefined: nothing is left of it. */
+    /** What this browser kept of a login. Undefined if its cookie is gone. */
     find(ctx: Context, state: string): DoorLogin | undefined {
       const login = unlessFailed(() => openKept(ctx, state));
       return login !== undefined && isInTime(login.at) ? login : undefined;
     },
-    /** Ends a login of this browser, which shows the cookie of the door: clears the cookies of the login. */
+    /** Ends a login whose browser has shown the new cookie: clears the cookies of the login. */
     finish(ctx: Context, state: string): void {
       const isOfBrowser = unlessFailed(() => cookies.get(ctx, idOf(state))) !== undefined;
       if (isOfBrowser) cookies.finish(ctx, idOf(state), now());
     },
-    /** Whether this browser has got the cookie of the door within the last minute. @param before at this time or earlier */
+    /**
+     * Whether this browser got the cookie of the door within the last minute. @param before only logins up to this time
+     */
     hasFinished: (ctx: Context, before = Number.POSITIVE_INFINITY): boolean => {
       const at = cookies.finishedAt(ctx);
       return at !== undefined && at <= before && now() - at < finishedTime;
     },
-    /** Whether this browser tries to renew a login at the moment, or has tried in vain within ten minutes. */
+    /** Whether this browser is renewing a login, or failed to within the last ten minutes. */
     isRenewing: (ctx: Context, login: string): boolean =>
       cookies.pendingSecrets(ctx).some((secret) => {
         const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
         const pending = openKept(ctx, challenge);
         return pending?.renews?.login === login && isInTime(pending.at);
       }),
-    /** Lets the next login end, however soon: a person has asked for it. */
+    /** Allows the next login at once, because a person has asked for it. */
     forgetFinished: cookies.forgetFinished,
     /** Forgets all logins of this browser: those that have begun, and those that have finished. */
     forget: cookies.forget,

@@ -3,18 +3,17 @@ import { type Pages, setPageHeaders } from '../delivery/pages.ts';
 import type { Context } from '../http/context.ts';
 import { doorPaths } from '../paths.ts';
 
-/** Asks a person whether to log out: a link alone, which any page may have, logs nobody out. */
+/** Asks before a logout, because any page may contain the link. */
 export function showLogoutQuestion(ctx: Context, pages: Pages, site: string): void {
   const main = html`<h1>${pages.text('log_out_heading')}</h1>
 <p>${pages.text('log_out_about', { site })}</p>
 <form method="post" action="${doorPaths.logout}"><button>${pages.text('log_out')}</button></form>`;
   ctx.body = pages.page('log_out_heading', main);
   setPageHeaders(ctx, pages.policy({ sendsForms: true }));
-  // Without a referrer, old browsers would send the form with the origin null, as those of foreign pages may be.
+  // Without a referrer, old browsers would send the form with `Origin: null`, which is refused as foreign.
   ctx.set('Referrer-Policy', 'same-origin');
 }
 
-/** Says to a person that the login is over. */
 export function showLoggedOut(ctx: Context, pages: Pages, site: string): void {
   const main = html`<h1>${pages.text('logged_out_heading')}</h1>
 <p>${pages.text('logged_out_about', { site })}</p>

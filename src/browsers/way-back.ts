@@ -2,13 +2,13 @@ import { limits } from '../limits.ts';
 import { ownPrefix } from '../paths.ts';
 
 /**
- * Where a browser returns to after a login: the path and the query that it asked for. A long query is left out, and a path
- * that is too long is the root.
+ * Where a browser returns to after a login: path and query of its request. If the query is too long, it is dropped; if
+ * the path is, the root is used.
  *
- * The target follows the origin as text and is parsed with it, so that `//evil.example` and `/\evil.example` are paths here.
- * A path of the relay is the root: a login must not end with a logout.
+ * The target is parsed as a text behind the origin, so that `//evil.example` and `/\evil.example` stay paths. The
+ * relay's own paths become the root, because a login must not end at the logout.
  *
- * @param target path and query, as a client has sent them
+ * @param target path and query as the client sent them
  */
 export function wayBackTo(target: string, origin: string): string {
   const [path = ''] = target.split('?', 1);
@@ -29,7 +29,7 @@ function isOwn(pathname: string): boolean {
   }
 }
 
-/** Node.js gives each byte of a header as one character: a byte beyond ASCII stays that byte, percent-encoded. */
+/** Node.js gives header bytes as Latin-1 characters. Bytes beyond ASCII are percent-encoded as they are. */
 const encodeBytes = (text: string) =>
   text.replaceAll(
     /[^\x21\x22\x24-\x7e]/g,

@@ -13,10 +13,10 @@ export interface AskedRequest {
 export type FindAsked = (ctx: Context) => AskedRequest | undefined;
 
 /**
- * Creates what finds the request that a reverse proxy asks about, in `X-Forwarded-Method` and `X-Forwarded-Uri`. They count
- * only from a trusted proxy: with other ones, a page of a sibling host could pass a POST for a GET.
+ * Reads the request that a reverse proxy asks about from `X-Forwarded-Method` and `X-Forwarded-Uri`. Only trusted
+ * proxies count: otherwise a page at a sibling host could declare its POST to be a GET.
  *
- * @returns gives undefined if a header is missing, comes twice, or does not come from a trusted proxy
+ * @returns undefined if a header is missing, repeated, or does not come from a trusted proxy
  */
 export function createForwarded(trustedProxies: readonly string[]): FindAsked {
   const { isOfProxy } = callersBehind(trustedProxies);
@@ -28,5 +28,5 @@ export function createForwarded(trustedProxies: readonly string[]): FindAsked {
   };
 }
 
-/** A proxy that adds a header to that of a client in place of replacing it sends two. */
+/** A proxy that appends its header instead of replacing the client's sends two. */
 const onlyValue = ([value, ...others]: readonly string[] = []) => (others.length > 0 ? undefined : value);

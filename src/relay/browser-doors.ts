@@ -16,7 +16,7 @@ import type { ServedRegistration } from './registrations.ts';
 export const doorPlacesOf = (served: readonly ServedRegistration[]): readonly DoorPlace[] =>
   served.flatMap((one) => one.browserDoors.map((door) => ({ served: one, door })));
 
-/** What all addresses of a door have. Nothing there is for pages of other origins. */
+/** Common to all addresses of a door. Pages of other origins can read none of them. */
 const common = { readers: noPages, isFrequent: true } as const;
 
 /** The addresses of a door at the host of the login: where a proxy asks, and where logins start. */
@@ -25,7 +25,7 @@ export function endpointsOfDoor(place: DoorPlace, findAsked: FindAsked): readonl
   const { name } = door.resource;
   const failures = answerFailures(answerAtDoor(place));
   return [
-    // Every method: some proxies ask with the method of the request that is to pass.
+    // All methods, because some proxies ask with the method of the original request.
     {
       ...common,
       path: checkPath(name),
@@ -65,7 +65,7 @@ export function createBrowserDoors(places: readonly DoorPlace[], context: Endpoi
     }),
   );
   return (ctx: Context, next) => {
-    // Compared as it came: a server that decodes the path first must not see another one.
+    // Not decoded: otherwise a server that decodes paths could see an address that was not compared.
     if (!ctx.path.startsWith(ownPrefix)) return next();
     const own = byHostname.get(ctx.hostname.toLowerCase());
     if (own === undefined) return next();

@@ -12,11 +12,11 @@ const content = v.object({
   frontEnd: v.string(),
   /** The `hashClient` of a client that has no entry of its own. */
   client: v.optional(v.string()),
-  /** The id of the secret or key that a machine has got it with. Undefined: the token is one of a person. */
+  /** The id of the secret or key that a machine used. Undefined for a token of a person. */
   credential: v.optional(v.string()),
   /** The audience of the front end when it got the token. */
   audience: v.string(),
-  /** The id of the login, which its refresh tokens have, too. */
+  /** The id of the login, which its refresh tokens share. */
   login: v.string(),
   ...identitySchema.entries,
   /** The `hashRules` by which the person was allowed. Undefined: the token was issued by version 0.4. */
@@ -32,20 +32,23 @@ const content = v.object({
 /** What an access token for a resource holds. */
 export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 
-/** The most that a relay remembers of what it has opened, at each registration. */
+/** How many opened tokens each registration remembers. */
 const mostOpened = 4096;
 
-/** What tells the tokens of a purpose from those of others. */
+/** Separates tokens of different purposes. */
 interface Purpose {
-  /** That of their seal. */
+  /** Also the name of the seal. */
   readonly name: 'access token' | 'door cookie';
-  /** Seconds for which one can be good at most. */
+  /** The longest lifetime, in seconds. */
   readonly lifetime: number;
 }
 
 const ofPrograms: Purpose = { name: 'access token', lifetime: longestLifetime };
 
-/** What opens a resource to the browser of a person, in a cookie: never as a bearer token, and no token as a cookie. */
+/**
+ * Content of the cookie that opens a resource to a browser. It is never accepted as a bearer token, nor a token as the
+ * cookie.
+ */
 export const ofBrowsers: Purpose = { name: 'door cookie', lifetime: longestBrowserLifetime };
 
 /**
@@ -63,9 +66,12 @@ export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }
   const possible = (found: AccessTokenContent | undefined) =>
     found && isPossible(found.iat, found.exp, lifetime, now) ? found : undefined;
 
-  /** As the seal does. What holds a token of the provider is opened each time: it must not stay in the memory. */
+  /**
+   * Opens a token, and remembers it. One that holds a provider's token is opened each time, because that must not stay
+   * in memory.
+   */
   function openOnce(token: string, audience: readonly string[]): AccessTokenContent | undefined {
-    // No sealed text is longer, and hashing takes time.
+    // The relay seals no longer text, and hashing a long one would cost time.
     if (token.length > limits.resourceTokenLength) return undefined;
     const key = hashKey(token, ...audience);
     const known = opened.get(key);
@@ -84,7 +90,10 @@ export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }
       const isOfProvider = 2 * providerToken.length > JSON.stringify(issued).length;
       throw new RelayError(isOfProvider ? 'provider_token_too_long' : 'identity_too_long');
     },
-    /** @returns undefined if the token is altered, or not for this resource, or if no relay issues such a one. It may have ended */
+    /**
+     * @returns undefined if the token is altered, for another resource, or not possible as one of the relay's. It may
+     *   have expired
+     */
     open: (token: string, { audience }: Pick<Resource, 'audience'>) => possible(openOnce(token, audience)),
     /** The same for a token that may be for any of several resources. */
     reader(token: string) {

@@ -4,10 +4,9 @@ import type { AccessTokenContent, createAccessTokens } from './access-tokens.ts'
 import type { EndedLogins } from './ended-logins.ts';
 import type { Resource } from './resource.ts';
 
-/** Why a door closes to a token that was good for it. */
 export type Closing = 'reload' | 'token_end' | 'logout';
 
-/** Opens a resource to the tokens that are for it. Every way to a resource leads through its door. */
+/** The check of tokens for one resource. Every request to the resource passes its door. */
 export type Door = ReturnType<typeof createDoor>;
 
 /** @param by.audienceOf the audience that a token must have now; undefined if its front end may have none here */
@@ -19,17 +18,17 @@ export function createDoor(
     /** The provider whose users it serves. */
     readonly people: string;
     readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
-    /** The `hashRules` by which people of each front end are allowed now. */
+    /** The `hashRules` of each front end that apply now. */
     readonly rules: ReadonlyMap<string, string>;
     readonly now: Clock;
   },
   shown: 'token' | 'cookie' = 'token',
 ) {
-  /** Whether other rules say by now who may use the resource. */
+  /** Whether the rules have changed since the token was issued. */
   const areRulesOld = ({ frontEnd, rules }: AccessTokenContent) =>
     rules !== undefined && rules !== by.rules.get(frontEnd);
 
-  /** Why the door is closed by now to a token, if it is. @param grace milliseconds after the end of the token */
+  /** Why the door is closed to a token by now. @param grace milliseconds that the token may have expired ago */
   async function closedTo(opened: AccessTokenContent, grace = 0): Promise<Closing | undefined> {
     const { audience, exp, login } = opened;
     if (by.audienceOf(opened) !== audience || areRulesOld(opened)) return 'reload';
@@ -38,12 +37,15 @@ export function createDoor(
   }
   return {
     resource,
-    /** After a reload, the door of the same resource has the same key unless that changed what requests meet. */
+    /** A reload replaces the door. Requests in flight continue only if the new door has the same key. */
     key: JSON.stringify([shown, resource.audience, resource.upstream]),
-    /** What a token holds. Asks no provider. @throws {RelayError} `resource_token_invalid` or `resource_token_expired` */
+    /**
+     * The content of a token, without a call to the provider. @throws {RelayError} `resource_token_invalid` or
+     * `resource_token_expired`
+     */
     async open(token: string): Promise<AccessTokenContent> {
       const opened = by.tokens.open(token, resource);
-      // A refresh asks whether the person is allowed by the present rules.
+      // A refresh decides by the new rules, so the answer asks for one.
       if (opened !== undefined && areRulesOld(opened)) throw new RelayError('resource_token_expired');
       const closing = opened === undefined ? 'reload' : await closedTo(opened);
       if (closing === 'token_end') throw new RelayError('resource_token_expired');
@@ -51,12 +53,15 @@ export function createDoor(
       return opened;
     },
     closedTo,
-    /** Whether the present keys open a token here, and the present rules are those by which it was granted. */
+    /** Whether the current keys open a token here, and the current rules are those of its grant. */
     isGrantedNow(token: string): boolean {
       const opened = by.tokens.open(token, resource);
       return opened !== undefined && !areRulesOld(opened);
     },
-    /** Names a person apart from those of other providers, and alike at two doors of one provider. A machine has none. */
+    /**
+     * A name for the person of a token, which is the same at all doors of one provider, and differs between providers.
+     * Undefined for a machine.
+     */
     nameOf: ({ sub, credential }: Pick<AccessTokenContent, 'sub' | 'credential'>): string =>
       credential === undefined ? `${by.people} ${sub}` : sub,
   };

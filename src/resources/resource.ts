@@ -17,9 +17,9 @@ export interface BrowserTerms {
   readonly renew: number;
 }
 
-/** A server that knows nothing of logins: the relay stands in front of it. */
+/** A server without a login of its own, which the relay stands in front of. */
 export interface Upstream {
-  /** What takes the place of the identifier; both end with a slash, or neither does. */
+  /** The URL that replaces the identifier. Either both end with a slash, or neither. */
   readonly url: string;
   /** Whether it gets the provider's access token. */
   readonly givesToken: boolean;
@@ -30,7 +30,7 @@ export interface Resource {
   readonly name: string;
   /** Its identifier, as the file has it. */
   readonly url: string;
-  /** The name of the registration whose people it knows. */
+  /** The name of the registration whose users it serves. */
   readonly registration: string;
   /** What its tokens are bound to: the registration with its client and its provider, and its identifier. */
   readonly audience: readonly string[];
@@ -40,9 +40,9 @@ export interface Resource {
   readonly identity: IdentityQuestion;
   /** Seconds for which an access token is good. */
   readonly lifetime: number;
-  /** What clients are shown that they get. Undefined: nothing. */
+  /** The scope in the metadata for clients. */
   readonly scope: string | undefined;
-  /** The secrets of the server that introspects: the present and the previous one. Empty: no server does. */
+  /** The current and the previous secret of the server that introspects. Empty: no server may introspect. */
   readonly secrets: readonly Secret[];
   /** Undefined: requests to it do not pass the relay. */
   readonly upstream: Upstream | undefined;
@@ -55,7 +55,7 @@ export function actsAtProvider({ upstream }: Pick<Resource, 'upstream'>): boolea
   return upstream?.givesToken === true;
 }
 
-/** The form in which identifiers are compared: case of scheme and host, default port and one final slash do not count. */
+/** Identifiers are compared in this form: case of scheme and host, default port and one final slash are ignored. */
 export function comparable(url: string): string | undefined {
   return URL.parse(url)?.href.replace(/\/$/, '');
 }

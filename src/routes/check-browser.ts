@@ -8,8 +8,9 @@ import { identityHeaders } from '../resources/identity-headers.ts';
 import { type DoorPlace, enterDoor, redirectThroughProxy } from './enter-door.ts';
 
 /**
- * `GET /auth/check/<resource>` of a resource that opens to browsers: tells a reverse proxy whether a request may pass, and
- * who sends it. It names the cookies that the application may see: the cookie of the door stays out of its logs.
+ * `GET /auth/check/<resource>` of a resource that opens to browsers: tells a reverse proxy whether a request may pass,
+ * and whose it is. Its `Cookie` header replaces the browser's, so that the door's cookie does not reach the application
+ * or its logs.
  */
 export function checkBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
   return async (ctx: Context) => {
@@ -17,15 +18,15 @@ export function checkBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
     const opened = await enterDoor(place, ctx, () => requireAsked(ctx, findAsked));
     if (opened === undefined) return;
     ctx.set(identityHeaders(opened));
-    // Also if it is empty: in place of a missing one, proxies pass what the browser sends.
+    // Also if it is empty, because proxies pass the browser's header if the answer has none.
     ctx.set('Cookie', withoutRelayCookies(ctx.get('Cookie')));
     ctx.status = 204;
   };
 }
 
 /**
- * `/auth/answer/<resource>`: answers a request that the check has not let pass, for a proxy that cannot pass on what the
- * check answers. By now, another tab may have logged in: then the browser is sent back to its page.
+ * `/auth/answer/<resource>`: answers a refused request for a proxy that cannot pass on the check's own answer. If
+ * another tab has logged in meanwhile, the browser returns to its page.
  */
 export function answerBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
   return async (ctx: Context) => {
@@ -34,14 +35,14 @@ export function answerBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
     const asked = requireAsked(ctx, findAsked);
     const opened = await enterDoor(place, ctx, () => asked);
     if (opened === undefined) return;
-    // Twice within a few seconds: the proxy would send the browser here again, for ever.
+    // Twice within seconds means that the proxy ignores the check, and would send the browser here forever.
     const isPage = opensPage(ctx) && asked.method === 'GET';
     if (!isPage || door.cookies.markAnswered(ctx)) throw new RelayError('check_ineffective');
     redirectThroughProxy(ctx, door.origin + wayBackTo(asked.target, door.origin));
   };
 }
 
-/** @throws {RelayError} `request_unknown`: what passed unseen could be a POST of a foreign page */
+/** @throws {RelayError} `request_unknown`. A request that cannot be seen may be a POST of a foreign page */
 function requireAsked(ctx: Context, findAsked: FindAsked): AskedRequest {
   const asked = findAsked(ctx);
   if (asked === undefined) throw new RelayError('request_unknown');

@@ -13,8 +13,8 @@ import { redeemCode } from './redeem-code.ts';
 import { redirectToProvider } from './redirect-to-provider.ts';
 
 /**
- * `GET /auth/<registration>/door/<resource>?state=<ticket>`: starts the login of a browser at a resource. A ticket that the
- * relay has not sealed for this door starts nothing.
+ * `GET /auth/<registration>/door/<resource>?state=<ticket>`: starts the login of a browser at a resource, with a ticket
+ * that the relay sealed for this door.
  */
 export function startAtDoor({ served, door }: DoorPlace): Handler {
   return (ctx: Context) => {
@@ -31,9 +31,9 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
 }
 
 /**
- * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser there, in two steps. The first one
- * redeems the code in the process, and sets the cookie. The second one, without a code, sees whether the browser has kept
- * the cookie before it leads back to the page: otherwise, the page would lead to the login again, for ever.
+ * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser in two steps. The first one
+ * redeems the code in the process, and sets the cookie. The second one checks that the browser kept the cookie before
+ * it returns to the page. Otherwise, a browser without cookies would be sent to the login forever.
  */
 export function doorCallback(place: DoorPlace): Handler {
   return async (ctx: Context) => {
@@ -56,7 +56,7 @@ async function logIn(place: DoorPlace, ctx: Context, code?: string, state?: stri
     const granted = await redeem(place, ctx, { code, verifier }, renews);
     door.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
-    // After any other failure, the cookie of this try lets the old cookie of the door pass for a while.
+    // After any other failure, the old cookie keeps working for a while, because the cookie of this attempt exists.
     if (isRefusal(error) && login?.renews) await endRenewed(place, login.renews.login);
     throw error;
   }
@@ -70,7 +70,7 @@ async function leadBack({ door }: DoorPlace, ctx: Context, state: string): Promi
   if (opened === undefined) throw new RelayError('cookie_refused');
   recordCaller(ctx, opened, 'cookie');
   const login = logins.find(ctx, state);
-  // The browser has got the cookie of an earlier login, and the check began this one all the same.
+  // The browser already got the cookie of an earlier login, but the check did not see it.
   const isStranded = login !== undefined && logins.hasFinished(ctx, login.at);
   logins.finish(ctx, state);
   if (isStranded) throw new RelayError('cookie_refused');
@@ -78,8 +78,8 @@ async function leadBack({ door }: DoorPlace, ctx: Context, state: string): Promi
 }
 
 /**
- * Verifies that this browser began the login. Otherwise its code is spent: the address of the callback may be known to a
- * script of the application, or to another person.
+ * Verifies that this browser began the login. If not, it spends the code, because a script of the application or
+ * another person may know the address of the callback.
  */
 async function verifyOrSpend({ served, door }: DoorPlace, ctx: Context, state?: string, code?: string) {
   try {
@@ -92,7 +92,6 @@ async function verifyOrSpend({ served, door }: DoorPlace, ctx: Context, state?: 
   }
 }
 
-/** What redeems a code in the process. */
 interface Shown {
   readonly code: string | undefined;
   readonly verifier: string;
@@ -130,7 +129,7 @@ function failOnPage(error: unknown): never {
   throw cause === undefined ? error : new RelayError(cause);
 }
 
-/** The login that this one renews, unless it has ended in the meantime. */
+/** The login that this one renews, unless it has ended meanwhile. */
 async function stillOpen({ served }: DoorPlace, renews: EndpointRequest['renews']): Promise<EndpointRequest['renews']> {
   const hasEnded = renews !== undefined && (await served.grants.endedLogins.hasEnded(renews.login));
   return hasEnded ? undefined : renews;

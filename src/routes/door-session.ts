@@ -41,10 +41,10 @@ async function endLogin({ served, door }: DoorPlace, ctx: Context): Promise<void
   cookies.clear(ctx);
   logins.forget(ctx);
   ctx.set('Clear-Site-Data', '"cache"');
-  // To the page that says so: going back to an answer of a POST, browsers would ask whether to send it again.
+  // Redirects to the page that confirms it, because browsers would offer to repeat a POST when the person goes back.
   if (opensPage(ctx)) redirect(ctx, origin + doorPaths.logout);
   else ctx.status = 204;
-  // Without asking whether it has ended: a shared memory that is away must not keep a person logged in.
+  // Does not ask whether the login has ended: with the shared memory away, the person would stay logged in.
   const cookie = cookies.get(ctx);
   const opened = cookie === undefined ? undefined : door.grants.accessTokens.open(cookie, resource);
   if (opened === undefined) return;

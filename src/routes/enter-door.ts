@@ -21,11 +21,11 @@ export interface DoorPlace {
 }
 
 /**
- * Opens the door of a resource to a request of a browser or a program: to its token, or else to its cookie. A browser that
- * opens a page without a good cookie is sent to the login.
+ * Opens the door of a resource to a request: by its token, or else by its cookie. A browser that opens a page without a
+ * valid cookie is sent to the login.
  *
- * @param findAsked gives the request that is to pass, which a proxy may ask about with another one, or throws
- * @returns whom the door has opened to; undefined: the browser is sent to the login
+ * @param findAsked gives the request that is to pass, which a proxy may describe in headers, or throws
+ * @returns whom the door has opened to; undefined if the browser is sent to the login
  * @throws {RelayError} why the door stays closed
  */
 export async function enterDoor(
@@ -46,7 +46,7 @@ export async function enterDoor(
   const wayBack = wayBackTo(target, door.origin);
   if (opened === undefined) {
     if (method !== 'GET') throw new RelayError('login_needed');
-    // A login has just finished here, so another one would end in the same way, for ever.
+    // A login has just finished here. Another one would end the same way, and so on forever.
     if (door.logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
     redirectThroughProxy(ctx, beginLogin(place, ctx, { wayBack }));
     return undefined;
@@ -63,7 +63,9 @@ export async function enterDoor(
   return opened;
 }
 
-/** Whether a request shows a token, or something that is meant for one. Credentials of other schemes are the application's. */
+/**
+ * Whether a request has a token, or something meant as one. Other schemes of `Authorization` belong to the application.
+ */
 function hasToken({ req }: Context): boolean {
   try {
     parseResourceToken(req.headersDistinct['authorization'] ?? []);
@@ -96,8 +98,8 @@ export async function openByCookie(
 }
 
 /**
- * Whether the provider is to say again who the person is. While the browser has the cookie of such a try, the old cookie
- * opens: a provider that is down must lock nobody out.
+ * Whether to ask the provider again who the person is. While an attempt is under way, the old cookie still works, so
+ * that an outage of the provider locks nobody out.
  */
 function isDueForRenewal({ door, served }: DoorPlace, ctx: Context, { iat, login }: AccessTokenContent): boolean {
   const { logins, terms } = door;
@@ -121,14 +123,16 @@ function beginLogin(
   return withParameters(url, prompt === undefined ? { state } : { state, prompt });
 }
 
-/** Not with 307: reverse proxies pass a 302 of a check on, and some pass nothing else. */
+/** 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */
 export function redirectThroughProxy(ctx: Context, target: string): void {
   ctx.body = null;
   ctx.status = 302;
   ctx.set('Location', target);
 }
 
-/** Answers failures at a resource: with a page if a browser shows it as one, else with the challenge for programs. */
+/**
+ * Answers failures at a resource: with a page if the browser would show it, otherwise with the challenge for programs.
+ */
 export function answerAtDoor({ served, door }: DoorPlace): AnswerFailure {
   const challenge = createChallenge(door.resource);
   return (ctx, failure) => {
@@ -161,7 +165,7 @@ const ofServer: readonly string[] = [
 function linkOfFailure(place: DoorPlace, ctx: Context, { code }: RelayError): Markup | undefined {
   const { pages } = place.served;
   if (ofServer.includes(code)) return undefined;
-  // The browser shows the cookie here, and the check does not see it.
+  // The browser sends the cookie here, so the proxy does not pass it to the check.
   const isSeen = code === 'cookie_refused' && ctx.state.by === 'cookie';
   if (isSeen || code === 'check_ineffective')
     return html`<a href="/">${pages.text('go_on', { site: siteOf(place.door) })}</a>`;

@@ -80,10 +80,10 @@ export function expectConsent(
   { hasConsent, scope }: Pick<Terms, 'hasConsent' | 'scope'>,
   token: TokenResponse,
 ): void {
-  // With no scope asked for, such a provider grants earlier ones, which the person was not shown.
+  // If a request has no scope, such a provider grants earlier scopes too, which the person was not shown.
   const shown = registration.provider.addsEarlierScopes ? (scope ?? '') : scope;
   if (hasConsent === undefined || scopeBeyond(token.scope, shown).length === 0) return;
-  // Once: a client that tries again must not use up the requests that the provider allows the relay.
+  // Only once, because a client that repeats this must not use up the provider's limits.
   void grants.revocations.revokeOnce(token, async () => revokeSilently(registration, token));
   throw new RelayError('consent_exceeded');
 }
@@ -96,7 +96,7 @@ export function ownerOf({ registration, frontEnd }: Pick<Grantee, 'registration'
 /** The policy for the refresh tokens of a front end at a provider. Undefined: it gets none. */
 export function refreshPolicyAt({ registration, frontEnd }: Pick<Grantee, 'registration' | 'frontEnd'>) {
   const { refreshPolicy } = frontEnd;
-  // A provider that revokes only access tokens could revoke nothing later.
+  // A provider that revokes only access tokens can revoke nothing later, unless the relay keeps the access token.
   const keepsAccessToken = registration.provider.revocation?.takes === 'access_token';
   return refreshPolicy && { ...refreshPolicy, keepsAccessToken };
 }

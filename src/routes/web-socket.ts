@@ -5,7 +5,9 @@ import type { Cut } from '../resources/streams.ts';
 import { UpgradeResponse } from '../server/upgrades.ts';
 import type { WebSocketOpening } from '../upstream/messages.ts';
 
-/** What the client of a WebSocket is told if the relay has ended it: 1001 if it may come back at once, with what it has. */
+/**
+ * What the client of a WebSocket is told when the relay ends it: 1001 if it may reconnect at once with the same token.
+ */
 export const closings: Readonly<Record<Cut, Closing>> = {
   token_end: { code: 1008, reason: 'token_end' },
   logout: { code: 1008, reason: 'logout' },
@@ -15,11 +17,10 @@ export const closings: Readonly<Record<Cut, Closing>> = {
 };
 
 /**
- * What it takes to open the WebSocket that a request asks for.
+ * Checks how a request asks for a WebSocket.
  *
- * @returns undefined if it asks for none
- * @throws {RelayError} `websocket_unsupported` if it asks in a way that the relay does not know, so that the server may
- *   understand something else
+ * @returns undefined if it does not ask for one
+ * @throws {RelayError} `websocket_unsupported` for any unusual form, which the server might understand differently
  */
 export function requireOpening(ctx: Context): WebSocketOpening | undefined {
   const { req, res } = ctx;

@@ -21,8 +21,8 @@ function checkBrowser(resource: ResourceReading, { relay, resources }: Readings)
 }
 
 /**
- * Reports a host that is not the resource's alone. What a cookie opens is a whole application: it acts on everything at its
- * host, and the cookies of a host do not depend on the port.
+ * Reports a host that the resource shares. A page at the resource could act on everything else at its host, and cookies
+ * do not distinguish ports.
  */
 function reportHost({ name, values, fault }: ResourceReading, baseUrl: string, resources: Readings['resources']): void {
   const url = URL.parse(values.url ?? '');

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { readConfig } from '../config/config.ts';
 import { createLogger, flushLog } from '../observability/log.ts';
 import { createRelay } from '../relay/relay.ts';
+import { createDashboard } from './dashboard.ts';
 import { deliveries, frontEndOf } from './deliveries.ts';
 import { createFrontEnd } from './front-end.ts';
 import { notesPath } from './notes.ts';
@@ -14,7 +15,7 @@ import { createSteps } from './steps.ts';
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /**
- * Starts a provider, the relay and a front end, on loopback only.
+ * Starts a provider, the relay, a front end and a dashboard behind the relay, on loopback only.
  *
  * @param logger by default, requests are written to standard output, for people
  * @throws {ConfigError} if the port is not a whole number, or too high
@@ -26,7 +27,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
   try {
     const log = logger ?? (await createLogger({ level: 'info', format: 'pretty' }));
     const ports = await openDemoPorts(options, opened);
-    const { relay, frontEnd, provider, movedOn } = ports;
+    const { relay, frontEnd, provider, dashboard, movedOn } = ports;
     const { own } = options;
     const config = readDemoConfig(ports, own);
     const [{ clientId, clientSecret, callbackUri }] = config.registrations;
@@ -35,15 +36,18 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
     const onError = ({ message }: Error) => log.error({ message }, 'the demo provider failed');
     provider.serve(createDemoProvider(provider.url, client, onError));
     const steps = createSteps();
-    frontEnd.serve(createFrontEnd(relay.url, Object.values(deliveries), steps));
+    const dashboardUrl = dashboardUrlOf(relay);
+    frontEnd.serve(createFrontEnd({ relayUrl: relay.url, dashboardUrl }, Object.values(deliveries), steps));
+    dashboard.serve(createDashboard(frontEnd.url));
     const { listener, close } = await createRelay(config, log, { observers: [steps.observe] });
     relay.serve(listener);
     return {
-      // Each address begins with `http://localhost:<port>`.
+      // Each address but that of the dashboard begins with `http://localhost:<port>`.
       relayUrl: relay.url,
       frontEndUrl: frontEnd.url,
       notesUrl: frontEnd.url + notesPath,
       providerUrl: provider.url,
+      dashboardUrl,
       own,
       /** Whether another program uses one of the usual ports, from 8000 on. */
       movedOn,
@@ -61,7 +65,7 @@ export async function startDemo(options: DemoOptions, logger?: Logger) {
 }
 
 /** Reads the configuration file of the demo as a relay does. The file and its new secrets stay in memory. */
-function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage | undefined) {
+function readDemoConfig({ relay, provider, frontEnd, dashboard }: DemoPorts, own: OwnPage | undefined) {
   // Browsers know the provider as localhost. The relay calls its address, without a name lookup.
   const backChannel = `http://127.0.0.1:${provider.port}`;
   // A plain login that names no front end belongs to the first one with plain logins, so the contract's comes first.
@@ -91,7 +95,10 @@ function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage |
     port: relay.port,
     'key-file': './key',
     providers,
-    resources: { notes: { url: frontEnd.url + notesPath } },
+    resources: {
+      notes: { url: frontEnd.url + notesPath },
+      dashboard: { url: dashboardUrlOf(relay), upstream: dashboard.address, browser: true },
+    },
     'front-ends': frontEnds,
   };
   const configPath = 'demo.yaml';
@@ -101,6 +108,9 @@ function readDemoConfig({ relay, provider, frontEnd }: DemoPorts, own: OwnPage |
   });
   return readConfig({ flags: { config: [configPath] }, environment: {}, readFile }).config;
 }
+
+/** The dashboard has a host of its own, because its cookie opens everything at its host. */
+const dashboardUrlOf = ({ port }: OpenPort) => `http://dashboard.localhost:${port}/`;
 
 const randomSecret = () => randomBytes(32).toString('base64url');
 

@@ -24,18 +24,23 @@ const scripts = {
 };
 const usualRelay = 'http://localhost:8000';
 
+/** Addresses of the demo besides the front end's. */
+type Links = Readonly<Record<'relayUrl' | 'dashboardUrl', string>>;
+
 /**
  * Serves the front end of the demo: a page for each delivery, its files, the notes, and the requests to the relay.
  *
+ * @param links where other pages of the demo are
  * @param steps the requests to the relay, for the pages
  */
-export function createFrontEnd(relayUrl: string, pages: readonly Delivery[], steps: Steps): RequestListener {
+export function createFrontEnd(links: Links, pages: readonly Delivery[], steps: Steps): RequestListener {
+  const { relayUrl } = links;
   const relayOrigin = new URL(relayUrl).origin;
   const notes = createNotes(relayUrl);
   const pageFiles = pages.flatMap((page) => {
     const script = scriptOf(page, relayOrigin);
     return [
-      [page.path, pageOf(page, pages, relayUrl, script)],
+      [page.path, pageOf(page, pages, links, script)],
       [scriptPathOf(page), script],
     ] as const;
   });
@@ -72,7 +77,7 @@ function scriptOf({ name, script }: Delivery, relayOrigin: string): string {
 }
 
 /** The page of a delivery: links to all pages, elements for its script, the requests to come, and the script itself. */
-function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string, source: string): string {
+function pageOf(page: Delivery, pages: readonly Delivery[], { relayUrl, dashboardUrl }: Links, source: string): string {
   const { name, path: ownPath, lead, requests, guide } = page;
   const links = pages.map(({ path, title }) => {
     const current = { markup: path === ownPath ? ' aria-current="page"' : '' };
@@ -95,6 +100,7 @@ function pageOf(page: Delivery, pages: readonly Delivery[], relayUrl: string, so
 </header>
 <nav aria-label="What you build">
 ${links}
+<a href="${dashboardUrl}">A dashboard behind the login</a>
 </nav>
 <main aria-live="polite">
   <p id="problem" role="alert" hidden></p>

@@ -26,6 +26,8 @@ export async function openPort(port: number, purpose: string) {
     port: taken,
     /** As a browser writes it, without a path. */
     url: `http://localhost:${taken}`,
+    /** As programs of this machine write it, without a name lookup. */
+    address,
     /** Answers requests from now on. Call it once. */
     serve,
     /** Ends the server with every connection, busy or not. */
@@ -75,10 +77,17 @@ export async function openDemoPorts({ port: wanted, own }: DemoOptions, opened: 
       return open(purpose);
     }
   }
+  async function openHidden(): Promise<OpenPort> {
+    const taken = await openPort(0, 'the dashboard');
+    opened.push(taken);
+    return taken;
+  }
   return {
     relay: await open('the relay'),
     frontEnd: await open('the front end'),
     provider: await open('the provider'),
+    // Browsers reach it through the relay alone.
+    dashboard: await openHidden(),
     movedOn,
   };
 }

@@ -11,7 +11,7 @@ import { type Demo, startDemo } from '../../src/demo/demo.ts';
 import { parseOwnPage } from '../../src/demo/own-page.ts';
 import { type DemoOptions, openPort } from '../../src/demo/ports.ts';
 import { ConfigError } from '../../src/failures/start-errors.ts';
-import { FakeBrowser } from '../harness/browser/fake-browser.ts';
+import { FakeBrowser, navigation } from '../harness/browser/fake-browser.ts';
 import { projectRoot } from '../harness/project/run.ts';
 import { RelayProcess, runRelay } from '../harness/relay/relay-process.ts';
 
@@ -52,6 +52,24 @@ describe('demo', () => {
         resource: notesUrl,
         authorization_servers: [`${relayUrl}/auth/provider`],
       });
+    });
+  });
+
+  it('has a dashboard that opens to a browser after a login, and closes after a logout', async () => {
+    await withDemo(async ({ dashboardUrl, frontEndUrl }) => {
+      expect(await (await fetch(frontEndUrl)).text()).to.contain(`<a href="${dashboardUrl}">`);
+      const browser = new FakeBrowser();
+      const claimed: typeof navigation = [...navigation, ['X-Forwarded-Preferred-Username', 'eve']];
+      const loginPage = await browser.visit(dashboardUrl, { headers: claimed });
+      expect(`${loginPage.body}`).to.contain('Demo provider').and.not.to.contain('The dashboard of');
+      const opened = await browser.submit(loginPage, { name: 'Ada' });
+      expect(opened.url.href).to.equal(dashboardUrl);
+      expect(`${opened.body}`).to.contain('The dashboard of ada');
+      const claiming = await browser.open(dashboardUrl, { headers: claimed });
+      expect(`${claiming.body}`).to.contain('The dashboard of ada').and.not.to.contain('eve');
+      const question = await browser.visit(new URL('/.login-relay/logout', dashboardUrl).href);
+      expect(`${(await browser.submit(question)).body}`).to.contain('You are logged out');
+      expect(`${(await browser.visit(dashboardUrl)).body}`).to.contain('Demo provider');
     });
   });
 
@@ -147,6 +165,7 @@ describe('demo', () => {
       const frontEndUrl = await address('front end');
       const providerUrl = await address('provider');
       const notesUrl = await address('notes');
+      const dashboardUrl = await address('dashboard');
       const browser = new FakeBrowser();
       const startUrl = `${relayUrl}/auth/provider`;
       const cancelled = await browser.submit(await browser.visit(startUrl), { action: 'cancel' });
@@ -157,7 +176,7 @@ describe('demo', () => {
 
       const { code, signal, stdout, stderr } = await demo.stop('SIGINT');
       expect({ code, signal, stderr }).to.deep.equal({ code: 0, signal: null, stderr: '' });
-      const urls = { relayUrl, frontEndUrl, providerUrl, notesUrl };
+      const urls = { relayUrl, frontEndUrl, providerUrl, notesUrl, dashboardUrl };
       const described = describeDemo({ ...urls, own: undefined, movedOn: false });
       expect(stdout.slice(0, described.length)).to.equal(described);
       const log = stdout.slice(described.length);

@@ -25,7 +25,7 @@ export async function demo(flags: DemoFlags): Promise<void> {
 
 /** The text for the terminal once the demo has started. */
 export function describeDemo(demo: Omit<Demo, 'close'>): string {
-  const { frontEndUrl, notesUrl, relayUrl, providerUrl, own, movedOn } = demo;
+  const { frontEndUrl, notesUrl, relayUrl, providerUrl, dashboardUrl, own, movedOn } = demo;
   return `
   The demo runs on this machine only:
 
@@ -33,6 +33,7 @@ export function describeDemo(demo: Omit<Demo, 'close'>): string {
     relay       ${relayUrl}
     provider    ${providerUrl}
     notes       ${notesUrl}
+    dashboard   ${dashboardUrl}
 ${movedOn ? '\n  Not all of the usual ports from 8000 on are free: the demo uses the next free ones.\n' : ''}
   Open ${frontEndUrl} and click “Log in”. At the provider any name will do.
   “Your own API” reads the notes. To see where its clients log in: curl -i ${notesUrl}

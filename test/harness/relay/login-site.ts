@@ -177,7 +177,7 @@ export class LoginSite {
     const { frontEnd } = this.#options;
     if (frontEnd === undefined) {
       const page = { ...deliveries.contract, name: 'app', path: '/' };
-      return createFrontEnd(this.relay, [page], createSteps());
+      return createFrontEnd({ relayUrl: this.relay, dashboardUrl: '/dashboard' }, [page], createSteps());
     }
     return (_request, response) => sendPage(response, frontEnd(this.relay));
   }

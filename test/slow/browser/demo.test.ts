@@ -118,6 +118,23 @@ describe('the demo in Chromium', () => {
     await shows(page, 'Not logged in');
   });
 
+  it('opens a dashboard after a login, and closes it after a logout', async () => {
+    const page = await openPage();
+    const open = async () => {
+      await page.goto(frontEnd);
+      await page.getByRole('link', { name: 'A dashboard behind the login' }).click();
+    };
+    await open();
+    await authorize(page, 'Ada Lovelace');
+    await shows(page, 'The dashboard of ada-lovelace');
+    await expectReadable(page, 'dashboard');
+    await page.getByRole('link', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await shows(page, 'You are logged out');
+    await open();
+    await page.getByLabel('Your name').waitFor();
+  });
+
   it('is readable in light and dark colours, 320 and 1280 pixels wide', async () => {
     for (const look of looks) {
       const page = await openPage(look);

@@ -25,6 +25,7 @@ export const isOfLogin = (action: unknown): boolean =>
   [ofPeople, ofPrograms, ofSessions].some((actions) => actions.has(action));
 
 const newTokens = 'new tokens';
+const onToLogin = 'on to the login';
 /** The effect of a successful request, by action. */
 const effects: Readonly<Partial<Record<Action, (request: Described) => string>>> = {
   start({ status, grant }) {
@@ -41,8 +42,8 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   revoke: () => 'the login is revoked',
   register: () => 'a client_id, which holds its client',
   introspect: () => 'whether the token is good',
-  gateway: () => 'passed to the resource',
-  check: ({ status }) => (status === 204 ? 'the request may pass' : 'on to the login'),
+  gateway: ({ status, ended }) => (status === 302 && ended === undefined ? onToLogin : 'passed to the resource'),
+  check: ({ status }) => (status === 204 ? 'the request may pass' : onToLogin),
   'check-answer': () => 'to the login, or back to the page',
   'door-callback': () => 'logged in, back to the page',
   'door-logout': ({ method }) => (method === 'POST' ? 'the browser is logged out' : 'the person is asked first'),

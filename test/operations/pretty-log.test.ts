@@ -90,6 +90,12 @@ describe('the log for people', () => {
     expect(shown(gateway)).to.match(/\n {2}a preflight of the browser$/);
   });
 
+  it('tells a redirect of the gateway to the login from one of the resource', () => {
+    const shown = (fields: object) => read({ ...request, action: 'gateway', status: 302, outcome: 'ok', ...fields });
+    expect(shown({})).to.match(/\n {2}on to the login$/);
+    expect(shown({ ended: 'upstream' })).to.match(/\n {2}passed to the resource$/);
+  });
+
   it('shows why a request failed, and its request ID', () => {
     const failed = { outcome: 'provider_unreachable', status: 502 };
     const provider = { ...failed, endpoint: 'user', error: 'CERT_HAS_EXPIRED', durationMs: 2 };

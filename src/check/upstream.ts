@@ -51,7 +51,7 @@ export async function checkUpstream(
   const ofReach = await checkReach(new URL(url));
   if (status >= 500) return [warning(`does not work now (status ${status})`), ...ofReach];
   if (status === 401 || status === 403) {
-    const fix = 'let it trust the identity that the relay adds: its 401 reaches clients as 502';
+    const fix = 'let it trust the identity that the relay adds: a client with a token gets 502 for its 401';
     return [notChecked(`refuses a request without identity (status ${status})`, fix), ...ofReach];
   }
   const streams = await hearStreams(context, url, heard);

@@ -20,6 +20,9 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
   return (ctx: Context) => {
     const { client, logins, resource } = door;
     ctx.state.resource = resource.name;
+    // A script of the application could open a window here with the ticket of another browser, make the request of the
+    // callback too large to be read, and take the unspent code from the address of the window.
+    ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
     expectNavigation(ctx);
     const { state, prompt } = readQuery(ctx);
     const { challenge, loginHint } = logins.openTicket(state);

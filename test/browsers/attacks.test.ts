@@ -219,6 +219,13 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     expect(start.status).to.equal(400);
   });
 
+  it('a window that a script opens for a login is out of its sight from the start', async () => {
+    const start = await person.open(`${wiki}/`);
+    const { status, headers } = await person.open(start.headers['location'] ?? '');
+    expect(status).to.equal(307);
+    expect(headers['cross-origin-opener-policy']).to.equal('same-origin');
+  });
+
   it('a start counts only with a state that the relay has sealed for this door, in time', async () => {
     const start = new URL((await person.open(`${wiki}/`)).headers['location'] ?? '');
     const ticket = start.searchParams.get('state') ?? '';

@@ -5,7 +5,7 @@ export function secondsOf(now: Clock): number {
   return Math.floor(now() / 1000);
 }
 
-/** Seconds by which the clocks of several relays may differ. */
+/** Seconds by which the clocks of relays, providers and machines may differ. */
 export const clockSkew = 60;
 
 /** Milliseconds since a moment on the clock of `performance`, with two decimals. */

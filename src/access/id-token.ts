@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt } from 'jose';
+import { clockSkew } from '../clock.ts';
 import type { FieldFault, RelayError } from '../failures/relay-error.ts';
 import { isObject } from '../oauth/json.ts';
 import type { Item } from './fields.ts';
 import { unknownIdentity } from './identity.ts';
-
-/** Milliseconds by which the clocks of relay and provider may differ. */
-const clockSkew = 60_000;
 
 /** The required claims of an ID token. */
 export interface Expected {
@@ -39,7 +37,7 @@ export function readIdToken(token: string | undefined, expected: Expected): Item
   const isOwn = azp === undefined ? audiences.length === 1 : azp === expected.clientId;
   if (!isOwn) throw failureOf('azp', reasonOf(azp));
   if (typeof exp !== 'number') throw failureOf('exp', exp === undefined ? 'missing' : 'shape');
-  if (!(exp * 1000 > expected.now - clockSkew)) throw failureOf('exp', 'expired');
+  if (!(exp * 1000 > expected.now - clockSkew * 1000)) throw failureOf('exp', 'expired');
   const isOfLogin = expected.nonce === undefined || (nonce !== undefined && nonce === expected.nonce.value);
   if (!isOfLogin) throw failureOf('nonce', reasonOf(nonce));
   if (typeof sub !== 'string' || sub === '') throw failureOf('sub', sub === undefined ? 'missing' : 'shape');

@@ -5,7 +5,10 @@ import type { BrowserTerms, Resource } from '../resources/resource.ts';
 import type { DoorCookies } from './door-cookies.ts';
 import type { DoorLogins } from './door-logins.ts';
 
-/** How browsers open a resource. Here the relay is its own OAuth client, and keeps the access token in a cookie. */
+/**
+ * How browsers open a resource. Here the relay is its own OAuth client, and keeps the access token in a cookie.
+ * `enterDoor` in routes/enter-door.ts opens it; relay/registrations.ts creates it.
+ */
 export interface BrowserDoor {
   readonly resource: Resource;
   readonly origin: string;

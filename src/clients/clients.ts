@@ -47,6 +47,10 @@ export interface FoundClient {
 
 export type Clients = ReturnType<typeof createClients>;
 
+/**
+ * Finds the clients that the front ends of a registration admit, whose identifiers contain them or name their documents,
+ * and registers new ones.
+ */
 export function createClients(
   rules: readonly ClientRules[],
   { issuer, keys, documents, fetchCountKeyOf, countFetch, countRegistration, now }: Surroundings,
@@ -73,7 +77,7 @@ export function createClients(
     schemes,
     origins: openFrontEnd?.origins ?? [],
     findHeld,
-    /** The front end that admits the client of a document. */
+    /** The name of the front end that admits a client whose identifier is the URL of its document. */
     frontEndOfDocument: (id: string): string | undefined => (documentAt(id) ? openFrontEnd?.name : undefined),
     /**
      * Finds the client of an identifier, in it or in the document that it names.

@@ -1,7 +1,7 @@
 import { defaultCallbackPath } from '../paths.ts';
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
-import { checkBrowsers } from './checks/browsers.ts';
+import { checkBrowserSettings } from './checks/browsers.ts';
 import { checkCallbackPaths } from './checks/callback-path.ts';
 import { reportCmses } from './checks/cms.ts';
 import { checkExtraFields } from './checks/extra-fields.ts';
@@ -90,7 +90,7 @@ function check(readings: Readings, file: ReadConfigFile) {
   checkAllow(readings, providers);
   const keyFile = readKeyFile(relay);
   checkResources(readings, providers);
-  checkBrowsers(readings);
+  checkBrowserSettings(readings);
   const stateChecks = registrations.map((one) => readStateCheck(one, readings));
   rules.warnWithoutSessions(readings);
   if (keyFile.path === undefined && keyFile.secrets === undefined) rules.reportMissingKey(readings);

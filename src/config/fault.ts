@@ -86,6 +86,9 @@ export function describePlace(path: string, position: Position | undefined): str
 
 export type PlacedTexts = ReturnType<typeof createPlacedTexts>;
 
+/**
+ * Collects texts about the configuration (faults, or warnings), each once, in the order of their places in the file.
+ */
 export function createPlacedTexts() {
   const places = new Map<string, Position>();
   const inOrder = (): readonly string[] =>

@@ -14,9 +14,11 @@ const shortestSecret = 32;
 export type KeySecrets = readonly [Secret, ...Secret[]];
 
 /**
- * Reads the source of the relay's keys: the variable `KEY`, else the file of the option, else the systemd credential,
- * else `key` in systemd's state directory. Without a path, the keys come from the client secret; without secrets, the
- * file has to be created.
+ * Reads the secrets of the relay's keys: from the variable `KEY`, else from the file of the option, else from the systemd
+ * credential, else from `key` in systemd's state directory.
+ *
+ * @returns a path without secrets if the file has to be created, and after a fault; neither if nothing is given, so that
+ *   the keys come from the client secret
  */
 export function readKeyFile(reading: Reading<'relay'>) {
   const { values, newFiles, readFile, environment, describe, faultOfVariable } = reading;

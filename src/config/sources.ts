@@ -58,7 +58,10 @@ export function findSources(
   return { sources, why: `${packagedFile} is read, since no option is given` };
 }
 
-/** Whether no flag or variable of the relay is set. An empty variable for the file means no file. */
+/**
+ * Whether no option is given. An empty variable counts as not set, except the one for the file: it says that there is
+ * none.
+ */
 function isEmpty({ flags, environment }: OptionSources): boolean {
   const { config, ...others } = options;
   if (environment[config.variable] !== undefined || Object.keys(flags).length > 0) return false;

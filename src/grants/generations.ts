@@ -26,8 +26,8 @@ const youth = grace / 2;
 const endOfLogin = Number.MAX_SAFE_INTEGER;
 
 /**
- * Rotates refresh tokens that are bound to no key, so that theft is noticed: either the thief or the owner then uses a
- * replaced one. It remembers the newest generation of at most 16,384 logins. If one is forgotten, for example by a
+ * Finds a refresh token that is used twice. Those that are bound to no key are replaced at a refresh; after a theft,
+ * either the thief or the owner uses a replaced one. It remembers the newest generation of at most 16,384 logins. If one is forgotten, for example by a
  * restart, all refresh tokens of the login work until the relay sees a newer one.
  *
  * @see RFC 9700 §4.14.2

@@ -9,6 +9,7 @@ import { createRefusalLimit } from './refusal-limit.ts';
 /** What a process remembers of logins. It survives a reload of the configuration. */
 export type LoginMemory = ReturnType<typeof createLoginMemory>;
 
+/** Creates an empty memory of logins. @param home where it is: in the process, and in a server that relays share */
 export function createLoginMemory(home: Home) {
   return {
     now: home.now,

@@ -12,9 +12,13 @@ export interface Home {
   readonly shared?: SharedMemory | undefined;
 }
 
+/** PTTL: -2 if there is no key, -1 if it never ends. */
 const notThere = -2;
 
 const newMark = () => randomBytes(9).toString('base64url');
+
+/** Deletes a mark if it still has its value: the empty one that replaces it ends after a millisecond. */
+const deleteIfOwn = (name: string, value: string): Command => replaceCommand(name, value, '', 1);
 
 export type Marks = ReturnType<typeof createMarks>;
 
@@ -65,7 +69,9 @@ export function createMarks(
       const value = newMark();
       marks.set(key, value, lifetime, group);
       const answer = await shared?.run(wordsOf(markCommand(key, value, lifetime, 'NX')));
-      if (answer?.reply !== null) return true;
+      // NX answers null if another process has marked the key. Without an answer, this process decides.
+      const isMarkedByOther = answer?.reply === null;
+      if (!isMarkedByOther) return true;
       if (areTakenBack) marks.delete(key);
       return false;
     },
@@ -75,7 +81,7 @@ export function createMarks(
       marks.delete(key);
       if (value === undefined) return;
       const name = hashSharedName(letter, key);
-      await shared?.runOrOwe(name, replaceCommand(name, value, '', 1), left);
+      await shared?.runOrOwe(name, deleteIfOwn(name, value), left);
     },
   };
 }

@@ -39,11 +39,11 @@ export function readPublicKeys(text: string): readonly PublicKey[] | string {
   return fault ?? keys.filter((one) => typeof one === 'object');
 }
 
-const isPrivate = 'names a private key: give the public key, and keep the private one with the machine alone';
+const privateKeyFault = 'names a private key: give the public key, and keep the private one with the machine alone';
 
 function keysInPem(text: string): readonly KeyObject[] | string {
   // Refuse a private key, although Node.js would derive the public one: nobody would notice that the relay has it.
-  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return isPrivate;
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return privateKeyFault;
   const blocks = text.match(/-----BEGIN (RSA )?PUBLIC KEY-----.*?-----END (RSA )?PUBLIC KEY-----/gs) ?? [];
   const keys = blocks.map((pem) => unlessThrown(() => createPublicKey(pem)));
   return keys.every((key) => key !== undefined) ? keys : wrongForm;
@@ -53,7 +53,7 @@ function keysInJson(text: string): readonly KeyObject[] | string {
   const json: unknown = unlessThrown(() => JSON.parse(text));
   const given = isObject(json) && Array.isArray(json['keys']) ? json['keys'] : [json];
   const jwks = given.filter(isObject);
-  if (jwks.some(isPrivateJwk)) return isPrivate;
+  if (jwks.some(isPrivateJwk)) return privateKeyFault;
   const keys = jwks.map((jwk) => unlessThrown(() => createPublicKey({ key: jwk, format: 'jwk' })));
   return jwks.length === given.length && keys.every((key) => key !== undefined) ? keys : wrongForm;
 }

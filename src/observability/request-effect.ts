@@ -53,6 +53,7 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   'session-refresh': () => 'the session is renewed',
   logout: () => 'the session is over',
 };
+
 /** The effect of a request, in words for people. Undefined if method and route say enough. */
 export function effectOf(request: Described): string | undefined {
   const { method, action, outcome } = request;
@@ -64,7 +65,7 @@ export function effectOf(request: Described): string | undefined {
   return effect?.(request);
 }
 
-/** The effect of a preflight. Undefined if the OPTIONS request went to a resource like any other. */
+/** The effect of a preflight that the relay answered. Undefined if the resource has to answer the OPTIONS request. */
 function preflightEffect({ action, route, ended }: Described): string | undefined {
   const preflight = 'a preflight of the browser';
   // `check` never answers a preflight itself. A request that the gateway forwarded has `ended`; a preflight that it

@@ -98,7 +98,7 @@ const giteaAccess: AccessAnswers = {
   groups: { kind: 'cannot', why: 'it has organizations and teams' },
 };
 
-/** Both check the account at each call of their API. */
+/** Why Gitea and Forgejo refuse a lookup. They check the account at each call of their API. */
 const giteaRefusals: readonly LookupRefusal[] = [
   { text: 'account is not activated', means: 'account_restricted' },
   { text: 'prohibited from signing in', means: 'account_restricted' },

@@ -18,8 +18,11 @@ export function foreignPages(config: Config): (ctx: Context) => boolean {
 }
 
 /**
- * Finds the registration of a user lookup: the one that `provider` names, or the only one of the page's origin, or the
- * first one. It does not guess among several, because a token of one provider must not reach another.
+ * Finds the registration of a user lookup: the one that `provider` names, else the one that the page's origin belongs
+ * to, else (no page, or an unknown one) the first. If the origin belongs to several, it fails, because a token of one
+ * provider must not reach another.
+ *
+ * @throws {RelayError} `provider_unknown`
  */
 export function createRegistrationFinder(
   served: readonly [ServedRegistration, ...ServedRegistration[]],

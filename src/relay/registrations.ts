@@ -191,7 +191,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   };
 }
 
-/** What opens a resource to browsers. @returns undefined if the resource does not */
+/** Creates what opens a resource to browsers. @returns undefined if the resource is not for browsers */
 function createBrowserDoor(
   byToken: Door,
   by: PathContext & { readonly grants: Grants; readonly ofFrontEnds: FrontEndContext },
@@ -201,7 +201,7 @@ function createBrowserDoor(
   if (terms === undefined) return undefined;
   const { registered, keys, now } = by;
   const { origin } = new URL(resource.url);
-  // What a login grants ends with the cookie.
+  // A browser's token lasts as long as its cookie, whatever the resource's `lifetime`.
   const resources = [{ ...resource, lifetime: terms.lifetime }];
   const settings = { ...frontEndOfBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
   const client = createFrontEnd(settings, by.ofFrontEnds);

@@ -60,7 +60,7 @@ export function createDoor(
     },
     /**
      * A name for the person of a token, which is the same at all doors of one provider, and differs between providers.
-     * Undefined for a machine.
+     * For a machine, its `sub`, which differs from every person's.
      */
     nameOf: ({ sub, credential }: Pick<AccessTokenContent, 'sub' | 'credential'>): string =>
       credential === undefined ? `${by.people} ${sub}` : sub,

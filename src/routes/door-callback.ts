@@ -35,8 +35,9 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
 
 /**
  * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser in two steps. The first one
- * redeems the code in the process, and sets the cookie. The second one checks that the browser kept the cookie before
- * it returns to the page. Otherwise, a browser without cookies would be sent to the login forever.
+ * redeems the code within this process, without an HTTP call to the token endpoint, and sets the cookie. The second one
+ * checks that the browser kept the cookie before it returns to the page. Otherwise, a browser without cookies would be
+ * sent to the login forever.
  */
 export function doorCallback(place: DoorPlace): Handler {
   return async (ctx: Context) => {

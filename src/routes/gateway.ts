@@ -22,7 +22,7 @@ import type { Transfer } from '../upstream/transfer.ts';
 import { type DoorPlace, enterDoor } from './enter-door.ts';
 import { isUnusable, type Passage, passOn, requireTarget } from './pass-on.ts';
 import { recordCaller, requireToken } from './protected-resource.ts';
-import { closings, requireOpening } from './web-socket.ts';
+import { closings, requireOpening } from './websocket.ts';
 
 /** The failures of a call to a provider, as those of a call to a server behind the gateway. */
 const failures: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
@@ -213,16 +213,19 @@ function createCall(
 ): Passage['call'] {
   const source: StreamSource = { address: ownAddressOf(ctx.req), hasOthers: areSeveral };
   let transfer: Transfer | undefined;
+  /** Why the relay itself has ended the request. Its code replaces the one that the call then fails with. */
   let cut: Cut | undefined;
   let isWebSocket = false;
   let isEventStream = false;
   const codeOf = (code: FailureCode) => (cut ? cuts[cut] : (failures[code] ?? code));
+  // A call that is cancelled fails with `client_gone`; `codeOf` gives the client the code of `cut` instead.
+  const cancel = () => transfer?.cancel('client_gone');
   const end = (why: Cut) => {
     cut ??= why;
     if (why === 'limit') onFull();
     // Events and WebSockets end in order. Any other body that ends so would seem complete.
     if (isWebSocket || isEventStream) transfer?.finish(closings[why]);
-    else transfer?.cancel('client_gone');
+    else cancel();
   };
   const observe = ({ outcome }: UpstreamCall) => {
     const by = outcome === 'answered' ? undefined : outcome;
@@ -236,7 +239,7 @@ function createCall(
     try {
       transfer = streams.pass({ ...stream, end }, { ...request, ...source, webSocket }, observe);
       // A reload may have ended the request before it began.
-      if (cut !== undefined) transfer.cancel('client_gone');
+      if (cut !== undefined) cancel();
       const response = await transfer.response;
       isWebSocket = response.status === 101;
       const { 'content-type': type = '', 'content-length': length } = response.headers;
@@ -258,7 +261,12 @@ function identityOf(opened: AccessTokenContent): Readonly<Record<string, string>
   return Object.fromEntries(known.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** @throws {RelayError} `resource_token_expired` if the resource did not give the provider's token when it was issued */
+/**
+ * The provider's token, which the resource's token holds.
+ *
+ * @throws {RelayError} `resource_token_expired` if it holds none, because the resource was not configured to pass it on
+ *   when the token was issued; `token_malformed` if a header cannot carry it
+ */
 function requireCredentials({ providerToken }: AccessTokenContent): string {
   if (providerToken === undefined) throw new RelayError('resource_token_expired');
   if (!isCredential(providerToken)) throw new RelayError('token_malformed');

@@ -80,6 +80,12 @@ type FirstTerms = Pick<
   'thumbprint' | 'redirectUri' | 'ownResource' | 'providerResource' | 'hasConsent' | 'address'
 >;
 
+/**
+ * Grants the tokens of a new login, with its first refresh token if the policy allows one.
+ *
+ * @param token the provider's answer
+ * @param identity undefined if the login is for the provider's API
+ */
 export function grantFirstToken(
   issuer: Issuer,
   grantee: Grantee,
@@ -89,6 +95,7 @@ export function grantFirstToken(
 ): Granted {
   const policy = refreshPolicyAt(grantee);
   const isForProvider = grantee.resource === undefined;
+  // Extra fields belong to the provider's token. A login for a resource never gets them, so it need not keep them.
   const kept = isForProvider ? token : { ...token, extraFields: undefined };
   const content = policy && firstRefreshToken(policy, kept, thumbprint, issuer.now);
   return grantToken(issuer, grantee, { token, identity, refreshToken: content && { ...content, ...terms } });

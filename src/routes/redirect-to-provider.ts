@@ -6,7 +6,7 @@ import { deriveCodeChallenge } from '../login/pkce.ts';
 import type { FrontEndRequest } from '../login/state.ts';
 import { nonceFor, withAccount, withLoginParameters } from '../oauth/authorization-request.ts';
 
-/** A start of a login. Its provider may not be known yet. */
+/** Where a login starts. The provider may not have been discovered yet. */
 export interface StartPlace extends Served {
   readonly frontEnd: FrontEnd;
 }

@@ -11,7 +11,12 @@ import { expectOrigin } from './front-end-endpoint.ts';
 
 const mostLogged = 5;
 
-/** `POST /auth/<registration>/register`: registers a client without storing it. @see RFC 7591 §3 */
+/**
+ * `POST /auth/<registration>/register`: registers a client without storing it. A page may only register a client of its
+ * own: its origin must be that of a redirect URI, or one of the front end's.
+ *
+ * @see RFC 7591 §3
+ */
 export function clientRegistrationEndpoint(clients: Clients, { frontEnds: { grantTypes } }: Served): Handler {
   return async (ctx: Context) => {
     if (!ctx.is('json')) throw new RelayError('content_type_unsupported');

@@ -37,7 +37,11 @@ export function refuseSessions(): never {
 
 export type SessionRequests = ReturnType<typeof createSessionRequests>;
 
-/** @param baseUrl the relay's public address */
+/**
+ * Finds the front end, the session and the registration of a request, and admits only the front end's own page.
+ *
+ * @param baseUrl the relay's public address
+ */
 export function createSessionRequests(
   sessions: Sessions,
   baseUrl: string,

@@ -2,7 +2,9 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import type { Holder, Holdings, Transfer } from './holdings.ts';
 
-/** The places that a holder may have: `ofFree` times as many as are free, but at least and at most so many. */
+/**
+ * The places that a holder may have: `ofFree` times the free ones, but never fewer than `least` or more than `most`.
+ */
 const shares = {
   // Once half of the places are taken, a person may have less than `most`, so that a few people cannot fill the
   // gateway.

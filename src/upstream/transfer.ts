@@ -9,7 +9,7 @@ import { type Agents, type ConnectionPool, onceSending, openRequest } from './co
 import { framing, hasNoBody } from './framing.ts';
 import type { StreamedRequest, StreamedResponse } from './messages.ts';
 import type { ClientsTurn, TransferPatience } from './patience.ts';
-import { Tunnel } from './tunnel.ts';
+import { Tunnel } from './websocket-tunnel.ts';
 
 export interface StreamedCall {
   readonly request: Omit<StreamedRequest, 'holder' | 'end'>;

@@ -91,6 +91,7 @@ function typeOf(value: unknown): string {
   return value === undefined ? 'nothing' : (names[typeof value as keyof typeof names] ?? 'unknown');
 }
 
+/** Recognizes texts that contain one of these secrets. It ignores secrets that are shorter than `shortestSecret`. */
 export function hiding(secrets: readonly (string | undefined)[]): HidesText {
   const known = secrets.filter((one) => one !== undefined && one.length >= shortestSecret) as string[];
   return (text) => known.some((secret) => text.includes(secret));

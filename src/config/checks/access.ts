@@ -156,7 +156,8 @@ export function checkOpenClients({ resources, frontEnds }: Readings): void {
       continue;
     }
     const opened = resources.filter(({ name }) => values.resources?.includes(name));
-    // Whether everybody at a provider may log in, because neither it nor each of its resources has `allow`.
+    // Whether some provider admits everybody: it has no `allow`, and the front end has either no resource there, or one
+    // without `allow`.
     const isForAll = frontEnd.usable.some(({ name, allow }) => {
       const there = opened.filter(({ registration }) => registration === name);
       return !allow && (there.length === 0 || there.some((resource) => !resource.allow));

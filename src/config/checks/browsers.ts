@@ -1,6 +1,6 @@
 import type { Readings, ResourceReading } from '../readings.ts';
 
-export function checkBrowsers(readings: Readings): void {
+export function checkBrowserSettings(readings: Readings): void {
   for (const resource of readings.resources) {
     if (resource.browser !== undefined) checkBrowser(resource, readings);
   }

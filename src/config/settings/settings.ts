@@ -73,6 +73,7 @@ export type CompleteValues<At extends Level> = {
     | (Settings[At][Name] extends AlwaysThere ? never : undefined);
 };
 
+/** The names of a level's settings, in the order of the help. */
 export const namesAt = <At extends Level>(level: At) => Object.keys(settings[level]) as NameAt<At>[];
 
 /** The names of all settings, those of options first, in the order of the help. */

@@ -1,8 +1,8 @@
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import type { FileSettings } from '../config/file/entries.ts';
-import { describeGiven, sourceOf } from '../config/given.ts';
 import type { Readings } from '../config/readings.ts';
 import { type OptionName, options, type ValuesAt } from '../config/settings/settings.ts';
+import type { SettingsMap } from '../config/settings-map.ts';
+import { describeForAdvice, sourceOf } from '../config/settings-map.ts';
 import type { RequiredEndpoint } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
@@ -35,15 +35,15 @@ export function createNaming({ relay, registrations, frontEnds }: Readings, regi
     providers: registrations.find(({ name }) => name === registration) ?? registrations[0],
     'front-ends': frontEnds.find(({ name }) => name === frontEnd) ?? frontEnds[0] ?? noFrontEnd,
   };
-  const mapWith = (name: OptionName): FileSettings => owners[options[name].level].map;
+  const mapWith = (name: OptionName): SettingsMap => owners[options[name].level].map;
   return {
     /** What sets the setting. Undefined if its default applies. */
     sourceOf: (name: OptionName) => sourceOf(mapWith(name), name),
-    describe: (name: OptionName) => describeGiven(mapWith(name), name),
+    describe: (name: OptionName) => describeForAdvice(mapWith(name), name),
     describeOfProvider(name: ProviderSetting): string {
       const { map } = owners.providers;
       const isOfFlags = map.path === undefined && !(name in options);
-      return `${describeGiven(map, name)}${isOfFlags ? ' (in a configuration file)' : ''}`;
+      return `${describeForAdvice(map, name)}${isOfFlags ? ' (in a configuration file)' : ''}`;
     },
   };
 }

@@ -1,9 +1,9 @@
 import { type ConfigReading, readConfig } from '../config/config.ts';
 import type { Unseen } from '../config/reading.ts';
-import { mapped, requireChecked } from '../config/readings.ts';
+import { mapNonEmpty, requireChecked } from '../config/readings.ts';
 import { loginsAt, registrationsOf } from '../config/registration-config.ts';
 import { printFile } from '../config/shown/print.ts';
-import { findSources, givenBySources, type OptionSources } from '../config/sources.ts';
+import { chooseSources, findGivenOption, type OptionSources } from '../config/sources.ts';
 import { ConfigError } from '../failures/start-errors.ts';
 import type { Provider } from '../providers/provider.ts';
 import { newFiles, type ReadFile, readTextFile } from '../text-files.ts';
@@ -79,9 +79,9 @@ export async function diagnose(
  */
 export function readGiven(given: OptionSources, readFile: ReadFile) {
   const { notChecked, ok, problem, warning } = findingsOn('configuration');
-  const { sources, why } = findSources(given, readFile);
+  const { sources, why } = chooseSources(given, readFile);
   const chosen = why === undefined ? [] : [ok(why)];
-  const isFromFile = givenBySources('config', sources) !== undefined;
+  const isFromFile = findGivenOption('config', sources) !== undefined;
   const unseen: Unseen[] = [];
   try {
     const reading = readConfig({ ...sources, readFile, newFiles: { expect: newFiles.expect }, unseen });
@@ -170,7 +170,7 @@ async function checkCallbacks(context: ProviderContext) {
   // Paths that share a callback URL are checked once.
   const byUri = Map.groupBy(context.registration.paths, ({ callbackUri }) => callbackUri);
   const each = [...byUri.values()].flatMap(([first]) => first ?? []);
-  const tried = mapped(each, async ({ word, callbackUri }) => {
+  const tried = mapNonEmpty(each, async ({ word, callbackUri }) => {
     const registration = { ...context.registration, callbackUri };
     const found = await checkAuthorizationEndpoint({ ...context, registration });
     return { word, registration, found, isBad: found.some(({ verdict }) => verdict === 'problem') };

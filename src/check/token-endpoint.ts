@@ -1,4 +1,4 @@
-import { clientSecretCredential } from '../config/secrets.ts';
+import { clientSecretCredential } from '../config/client-secret.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { parseTokenAnswer } from '../oauth/token-answer.ts';
 import { tokenError } from '../oauth/token-error.ts';

@@ -14,8 +14,8 @@ const ownOptions = 'Options:';
 
 /** The settings that the guides use. The help of a command with all settings shows only these. */
 const usual = Object.values<Option>(options)
-  .filter((option) => option.usual !== undefined)
-  .sort((one, other) => (one.usual ?? 0) - (other.usual ?? 0));
+  .filter((option) => option.helpPosition !== undefined)
+  .sort((one, other) => (one.helpPosition ?? 0) - (other.helpPosition ?? 0));
 
 type Item = readonly [term: string, description: string];
 

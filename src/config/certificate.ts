@@ -3,16 +3,16 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Secret } from '../sealing/secret.ts';
 import type { Certificate } from '../server/tls.ts';
+import { readNamedFile } from './named-file.ts';
 import type { RelayReading } from './readings.ts';
-import { readNamedFile } from './secrets.ts';
 
 /** Reads the relay's own certificate and its key. Undefined if there are none, or after reporting a fault. */
 export function readCertificate(reading: RelayReading): Certificate | undefined {
-  const { describe, fault } = reading;
+  const { describe, reportFault } = reading;
   const { tlsCert, tlsKey } = reading.values;
   if (tlsCert === undefined || tlsKey === undefined) {
-    if (tlsKey !== undefined) fault('tlsCert', `is required with ${describe('tlsKey')}`);
-    if (tlsCert !== undefined) fault('tlsKey', `is required with ${describe('tlsCert')}`);
+    if (tlsKey !== undefined) reportFault('tlsCert', `is required with ${describe('tlsKey')}`);
+    if (tlsCert !== undefined) reportFault('tlsKey', `is required with ${describe('tlsCert')}`);
     return undefined;
   }
   const chain = readNamedFile(reading, 'tlsCert', tlsCert, 'public');
@@ -22,17 +22,17 @@ export function readCertificate(reading: RelayReading): Certificate | undefined 
   const certificate =
     chain &&
     (attempt(() => new X509Certificate(chain)) ??
-      fault('tlsCert', 'names a file that does not start with a certificate (PEM)'));
+      reportFault('tlsCert', 'names a file that does not start with a certificate (PEM)'));
   const whyNoKey = key?.includes('ENCRYPTED')
     ? 'names a key with a passphrase: store it without one'
     : 'names a file without a private key (PEM)';
-  const privateKey = key && (attempt(() => createPrivateKey(key)) ?? fault('tlsKey', whyNoKey));
+  const privateKey = key && (attempt(() => createPrivateKey(key)) ?? reportFault('tlsKey', whyNoKey));
   if (!chain || !key || !certificate || !privateKey) return undefined;
   if (!certificate.checkPrivateKey(privateKey)) {
-    return fault('tlsKey', `names a key that does not belong to the certificate of ${describe('tlsCert')}`);
+    return reportFault('tlsKey', `names a key that does not belong to the certificate of ${describe('tlsCert')}`);
   }
   if (attempt(() => createSecureContext({ cert: chain, key })) === undefined) {
-    return fault('tlsCert', 'names a certificate that TLS refuses, for example because its key is too short');
+    return reportFault('tlsCert', 'names a certificate that TLS refuses, for example because its key is too short');
   }
   warnOfCertificate(certificate, reading);
   return { chain, key: new Secret(key), files: [tlsCert, tlsKey] };

@@ -1,6 +1,7 @@
 import { defaultCallbackPath } from '../paths.ts';
 import { readCertificate } from './certificate.ts';
 import { allowOf, checkAllow, checkOpenClients } from './checks/access.ts';
+import { checkEntries } from './checks/across-entries.ts';
 import { checkBrowserSettings } from './checks/browsers.ts';
 import { checkCallbackPaths } from './checks/callback-path.ts';
 import { reportCmses } from './checks/cms.ts';
@@ -8,26 +9,25 @@ import { checkExtraFields } from './checks/extra-fields.ts';
 import { checkApis, checkFrontEnd, frontEndConfig } from './checks/front-end.ts';
 import * as rules from './checks/relay.ts';
 import { checkResources, resourceConfig } from './checks/resources.ts';
-import { checkEntries } from './checks/several.ts';
 import { readStateCheck, warnOfMissingKey, warnWithoutState } from './checks/state.ts';
-import { createPlacedTexts } from './fault.ts';
+import { readClientSecret } from './client-secret.ts';
+import { readEnvironment } from './environment.ts';
+import { createPlacedMessages } from './fault.ts';
 import { type ReadConfigFile, readConfigFile } from './file/read.ts';
 import { createKeyFile, readKeyFile } from './key-file.ts';
 import { readPages } from './pages.ts';
 import { readProvider } from './provider.ts';
-import type { Shared } from './reading.ts';
+import type { ReadingContext } from './reading.ts';
 import {
   completeValues,
   createReadings,
-  mapped,
+  mapNonEmpty,
   type Readings,
   type RegistrationReading,
   requireChecked,
 } from './readings.ts';
-import { readClientSecret } from './secrets.ts';
 import { options } from './settings/settings.ts';
 import { readSharedMemory } from './shared-memory.ts';
-import { readEnvironment } from './sources.ts';
 
 export type Config = ConfigReading['config'];
 
@@ -46,13 +46,13 @@ export type ConfigReading = ReturnType<typeof readConfig>;
  *   faults
  * @throws {ConfigError} with all faults at once. No fault quotes a value that may be secret
  */
-export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
-  const faults = createPlacedTexts();
-  const warnings = createPlacedTexts();
+export function readConfig(given: Omit<ReadingContext, 'faults' | 'warnings'>) {
+  const faults = createPlacedMessages();
+  const warnings = createPlacedMessages();
   const file = readConfigFile(given, given.readFile, faults, warnings);
   const readings = createReadings({ ...given, faults, warnings }, file);
 
-  const found = check(readings, file);
+  const found = checkReadings(readings, file);
   const proxy = readEnvironment(given, faults.add);
   faults.expectNone();
 
@@ -73,7 +73,7 @@ export function readConfig(given: Omit<Shared, 'faults' | 'warnings'>) {
  * Checks all settings, and reads the files that they name. Faults without a place in a file are shown in this order.
  * The lists in the result follow the order of the registrations.
  */
-function check(readings: Readings, file: ReadConfigFile) {
+function checkReadings(readings: Readings, file: ReadConfigFile) {
   const { relay, registrations, frontEnds } = readings;
   const clientSecrets = registrations.map((one) => {
     one.require('clientId');
@@ -110,7 +110,7 @@ function check(readings: Readings, file: ReadConfigFile) {
  * The words in the paths of a registration. Without a file, that is the contract's word, `provider`, and the name of a
  * given preset, so that pages with that path need no change when the operator moves to a file with several providers.
  */
-function pathsOf(
+function pathWordsOf(
   { name, values, sourceOf }: RegistrationReading,
   all: readonly RegistrationReading[],
 ): readonly string[] {
@@ -123,7 +123,7 @@ function pathsOf(
 /** The paths of a registration. Call it only if there is no fault. */
 function pathsConfig(reading: RegistrationReading, all: readonly RegistrationReading[], baseUrl: string) {
   const { callbackPath } = reading.values;
-  const [first, ...others] = mapped(pathsOf(reading, all), (word) => {
+  const [first, ...others] = mapNonEmpty(pathWordsOf(reading, all), (word) => {
     const path = callbackPath ?? defaultCallbackPath(word);
     return { word, callbackPath: path, callbackUri: baseUrl + path };
   });
@@ -136,7 +136,10 @@ function pathsConfig(reading: RegistrationReading, all: readonly RegistrationRea
 }
 
 /** Assembles the result. Call it only if there is no fault. */
-function assembleConfig({ relay, registrations, resources, frontEnds }: Readings, found: ReturnType<typeof check>) {
+function assembleConfig(
+  { relay, registrations, resources, frontEnds }: Readings,
+  found: ReturnType<typeof checkReadings>,
+) {
   const { baseUrl } = relay;
   const settings = completeValues(relay);
   const { metricsPort: port, metricsHost: host, metricsNames: names = [] } = settings;
@@ -151,7 +154,7 @@ function assembleConfig({ relay, registrations, resources, frontEnds }: Readings
     metrics: port === undefined ? undefined : { host, port, names },
     /** Undefined: each relay remembers on its own. */
     memory: found.memory,
-    registrations: mapped(registrations, (reading, index) => ({
+    registrations: mapNonEmpty(registrations, (reading, index) => ({
       ...pathsConfig(reading, registrations, baseUrl),
       /** The word in its paths: `/auth/<name>`. */
       name: reading.name,

@@ -15,12 +15,12 @@ export function describeFault(
   [value = '', ...more]: readonly string[],
   message: string,
 ): string {
-  const isQuoted = value !== '' && more.length === 0 && !secret && !unquoted && !maybeSecret(value);
+  const isQuoted = value !== '' && more.length === 0 && !secret && !unquoted && !mayBeSecret(value);
   return [described, ...(isQuoted ? [quoted(value)] : []), message].join(' ');
 }
 
 /** Whether the value may contain a password, or be a secret that was given for the wrong option. */
-function maybeSecret(value: string): boolean {
+function mayBeSecret(value: string): boolean {
   const words = value.match(/[\w~+=-]{16,}/g) ?? [];
   const hasDigits = words.some((word) => /\d/.test(word) && /[a-z]/i.test(word));
   // Secrets contain dots and slashes, too. Host names and paths in lower case are no secrets.
@@ -57,7 +57,7 @@ export const didYouMean = (close: string | undefined): string =>
  *
  * @param what a kind of entry, such as `provider`
  */
-export function findEntry(
+export function findEntryOrReport(
   name: string,
   known: readonly string[],
   what: string,
@@ -70,7 +70,7 @@ export function findEntry(
 }
 
 /** A message about one of several values of a setting. It begins with the number of the value. */
-export const numbered = (index: number, count: number, message: string): string =>
+export const withItemNumber = (index: number, count: number, message: string): string =>
   count > 1 ? `number ${index + 1} ${message}` : message;
 
 /** A place in a file. Lines and columns count from 1. */
@@ -84,12 +84,12 @@ export function describePlace(path: string, position: Position | undefined): str
   return position === undefined ? path : `${path}:${position.line}:${position.column}`;
 }
 
-export type PlacedTexts = ReturnType<typeof createPlacedTexts>;
+export type PlacedMessages = ReturnType<typeof createPlacedMessages>;
 
 /**
  * Collects texts about the configuration (faults, or warnings), each once, in the order of their places in the file.
  */
-export function createPlacedTexts() {
+export function createPlacedMessages() {
   const places = new Map<string, Position>();
   const inOrder = (): readonly string[] =>
     [...places].sort(([, a], [, b]) => a.line - b.line || a.column - b.column).map(([text]) => text);

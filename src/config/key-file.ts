@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { codeOf, isMissingFile } from '../text-files.ts';
-import { whyUnfilled } from './literals.ts';
+import { credentialPath, readNamedFile } from './named-file.ts';
 import type { Reading } from './reading.ts';
 import { isVisible, secretVariables } from './secret-variables.ts';
-import { credentialPath, readNamedFile } from './secrets.ts';
 import type { Level } from './settings/setting.ts';
 import type { NameAt } from './settings/settings.ts';
+import { whyUnfilled } from './unfilled-values.ts';
 
 const shortestSecret = 32;
 
@@ -21,11 +21,11 @@ export type KeySecrets = readonly [Secret, ...Secret[]];
  *   the keys come from the client secret
  */
 export function readKeyFile(reading: Reading<'relay'>) {
-  const { values, newFiles, readFile, environment, describe, faultOfVariable } = reading;
+  const { values, newFiles, readFile, environment, describe, reportVariableFault } = reading;
   const { key } = secretVariables;
   const inVariable = environment[key];
   if (inVariable && values.keyFile !== undefined) {
-    faultOfVariable(key, `and ${describe('keyFile')} are both given: give only one`);
+    reportVariableFault(key, `and ${describe('keyFile')} are both given: give only one`);
   }
   if (inVariable)
     return { path: undefined, secrets: readKeyVariable(reading, key, inVariable) ?? [new UnseenSecret()] };
@@ -38,12 +38,12 @@ export function readKeyFile(reading: Reading<'relay'>) {
 }
 
 /** Reads one or two lines from a variable, as from a key file. Undefined after a fault. */
-function readKeyVariable({ faultOfVariable, warnOfVariable }: Reading<'relay'>, name: string, text: string) {
+function readKeyVariable({ reportVariableFault, warnOfVariable }: Reading<'relay'>, name: string, text: string) {
   const unfilled = whyUnfilled(text, true);
-  if (unfilled !== undefined) return faultOfVariable(name, unfilled);
+  if (unfilled !== undefined) return reportVariableFault(name, unfilled);
   const secrets = readSecretLines(text.replace(/\r?\n$/, ''));
   const message = `must have one or two lines, each of ${shortestSecret} or more characters`;
-  if (secrets === undefined) return faultOfVariable(name, message);
+  if (secrets === undefined) return reportVariableFault(name, message);
   warnOfVariable(name, isVisible);
   return secrets;
 }
@@ -53,7 +53,7 @@ function reportUncreatable(reading: Reading<'relay'>, path: string): void {
   // A secret that was given instead of a path must not become the name of a file.
   if (!path.includes('/')) {
     const advice = 'To create it in this directory, start the path with ./';
-    reading.fault('keyFile', `names a file that does not exist. ${advice}`);
+    reading.reportFault('keyFile', `names a file that does not exist. ${advice}`);
     return;
   }
   try {
@@ -96,12 +96,12 @@ const reasons: Readonly<Record<string, string>> = {
 const otherReason = `names a file that does not exist and cannot be created. Create it with one line of ${shortestSecret} or more characters`;
 
 /** Reports why a key file was not or cannot be created. */
-function reportFailure({ fault, unread }: Reading<'relay'>, path: string, error: unknown): undefined {
+function reportFailure({ reportFault, reportUnreadable }: Reading<'relay'>, path: string, error: unknown): undefined {
   const code = codeOf(error);
   const reason = reasons[code] ?? otherReason;
   // systemd creates the state directories of services there, so they are missing before the first start.
-  if (code !== 'ENOENT' || !path.startsWith('/var/lib/')) return fault('keyFile', reason);
-  unread('keyFile', reason, 'systemd creates the state directory of a service when it starts');
+  if (code !== 'ENOENT' || !path.startsWith('/var/lib/')) return reportFault('keyFile', reason);
+  reportUnreadable('keyFile', reason, 'systemd creates the state directory of a service when it starts');
 }
 
 /** Reads the secrets in a file, if a setting names one. Undefined after a fault. */
@@ -115,7 +115,7 @@ export function readSecrets<At extends Level>(
   // Only the service may read the file, so its content cannot be checked here.
   if (typeof text === 'object') return [new UnseenSecret()];
   const message = `must name a file of one or two lines, each of ${shortestSecret} or more characters`;
-  return readSecretLines(text) ?? reading.fault(name, message);
+  return readSecretLines(text) ?? reading.reportFault(name, message);
 }
 
 /** The secrets in the text of a file; undefined if they are too short, or too many. */

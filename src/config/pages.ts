@@ -17,16 +17,16 @@ export function readPages({ pages }: Readings) {
 }
 
 /** The logo as a `data:` URL. Undefined if there is none, and after a fault. */
-function readLogo({ values, readFile, fault }: NonNullable<Readings['pages']>) {
+function readLogo({ values, readFile, reportFault }: NonNullable<Readings['pages']>) {
   if (values.logo === undefined) return undefined;
   try {
     const { text, bytes = Buffer.from(text) } = readFile(values.logo);
-    if (bytes.length > largestLogo) return fault('logo', 'names a file larger than 64 KiB');
+    if (bytes.length > largestLogo) return reportFault('logo', 'names a file larger than 64 KiB');
     const content = bytes.toString('latin1');
     const [kind] = kinds.find(([, beginning]) => beginning.test(content)) ?? [];
-    if (kind === undefined) return fault('logo', 'names a file that is no SVG, PNG, JPEG or WebP');
+    if (kind === undefined) return reportFault('logo', 'names a file that is no SVG, PNG, JPEG or WebP');
     return `data:image/${kind};base64,${bytes.toString('base64')}`;
   } catch (error) {
-    return fault('logo', whyUnreadable(error));
+    return reportFault('logo', whyUnreadable(error));
   }
 }

@@ -6,7 +6,7 @@ import type { RegistrationReading } from './readings.ts';
 const personSettings = ['userFrom', 'userId', 'userName', 'userEmail', 'userEmailVerified'] as const;
 
 /** Adds the settings about people to those of the provider. */
-export function addPerson(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
+export function addPersonSettings(settings: ProviderSettings, reading: RegistrationReading): ProviderSettings {
   if (personSettings.every((name) => reading.values[name] === undefined)) return settings;
   reportIdToken(settings, reading);
   if ('known' in settings) {
@@ -18,16 +18,16 @@ export function addPerson(settings: ProviderSettings, reading: RegistrationReadi
 }
 
 /** Reports settings that keep ID tokens from being compared with the login. */
-function reportIdToken(settings: ProviderSettings, { values, describe, fault }: RegistrationReading): void {
+function reportIdToken(settings: ProviderSettings, { values, describe, reportFault }: RegistrationReading): void {
   if (values.userFrom !== 'id-token') return;
   const { issuer, scope } =
     'known' in settings ? settings.known : { ...settings.discovered.given, ...settings.discovered };
   if (issuer === undefined)
-    fault('userFrom', `is id-token, which needs ${describe('issuer')}: ID tokens name it in iss`);
+    reportFault('userFrom', `is id-token, which needs ${describe('issuer')}: ID tokens name it in iss`);
   const hasOpenid = scope === undefined ? 'discovered' in settings : scope.split(' ').includes('openid');
-  if (!hasOpenid) fault('userFrom', `is id-token, which needs openid in ${describe('scope')}`);
+  if (!hasOpenid) reportFault('userFrom', `is id-token, which needs openid in ${describe('scope')}`);
   if (values.stateCheck === 'off') {
-    fault(
+    reportFault(
       'userFrom',
       `is id-token, which needs ${describe('stateCheck')}: without it, no login has a nonce to compare`,
     );
@@ -53,21 +53,21 @@ function answersInIdToken(access: AccessAnswers): AccessAnswers {
 }
 
 /** Where the id and the login name are. With another id, the preset's login name means nothing. */
-function readUsers({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
+function readUsers({ values, describe, reportFault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userId, userName } = values;
   // At many servers, such as those made with Django, `Ada` may register beside `ada`.
   const name = userName === undefined ? {} : ({ name: userName, isNameExact: true } as const);
   if (userId !== undefined) return { kind: 'values', fields: [userId], ...name };
   const users = access.users ?? openidAccess.users;
-  if (users.kind === 'cannot') fault('userFrom', `needs ${describe('userId')}: the id ${users.why}`);
+  if (users.kind === 'cannot') reportFault('userFrom', `needs ${describe('userId')}: the id ${users.why}`);
   if (userName === undefined || users.kind === 'cannot') return users;
   if (isInUserRecord(users)) return { ...users, ...name };
-  fault('userName', `needs ${describe('userId')}: this provider has the id at another endpoint`);
+  reportFault('userName', `needs ${describe('userId')}: this provider has the id at another endpoint`);
   return users;
 }
 
 /** Where the address is. A field other than the preset's has a verification of its own, or none. */
-function readEmails({ values, describe, fault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
+function readEmails({ values, describe, reportFault }: RegistrationReading, access: AccessAnswers): AccessAnswer {
   const { userEmail, userEmailVerified } = values;
   const known = access.emails ?? openidAccess.emails;
   if (userEmail === undefined && userEmailVerified === undefined) return known;
@@ -80,7 +80,7 @@ function readEmails({ values, describe, fault }: RegistrationReading, access: Ac
     const { verified: _, ...rest } = known;
     return { ...rest, ...verified };
   }
-  fault('userEmailVerified', `needs ${describe('userEmail')}: the user record of this provider has no address`);
+  reportFault('userEmailVerified', `needs ${describe('userEmail')}: the user record of this provider has no address`);
   return known;
 }
 

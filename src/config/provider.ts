@@ -5,7 +5,7 @@ import { presets } from '../providers/presets.ts';
 import type { Placeholder, Preset, Provider } from '../providers/provider.ts';
 import { whyTaken } from '../urls.ts';
 import { version } from '../version.ts';
-import { addPerson } from './person.ts';
+import { addPersonSettings } from './person.ts';
 import { givenProvider, type ProviderSettings } from './provider-settings.ts';
 import type { RegistrationReading } from './readings.ts';
 import { options, type ValuesAt } from './settings/settings.ts';
@@ -18,19 +18,19 @@ const otherEndpoints = ['refreshUrl', 'revocationUrl'] as const;
 /** Reads and checks the provider of a registration. Undefined after a fault, if nothing is known. */
 export function readProvider(reading: RegistrationReading): ProviderSettings | undefined {
   const known = assembleProvider(reading);
-  const provider = known && addPerson(known, reading);
-  const { values, describe, fault } = reading;
+  const provider = known && addPersonSettings(known, reading);
+  const { values, describe, reportFault } = reading;
   for (const setting of [...endpoints, ...otherEndpoints]) {
     const message = whyTaken(values[setting], ownParameters[setting]);
-    if (message) fault(setting, message);
+    if (message) reportFault(setting, message);
   }
   reportProtocolParameters(reading);
   if (values.userBody !== undefined && values.userRequest !== 'post') {
-    fault('userBody', `needs ${describe('userRequest')} post: a GET has no body`);
+    reportFault('userBody', `needs ${describe('userRequest')} post: a GET has no body`);
   }
   // Basic cannot carry such a client identifier. @see RFC 7617 §2
   if (values.tokenRequest === 'basic-raw' && values.clientId?.includes(':')) {
-    fault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
+    reportFault('tokenRequest', `cannot be basic-raw: ${describe('clientId')} has a colon`);
   }
   warnOfTwoProviders(reading);
   return provider;
@@ -40,7 +40,7 @@ export function readProvider(reading: RegistrationReading): ProviderSettings | u
  * Reports extra parameters that belong to the protocol. The client identifier is allowed, because some servers want it
  * twice.
  */
-function reportProtocolParameters({ values, fault }: RegistrationReading): void {
+function reportProtocolParameters({ values, reportFault }: RegistrationReading): void {
   const { authorizeUrl, tokenUrl } = protocolParameters;
   for (const [setting, taken] of [
     ['authorizeParams', authorizeUrl],
@@ -49,7 +49,7 @@ function reportProtocolParameters({ values, fault }: RegistrationReading): void 
     for (const [name, value] of values[setting] ?? []) {
       const isOwnId = setting === 'tokenParams' && name === 'client_id' && value === values.clientId;
       if (isOwnId || taken.every((its) => its !== name)) continue;
-      fault(setting, `must not have ${name}: it is a parameter of the protocol`);
+      reportFault(setting, `must not have ${name}: it is a parameter of the protocol`);
       break;
     }
   }
@@ -127,11 +127,11 @@ function assembleFromIssuer(
 
 /** A provider of the file with endpoints of its own. */
 function assembleWithoutPreset(
-  { values, fault }: RegistrationReading,
+  { values, reportFault }: RegistrationReading,
   { authorizeUrl, tokenUrl, userUrl, ...given }: Partial<Provider>,
 ): ProviderSettings | undefined {
   for (const name of endpoints) {
-    if (values[name] === undefined) fault(name, 'is required beside the other endpoints');
+    if (values[name] === undefined) reportFault(name, 'is required beside the other endpoints');
   }
   if (!authorizeUrl || !tokenUrl || !userUrl) return undefined;
   const defaults = { tokenRequest: 'body', pkce: true } as const;
@@ -178,12 +178,12 @@ function warnOfSecretInUrl(
 function readPlaceholder(
   option: 'providerHost' | 'providerTenant',
   declared: Placeholder | undefined,
-  { values, sourceOf, fault }: RegistrationReading,
+  { values, sourceOf, reportFault }: RegistrationReading,
 ): string {
   const isGiven = sourceOf(option) !== undefined;
-  if (declared === undefined && isGiven) fault(option, 'does not apply to this provider');
+  if (declared === undefined && isGiven) reportFault(option, 'does not apply to this provider');
   if (declared !== undefined && declared.default === undefined && !isGiven) {
-    fault(option, `is required with this provider: ${declared.meaning}`);
+    reportFault(option, `is required with this provider: ${declared.meaning}`);
   }
   return values[option] ?? declared?.default ?? '';
 }

@@ -1,11 +1,11 @@
-import { findEntry } from './fault.ts';
-import type { FileSettings } from './file/entries.ts';
-import { describe, withSources } from './given.ts';
+import { findEntryOrReport } from './fault.ts';
 import { readSecrets } from './key-file.ts';
-import { readMachineCredentials } from './machine.ts';
-import { createReading, type Reading, type Shared } from './reading.ts';
+import { readMachineCredentials } from './machine-credentials.ts';
+import { createReading, type Reading, type ReadingContext } from './reading.ts';
 import type { Level } from './settings/setting.ts';
 import { type CompleteValues, settingNames } from './settings/settings.ts';
+import type { SettingsMap } from './settings-map.ts';
+import { describeSetting, mergeOptions } from './settings-map.ts';
 
 export type Readings = ReturnType<typeof createReadings>;
 
@@ -14,19 +14,19 @@ export type RegistrationReading = ReturnType<typeof readRegistration>;
 export type FrontEndReading = ReturnType<typeof readFrontEnd>;
 export type ResourceReading = ReturnType<typeof readResource>;
 
-type Read = <At extends Level>(map: FileSettings<At>) => Reading<At>;
+type Read = <At extends Level>(map: SettingsMap<At>) => Reading<At>;
 
 /** Reads all settings. If the file has no `providers` or `front-ends`, the flags and variables describe one. */
-export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
-  const made: Pick<Reading<Level>, 'reportForm'>[] = [];
-  function read<At extends Level>(map: FileSettings<At>): Reading<At> {
+export function createReadings(shared: ReadingContext, file?: SettingsMap<'relay'>) {
+  const made: Pick<Reading<Level>, 'reportRefusedValue'>[] = [];
+  function read<At extends Level>(map: SettingsMap<At>): Reading<At> {
     const reading = createReading(shared, map);
     made.push(reading);
     return reading;
   }
-  const ofRelay = read(withSources(shared, 'relay', file));
+  const ofRelay = read(mergeOptions(shared, 'relay', file));
   const relay = { ...ofRelay, baseUrl: baseUrlOf(ofRelay) };
-  const registrations = mapped(readMaps('providers', shared, file), (map) => readRegistration(map, read, relay));
+  const registrations = mapNonEmpty(readMaps('providers', shared, file), (map) => readRegistration(map, read, relay));
   const resources = (file?.inside.resources ?? []).map((map) => readResource(map, read, registrations));
   // A resource that opens to browsers needs none.
   const areNeeded = resources.every(({ browser }) => browser === undefined);
@@ -38,20 +38,20 @@ export function createReadings(shared: Shared, file?: FileSettings<'relay'>) {
     texts: map.inside.texts?.map(read)[0],
   }))[0];
   // In the order of the help, whatever the order of the entries.
-  for (const name of settingNames) for (const { reportForm } of made) reportForm(name);
+  for (const name of settingNames) for (const { reportRefusedValue } of made) reportRefusedValue(name);
   return { relay, registrations, resources, frontEnds, pages };
 }
 
 /** The maps of the file, or one from flags and variables. Both is a fault; neither is one, too, if some are needed. */
 function readMaps<At extends 'providers' | 'front-ends'>(
   level: At,
-  shared: Shared,
-  file: FileSettings<'relay'> | undefined,
+  shared: ReadingContext,
+  file: SettingsMap<'relay'> | undefined,
   isNeeded = true,
-): readonly FileSettings<At>[] {
+): readonly SettingsMap<At>[] {
   const maps = file?.inside[level];
-  const outside = withSources(shared, level);
-  const given = Object.keys(outside.values).map((name) => describe(outside, name));
+  const outside = mergeOptions(shared, level);
+  const given = Object.keys(outside.values).map((name) => describeSetting(outside, name));
   if (!isNeeded && !maps && given.length === 0) return [];
   if (file && !maps && given.length === 0) shared.faults.add(`${file.path} has no ${level}`);
   for (const one of maps ? given : []) {
@@ -60,7 +60,7 @@ function readMaps<At extends 'providers' | 'front-ends'>(
   return maps ?? [outside];
 }
 
-function readRegistration(map: FileSettings<'providers'>, read: Read, relay: RelayReading) {
+function readRegistration(map: SettingsMap<'providers'>, read: Read, relay: RelayReading) {
   const reading = read(map);
   const name = map.name ?? reading.values.pathName ?? '';
   return {
@@ -74,13 +74,13 @@ function readRegistration(map: FileSettings<'providers'>, read: Read, relay: Rel
   };
 }
 
-function readResource(map: FileSettings<'resources'>, read: Read, registrations: readonly RegistrationReading[]) {
+function readResource(map: SettingsMap<'resources'>, read: Read, registrations: readonly RegistrationReading[]) {
   const reading = read(map);
   const { provider, secretFile } = reading.values;
   const names = registrations.map(({ name }) => name);
-  const report = (message: string) => reading.fault('provider', message);
+  const report = (message: string) => reading.reportFault('provider', message);
   const only = names.length === 1 ? names[0] : undefined;
-  const registration = provider ? findEntry(provider, names, 'provider', report) : only;
+  const registration = provider ? findEntryOrReport(provider, names, 'provider', report) : only;
   const allow = map.inside.allow?.map(read)[0];
   const browser = map.inside.browser?.map(read)[0];
   const above = registrations.find(({ name }) => name === registration)?.allow;
@@ -92,7 +92,7 @@ function readResource(map: FileSettings<'resources'>, read: Read, registrations:
     /** How long browsers stay logged in. Undefined if it opens to no browser. */
     browser,
     /** The `allow` that names the claim with the groups of its people. */
-    claiming: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
+    allowWithGroupsClaim: [allow, above].find((one) => one?.values.groupsClaim !== undefined),
     /** The registration of its people. Empty after a fault. */
     registration: registration ?? '',
     registrations: [registration ?? ''],
@@ -102,7 +102,7 @@ function readResource(map: FileSettings<'resources'>, read: Read, registrations:
 }
 
 function readFrontEnd(
-  map: FileSettings<'front-ends'>,
+  map: SettingsMap<'front-ends'>,
   read: Read,
   relay: RelayReading,
   registrations: readonly RegistrationReading[],
@@ -111,11 +111,11 @@ function readFrontEnd(
   const reading = read(map);
   const { allow, proxy = [], clients } = map.inside;
   const names = registrations.map(({ name }) => name);
-  const report = (message: string) => reading.fault('providers', message);
+  const report = (message: string) => reading.reportFault('providers', message);
   const { kind, providers, resources: named = [] } = reading.values;
   const isMachine = kind === 'machine';
   const ofMachine = resources.filter(({ name }) => named.includes(name)).flatMap((one) => one.registrations);
-  const asked = providers?.map((name) => findEntry(name, names, 'provider', report) ?? name) ?? names;
+  const asked = providers?.map((name) => findEntryOrReport(name, names, 'provider', report) ?? name) ?? names;
   const usable = isMachine && ofMachine.length > 0 ? [...new Set(ofMachine)] : asked;
   return {
     ...reading,
@@ -130,7 +130,7 @@ function readFrontEnd(
      * The registrations that it may use, with their readings: by default, all; for a machine, those of its resources.
      */
     registrations: usable,
-    usable: registrations.filter(({ name }) => usable.includes(name)),
+    usableRegistrations: registrations.filter(({ name }) => usable.includes(name)),
     /** The keys of client identifiers that are made offline. Undefined if there are none, and after a fault. */
     clientKeys: readSecrets(reading, reading.values.clientKeyFile, 'clientKeyFile'),
     /** Undefined unless it is a machine, and after a fault. */
@@ -157,7 +157,7 @@ export function requireChecked<Value>(value: Value | undefined): Value {
 }
 
 /** Maps a list that has at least one element. */
-export function mapped<Element, Result>(
+export function mapNonEmpty<Element, Result>(
   elements: readonly Element[],
   change: (element: Element, index: number) => Result,
 ): readonly [Result, ...Result[]] {

@@ -39,13 +39,13 @@ export const acceptedWords = (schema: v.GenericSchema<string, unknown>): readonl
 // secret.
 
 /** A text that matches a pattern. */
-export function text(pattern: RegExp, message: string) {
+export function textMatching(pattern: RegExp, message: string) {
   return v.pipe(v.string(), v.regex(pattern, message), typed({ type: 'string', pattern: pattern.source }));
 }
 
 /** A text that matches a pattern, and that YAML may read as a number without quotes: `client-id: 1234.5678`. */
 export function textOrNumber(pattern: RegExp, message: string) {
-  return v.pipe(text(pattern, message), typed({ type: ['string', 'number'] }));
+  return v.pipe(textMatching(pattern, message), typed({ type: ['string', 'number'] }));
 }
 
 function numberFrom(type: 'integer' | 'number', pattern: RegExp, min: number, max: number) {
@@ -122,7 +122,10 @@ export const onOrOff = v.pipe(
 
 /** Parameters in the form of a query: `name=value` with `&` between them. */
 export const parameters = v.pipe(
-  text(/^[^=&]+=[^&]*(&[^=&]+=[^&]*)*$/, 'must be name=value, with & between two of them, as in the query of a URL'),
+  textMatching(
+    /^[^=&]+=[^&]*(&[^=&]+=[^&]*)*$/,
+    'must be name=value, with & between two of them, as in the query of a URL',
+  ),
   v.regex(/^[\x21-\x7e]*$/, 'must have spaces and characters beyond ASCII percent-encoded'),
   v.check(isDecodable, 'must have % as %25, and UTF-8 percent-encoded'),
   v.transform((query) => [...new URLSearchParams(query)]),
@@ -201,10 +204,10 @@ export const requestHeaders = v.pipe(
   v.transform((lines): Readonly<Record<string, string>> => Object.fromEntries(lines)),
 );
 
-const ofSegment = 'must be 1 to 64 letters, digits, hyphens or underscores';
+const segmentMessage = 'must be 1 to 64 letters, digits, hyphens or underscores';
 
 /** One segment of a path that needs no percent-encoding. */
-export const pathSegment = text(/^[A-Za-z0-9_-]{1,64}$/, ofSegment);
+export const pathSegment = textMatching(/^[A-Za-z0-9_-]{1,64}$/, segmentMessage);
 
 export const listenHost = textOrNumber(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or an IP address');
 
@@ -251,7 +254,7 @@ export const redirectUris = v.pipe(
 
 export const names = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z0-9_-]{1,64}( [A-Za-z0-9_-]{1,64})*$/, ofSegment),
+  v.regex(/^[A-Za-z0-9_-]{1,64}( [A-Za-z0-9_-]{1,64})*$/, segmentMessage),
   v.transform((given) => given.split(' ')),
 );
 

@@ -1,15 +1,15 @@
 import { parseAddress } from '../memory/redis-client.ts';
 import { Secret, UnseenSecret } from '../sealing/secret.ts';
 import { isLoopback } from '../urls.ts';
-import { whyUnfilled } from './literals.ts';
+import { credentialPath, readNamedFile } from './named-file.ts';
 import type { FileText } from './reading.ts';
 import type { RelayReading } from './readings.ts';
 import { isVisible, secretVariables, splitPassword } from './secret-variables.ts';
-import { credentialPath, readNamedFile } from './secrets.ts';
 import { options } from './settings/settings.ts';
+import { whyUnfilled } from './unfilled-values.ts';
 
 export function readSharedMemory(reading: RelayReading) {
-  const { values, describe, fault, warnOfUnused } = reading;
+  const { values, describe, reportFault, warnOfUnused } = reading;
   const address = values.sharedMemory;
   if (address === undefined) {
     const dependent = ['sharedMemoryPasswordFile', 'sharedMemoryCa', 'sessionCheck'] as const;
@@ -19,9 +19,12 @@ export function readSharedMemory(reading: RelayReading) {
   const { tls, nodes = [] } = parseAddress(address) ?? {};
   const isNear = nodes.every(({ host }) => isLoopback(new URL(`http://${host.includes(':') ? `[${host}]` : host}`)));
   if (!tls && !isNear && !values.insecureHttp) {
-    fault('sharedMemory', `must use TLS (rediss:) beyond this machine, unless ${describe('insecureHttp')} allows it`);
+    reportFault(
+      'sharedMemory',
+      `must use TLS (rediss:) beyond this machine, unless ${describe('insecureHttp')} allows it`,
+    );
   }
-  if (values.sharedMemoryCa && !tls) fault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
+  if (values.sharedMemoryCa && !tls) reportFault('sharedMemoryCa', 'needs an address with TLS (rediss:)');
   const password = readPassword(reading);
   const ca = readNamedFile(reading, 'sharedMemoryCa', values.sharedMemoryCa, 'public');
   // If only the relay may read one of the files, this command cannot ask the server anything.
@@ -33,7 +36,7 @@ export function readSharedMemory(reading: RelayReading) {
 
 /** The password from the file, the variable or the address in its variable, else from the systemd credential. */
 function readPassword(reading: RelayReading): FileText {
-  const { values, environment, sourceOf, describe, faultOfVariable, warnOfVariable } = reading;
+  const { values, environment, sourceOf, describe, reportVariableFault, warnOfVariable } = reading;
   const { variable } = options.sharedMemory;
   const inAddress = sourceOf('sharedMemory') === 'environment' ? splitPassword(environment[variable] ?? '') : undefined;
   const given = [
@@ -47,9 +50,9 @@ function readPassword(reading: RelayReading): FileText {
     return readNamedFile(reading, 'sharedMemoryPasswordFile', path);
   }
   const other = file === undefined ? second && `the password in ${second.name}` : describe('sharedMemoryPasswordFile');
-  if (other !== undefined) return faultOfVariable(first.name, `and ${other} are both given: give only one`);
+  if (other !== undefined) return reportVariableFault(first.name, `and ${other} are both given: give only one`);
   const unfilled = whyUnfilled(first.password ?? '', true);
-  if (unfilled !== undefined) return faultOfVariable(first.name, `holds a password that ${unfilled}`);
+  if (unfilled !== undefined) return reportVariableFault(first.name, `holds a password that ${unfilled}`);
   warnOfVariable(first.name, `holds a password, and ${isVisible}`);
   return first.password;
 }

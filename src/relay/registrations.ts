@@ -7,7 +7,7 @@ import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/fetch-documents.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config/config.ts';
-import { mapped } from '../config/readings.ts';
+import { mapNonEmpty } from '../config/readings.ts';
 import {
   audienceOfRegistration,
   frontEndOfBrowsers,
@@ -76,7 +76,7 @@ export async function serveRegistration(
     providerSource(registered, upstream, context),
   ]);
   const shared = { ...context, registered, upstream, keys, source };
-  const [first, ...others] = mapped(registered.paths, (path) => servePath(path, shared));
+  const [first, ...others] = mapNonEmpty(registered.paths, (path) => servePath(path, shared));
   return {
     ...first,
     others,

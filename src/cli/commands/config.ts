@@ -3,7 +3,7 @@ import { readConfig } from '../../config/config.ts';
 import type { Unseen } from '../../config/reading.ts';
 import { migratedFile, printChanged, printFile } from '../../config/shown/print.ts';
 import { configFileSchema } from '../../config/shown/schema.ts';
-import { findSources, type OptionSources } from '../../config/sources.ts';
+import { chooseSources, type OptionSources } from '../../config/sources.ts';
 import { newFiles, type ReadFile, readTextFile } from '../../text-files.ts';
 
 export type ConfigAction = 'check' | 'print' | 'migrate' | 'schema';
@@ -24,7 +24,7 @@ export async function textOfConfig(
   if (action === 'schema') return `${JSON.stringify(configFileSchema(), null, 2)}\n`;
   const { expect } = newFiles;
   const unseen: Unseen[] = [];
-  const { sources, why } = findSources(options, readFile);
+  const { sources, why } = chooseSources(options, readFile);
   const given = { ...sources, readFile, newFiles: { expect }, unseen };
   const { config: read, readings, warnings } = readConfig(given);
   const comment = why === undefined ? '' : `# ${why}\n`;

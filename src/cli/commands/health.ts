@@ -3,11 +3,11 @@ import { get as getPlainly, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
 import getRawBody from 'raw-body';
 import * as v from 'valibot';
-import { createPlacedTexts } from '../../config/fault.ts';
+import { createPlacedMessages } from '../../config/fault.ts';
 import { readConfigFile } from '../../config/file/read.ts';
-import { withSources } from '../../config/given.ts';
 import { createReading } from '../../config/reading.ts';
 import { pathSegment } from '../../config/schemas.ts';
+import { mergeOptions } from '../../config/settings-map.ts';
 import type { OptionSources } from '../../config/sources.ts';
 import { paths } from '../../paths.ts';
 import { readTextFile } from '../../text-files.ts';
@@ -35,13 +35,13 @@ const answerSchema = v.pipe(
  * @throws {ConfigError} if port, host or the configuration file have faults
  */
 export async function health(sources: OptionSources): Promise<0 | 1> {
-  const faults = createPlacedTexts();
-  const warnings = createPlacedTexts();
+  const faults = createPlacedMessages();
+  const warnings = createPlacedMessages();
   const file = readConfigFile(sources, readTextFile, faults, warnings);
   const shared = { ...sources, readFile: readTextFile, faults, warnings };
   // Check only the settings that this command uses, so that faults of others do not fail the probe.
-  const { values, reportForm } = createReading(shared, withSources(sources, 'relay', file));
-  for (const name of ['port', 'host', 'tlsCert']) reportForm(name);
+  const { values, reportRefusedValue } = createReading(shared, mergeOptions(sources, 'relay', file));
+  for (const name of ['port', 'host', 'tlsCert']) reportRefusedValue(name);
   const { port, host = '', tlsCert } = values;
   faults.expectNone();
   const answer = await ask(`${tlsCert ? 'https' : 'http'}://${reachable(host)}:${port}`);

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { describeRow, options } from '../../config/settings/settings.ts';
-import { givenBySources, type OptionSources } from '../../config/sources.ts';
+import { findGivenOption, type OptionSources } from '../../config/sources.ts';
 import { limits } from '../../limits.ts';
 import { createLogger, flushLog } from '../../observability/log.ts';
 import { startRelay } from '../../relay/running-relay.ts';
@@ -73,7 +73,7 @@ function callbacksOf({ registrations }: Config) {
  */
 function warnOfUnusedAddress(sources: OptionSources, logger: Logger): void {
   for (const name of ['port', 'host'] as const) {
-    if (givenBySources(name, sources) === undefined) continue;
+    if (findGivenOption(name, sources) === undefined) continue;
     const setting = describeRow(options[name]);
     logger.warn(`${setting} has no effect: systemd passes the socket to listen on`);
   }

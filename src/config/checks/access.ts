@@ -36,9 +36,10 @@ export function checkAllow(readings: Readings, providers: readonly (ProviderSett
     const { allow: reading, registrations: usable } = one;
     const allow = allowOf(one);
     if (reading === undefined || allow === undefined) continue;
-    const isUsed = reading.sourceOf('groups') || learningGroups.some(({ claiming }) => claiming === reading);
+    const isUsed =
+      reading.sourceOf('groups') || learningGroups.some(({ allowWithGroupsClaim }) => allowWithGroupsClaim === reading);
     if (reading.sourceOf('groupsClaim') !== undefined && !isUsed) {
-      reading.fault('groupsClaim', 'has no effect without groups');
+      reading.reportFault('groupsClaim', 'has no effect without groups');
     }
     if (/[[\]]|^\$\./.test(allow.groupsClaim ?? '')) {
       reading.warn('groupsClaim', 'looks like JSONPath: it is read as names with dots between them, such as a.b.roles');
@@ -56,13 +57,13 @@ export function checkAllow(readings: Readings, providers: readonly (ProviderSett
 function reportAmbiguous(
   rule: AccessRule,
   names: readonly string[],
-  { fault, warn }: Reading<'allow'>,
+  { reportFault, warn }: Reading<'allow'>,
   registrations: readonly string[],
 ): boolean {
   const anywhere = names.filter((name) => splitName(name, registrations).at === undefined);
   if (withoutColon.includes(rule) && anywhere.some((name) => name.includes(':'))) {
     const before = 'must have no colon, except after the name of a provider that may be used here';
-    fault(rule, `${before}: ${registrations.join(' or ')}`);
+    reportFault(rule, `${before}: ${registrations.join(' or ')}`);
     return true;
   }
   if (anywhere.length === 0 || registrations.length < 2) return false;
@@ -70,7 +71,7 @@ function reportAmbiguous(
   // Providers verify addresses, so an address belongs to one person everywhere.
   const isAddress = rule === 'emails' || rule === 'emailDomains';
   if (isAddress) warn(rule, `is good at each of its providers: say ${which}`);
-  else fault(rule, `must say ${which}`);
+  else reportFault(rule, `must say ${which}`);
   return !isAddress;
 }
 
@@ -89,7 +90,7 @@ function reportUnanswered(
   const access = 'known' in settings ? settings.known.access : undefined;
   const answer = answerTo(rule, allow, access);
   if (answer.kind !== 'cannot') return;
-  reading.fault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
+  reading.reportFault(rule, `cannot be asked at the provider ${registration}: ${answer.why}`);
 }
 
 /** Warns if people are compared by a field of OpenID Connect, but the provider may not support that. */
@@ -104,7 +105,7 @@ function warnOfAssumedId(
   const isAssumed = (access?.users ?? openidAccess.users) === openidAccess.users;
   // With an issuer and no scope, the metadata decide whether the scope contains openid.
   const isDecidedLater = 'discovered' in settings && scope === undefined;
-  const ownFrontEnds = frontEnds.filter((one) => one.usable.some((its) => its.name === name));
+  const ownFrontEnds = frontEnds.filter((one) => one.usableRegistrations.some((its) => its.name === name));
   const speaksOpenId = [scope, ...ownFrontEnds.map(scopeOf)].some((one) => one?.split(' ').includes('openid'));
   if (!isAssumed || isDecidedLater || speaksOpenId) return;
   const owners = [...registrations, ...resources, ...frontEnds].filter((one) => one.registrations.includes(name));
@@ -125,13 +126,13 @@ function reportScopesWithoutIdToken({ name, values, describe }: RegistrationRead
     const scope = scopeOf(frontEnd);
     const isUsed = frontEnd.registrations.includes(name);
     if (!isUsed || scope === undefined || scope.split(' ').includes('openid')) continue;
-    frontEnd.fault('scope', `must have openid: ${describe('userFrom')} is id-token`);
+    frontEnd.reportFault('scope', `must have openid: ${describe('userFrom')} is id-token`);
   }
 }
 
 /** Warns if open clients share the OAuth application of a front end that requests more scopes. */
 function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds']): void {
-  for (const { name, values } of open.usable) {
+  for (const { name, values } of open.usableRegistrations) {
     const scopeOf = (one: FrontEndReading) => one.values.scope ?? values.scope ?? findPreset(values)?.provider.scope;
     const wider = frontEnds.find(
       (one) => one.registrations.includes(name) && scopeBeyond(scopeOf(one), scopeOf(open) ?? '').length > 0,
@@ -148,27 +149,27 @@ function warnOfWiderScopes(open: FrontEndReading, frontEnds: Readings['frontEnds
 export function checkOpenClients({ resources, frontEnds }: Readings): void {
   const taken: string[] = [];
   for (const frontEnd of frontEnds) {
-    const { clients, values, registrations, sourceOf, describe, warn, faultOfEntry } = frontEnd;
+    const { clients, values, registrations, sourceOf, describe, warn, reportEntryFault } = frontEnd;
     const isNative = values.kind === 'native';
     if (clients === undefined) {
       const isReached = sourceOf('clientKeyFile') ?? sourceOf('redirectUri');
-      if (isNative && !isReached) faultOfEntry('needs redirect-uris or clients');
+      if (isNative && !isReached) reportEntryFault('needs redirect-uris or clients');
       continue;
     }
     const opened = resources.filter(({ name }) => values.resources?.includes(name));
     // Whether some provider admits everybody: it has no `allow`, and the front end has either no resource there, or one
     // without `allow`.
-    const isForAll = frontEnd.usable.some(({ name, allow }) => {
+    const isForAll = frontEnd.usableRegistrations.some(({ name, allow }) => {
       const there = opened.filter(({ registration }) => registration === name);
       return !allow && (there.length === 0 || there.some((resource) => !resource.allow));
     });
     if (isForAll && !frontEnd.allow) warn('kind', openToAll);
-    if (!isNative) clients.faultOfEntry(`needs ${describe('kind')} native`);
+    if (!isNative) clients.reportEntryFault(`needs ${describe('kind')} native`);
     if (!clients.values.registration && clients.sourceOf('documents') === undefined) {
-      clients.faultOfEntry('lets nobody in: give documents, or registration: true');
+      clients.reportEntryFault('lets nobody in: give documents, or registration: true');
     }
     if (registrations.some((name) => taken.includes(name))) {
-      clients.faultOfEntry('is the second for one provider: only one front end of each provider can have clients');
+      clients.reportEntryFault('is the second for one provider: only one front end of each provider can have clients');
     }
     taken.push(...registrations);
     warnOfWiderScopes(frontEnd, frontEnds);

@@ -7,15 +7,15 @@ export function checkBrowserSettings(readings: Readings): void {
 }
 
 function checkBrowser(resource: ResourceReading, { relay, resources }: Readings): void {
-  const { values, browser, fault } = resource;
+  const { values, browser, reportFault } = resource;
   const { lifetime, renew } = browser?.values ?? {};
   if (lifetime !== undefined && renew !== undefined && renew > lifetime)
-    browser?.fault('renew', 'must not be longer than lifetime');
+    browser?.reportFault('renew', 'must not be longer than lifetime');
   if (values.token === 'provider') {
-    fault('token', 'must not be provider with browser: the cookie holds no token of the provider');
+    reportFault('token', 'must not be provider with browser: the cookie holds no token of the provider');
   }
   if (values.upstream === undefined && relay.values.trustedProxies === undefined) {
-    browser?.faultOfEntry(`needs trusted-proxies: only a trusted reverse proxy can say what a browser asks for`);
+    browser?.reportEntryFault(`needs trusted-proxies: only a trusted reverse proxy can say what a browser asks for`);
   }
   reportHost(resource, relay.baseUrl, resources);
 }
@@ -24,17 +24,21 @@ function checkBrowser(resource: ResourceReading, { relay, resources }: Readings)
  * Reports a host that the resource shares. A page at the resource could act on everything else at its host, and cookies
  * do not distinguish ports.
  */
-function reportHost({ name, values, fault }: ResourceReading, baseUrl: string, resources: Readings['resources']): void {
+function reportHost(
+  { name, values, reportFault }: ResourceReading,
+  baseUrl: string,
+  resources: Readings['resources'],
+): void {
   const url = URL.parse(values.url ?? '');
   if (url === null) return;
   if (url.pathname !== '/') {
-    fault('url', 'must be the root of its host with browser, such as https://wiki.example.com/');
+    reportFault('url', 'must be the root of its host with browser, such as https://wiki.example.com/');
   }
   const remedy =
     'give it a host of its own, because an application can act on everything at its host, whatever the port is';
   if (URL.parse(baseUrl)?.hostname === url.hostname)
-    fault('url', `is at the host of the login with browser: ${remedy}`);
+    reportFault('url', `is at the host of the login with browser: ${remedy}`);
   const isThere = (other: ResourceReading) => URL.parse(other.values.url ?? '')?.hostname === url.hostname;
   const beside = resources.find((other) => other.name !== name && isThere(other));
-  if (beside) fault('url', `is at the host of resources.${beside.name} with browser: ${remedy}`);
+  if (beside) reportFault('url', `is at the host of resources.${beside.name} with browser: ${remedy}`);
 }

@@ -17,7 +17,7 @@ export function checkCallbackPaths(readings: Readings): void {
   for (const reading of readings.registrations) {
     const { callbackPath } = reading.values;
     const why = callbackPath && whyTaken(callbackPath.toLowerCase(), reading, readings);
-    if (why) reading.fault('callbackPath', why);
+    if (why) reading.reportFault('callbackPath', why);
   }
 }
 

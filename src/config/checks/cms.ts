@@ -19,8 +19,8 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
     return frontEnd === undefined ? [] : [{ name, backend, frontEnd }];
   });
   for (const frontEnd of cmses) {
-    for (const registration of frontEnd.usable) reportRepositories(frontEnd, registration);
-    for (const registration of frontEnd.usable) {
+    for (const registration of frontEnd.usableRegistrations) reportRepositories(frontEnd, registration);
+    for (const registration of frontEnd.usableRegistrations) {
       const backend = cmsPresetOf(registration)?.cms.name;
       const first = backend && registrationOfCms(served, backend);
       // A CMS without an auth_endpoint would get the login of the other front end.
@@ -35,11 +35,11 @@ export function reportCmses({ registrations, frontEnds }: Readings): void {
 
 /** Reports a provider that CMSes do not support, and a scope that hides a CMS's repositories. */
 function reportRepositories(frontEnd: FrontEndReading, registration: RegistrationReading): void {
-  const { map, values, fault, warn } = frontEnd;
+  const { map, values, reportFault, warn } = frontEnd;
   const preset = cmsPresetOf(registration);
   if (preset === undefined) {
     const which = `. ${registration.name} uses none of them: set its provider, or leave it out of providers`;
-    fault(
+    reportFault(
       'tokenDelivery',
       `works with the provider presets ${cmsPresetNames} only${map.path === undefined ? '' : which}`,
     );

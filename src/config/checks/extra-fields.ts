@@ -2,9 +2,9 @@ import type { Readings } from '../readings.ts';
 
 /** Checks extra fields, which only token answers and sessions contain. */
 export function checkExtraFields({ registrations, frontEnds }: Readings): void {
-  for (const { name, values, fault, describe, warnOfUnused } of registrations) {
+  for (const { name, values, reportFault, describe, warnOfUnused } of registrations) {
     const doubled = values.callbackFields?.find((one) => values.tokenFields?.includes(one));
-    if (doubled) fault('callbackFields', `has ${doubled}, which is in ${describe('tokenFields')}, too`);
+    if (doubled) reportFault('callbackFields', `has ${doubled}, which is in ${describe('tokenFields')}, too`);
     const getsFields = frontEnds.some(
       (one) =>
         one.registrations.includes(name) && one.values.tokenDelivery !== 'cms' && one.values.resources === undefined,

@@ -5,7 +5,7 @@ import { originOf, type RedirectUri, withAnyPort } from '../../origins/redirect-
 import { maxRedirectUriLength, nativeRedirectUri, queryFault } from '../../origins/schemas.ts';
 import { overlap } from '../../paths.ts';
 import { isLoopback, whyTaken } from '../../urls.ts';
-import { didYouMean, findSuggestion, numbered } from '../fault.ts';
+import { didYouMean, findSuggestion, withItemNumber } from '../fault.ts';
 import type { Reading } from '../reading.ts';
 import { completeValues, type FrontEndReading, type Readings } from '../readings.ts';
 import { allowOf } from './access.ts';
@@ -17,7 +17,7 @@ const deliveredParameters = ['access_token', 'state', 'error', 'error_descriptio
 
 /** Checks the addresses of a front end, and how it gets its tokens. */
 export function checkFrontEnd(reading: FrontEndReading): void {
-  const { values, describe, fault, sourceOf } = reading;
+  const { values, describe, reportFault, sourceOf } = reading;
   const { origin: origins = [], frontendUrl, tokenDelivery, kind } = values;
   if (kind === 'machine') {
     checkMachine(reading);
@@ -28,19 +28,19 @@ export function checkFrontEnd(reading: FrontEndReading): void {
   // An invalid kind may have been meant for a front end without a page.
   else if (kind !== undefined || sourceOf('kind') === undefined) reading.require('origin');
   if (origins.length > 1 && tokenDelivery && tokenDelivery !== 'cms') {
-    fault('origin', `must be one origin, unless ${describe('tokenDelivery')} is cms`);
+    reportFault('origin', `must be one origin, unless ${describe('tokenDelivery')} is cms`);
   }
   const isPage = kind === 'page' || sourceOf('kind') === undefined;
-  if (values.origins && isPage) fault('origins', 'needs kind: native');
+  if (values.origins && isPage) reportFault('origins', 'needs kind: native');
   for (const origin of origins.filter(hasStar)) reportStar(reading, origin);
   if (origins.some(hasStar)) reading.forbid(['frontendUrl'], `must not be set if ${describe('origin')} has a *`);
   else if (origins.length > 1) {
     reading.forbid(['frontendUrl'], `must not be set if ${describe('origin')} has several: a CMS is at each of them`);
   } else if (frontendUrl && origins.length > 0 && frontendUrl.origin !== origins[0]) {
-    fault('frontendUrl', `must be inside ${describe('origin')}`);
+    reportFault('frontendUrl', `must be inside ${describe('origin')}`);
   }
   const taken = whyTaken(frontendUrl, deliveredParameters);
-  if (taken) fault('frontendUrl', taken);
+  if (taken) reportFault('frontendUrl', taken);
   reportRedirectUris(reading);
   if (tokenDelivery === 'cms') {
     reading.warnOfUnused(['redirectUri'], ` with ${describe('tokenDelivery')} cms`);
@@ -90,13 +90,13 @@ export function frontEndConfig(reading: FrontEndReading) {
  * CMS gets its token in a message, and its refresh tokens only work at these origins.
  */
 function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
-  const { relay, values, describe, fault, warn } = reading;
+  const { relay, values, describe, reportFault, warn } = reading;
   const isCms = values.tokenDelivery === 'cms';
   if (values.tokenDelivery && values.tokenDelivery !== 'code' && !isCms) {
-    fault('origin', `must not have a * unless ${describe('tokenDelivery')} is code or cms`);
+    reportFault('origin', `must not have a * unless ${describe('tokenDelivery')} is code or cms`);
   }
   if (values.refreshTokens === 'bearer' && !isCms) {
-    fault('refreshTokens', `must not be bearer if ${describe('origin')} has a *`);
+    reportFault('refreshTokens', `must not be bearer if ${describe('origin')} has a *`);
   }
   const isRemote = isAnyPort(origin) && !isLoopback(new URL(relay.baseUrl));
   const remote = isRemote ? `is for development, but ${relay.describe('baseUrl')} is not on this machine` : 'has a *';
@@ -108,11 +108,11 @@ function reportStar(reading: FrontEndReading, origin: OriginPattern): void {
 
 /** Reports that OAuth logins have no page to return to. Plain logins still work. */
 function reportNoRedirectUri(reading: FrontEndReading): void {
-  const { values, sourceOf, describe, fault, warn } = reading;
+  const { values, sourceOf, describe, reportFault, warn } = reading;
   const why = whyNoRedirectUri(values.frontendUrl);
   if (why === undefined || sourceOf('redirectUri') !== undefined) return;
   const message = `${why}, so OAuth logins cannot return to it: give ${describe('redirectUri')}`;
-  if (values.tokenDelivery === 'code') fault('frontendUrl', message);
+  if (values.tokenDelivery === 'code') reportFault('frontendUrl', message);
   else if (!isWithoutState(reading)) warn('frontendUrl', message);
 }
 
@@ -129,7 +129,7 @@ function reportRedirectUris(reading: FrontEndReading): void {
   for (const [index, uri] of uris.entries()) {
     const faults = faultsOfUri(reading, uri);
     if (uris.indexOf(uri) < index) faults.push('is the same as an earlier one');
-    for (const fault of faults) reading.fault('redirectUri', numbered(index, uris.length, fault));
+    for (const fault of faults) reading.reportFault('redirectUri', withItemNumber(index, uris.length, fault));
   }
 }
 
@@ -149,10 +149,10 @@ function faultsOfUri({ values, describe }: FrontEndReading, uri: RedirectUri): s
 }
 
 /** Checks a front end without a page: a native one, or one whose clients have identifiers made offline. */
-function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontEndReading): void {
+function reportWithoutPage({ values, sourceOf, describe, reportFault, forbid }: FrontEndReading): void {
   const isNative = values.kind === 'native';
   const why = isNative ? `${describe('kind')} native` : describe('clientKeyFile');
-  if (values.tokenDelivery !== 'code') fault('tokenDelivery', `must be code with ${why}`);
+  if (values.tokenDelivery !== 'code') reportFault('tokenDelivery', `must be code with ${why}`);
   if (isNative) forbid(['origin', 'frontendUrl'], `must not be set with ${why}`);
   else if (sourceOf('origin') === undefined) {
     forbid(['redirectUri', 'frontendUrl'], `needs ${describe('origin')}`);
@@ -161,15 +161,15 @@ function reportWithoutPage({ values, sourceOf, describe, fault, forbid }: FrontE
 
 /** Reports a page that is not on the relay's own site, because browsers would not send the cookies of sessions. */
 function reportSessionFrontEnd(reading: FrontEndReading): void {
-  const { relay, values, describe, fault, warnOfUnused } = reading;
+  const { relay, values, describe, reportFault, warnOfUnused } = reading;
   const [origin] = values.origin ?? [];
   const address = URL.parse(relay.baseUrl);
   const delivery = `${describe('tokenDelivery')} session`;
   if (address?.protocol === 'http:' && !isLoopback(address)) {
-    relay.fault('baseUrl', `must start with https:// with ${delivery}`);
+    relay.reportFault('baseUrl', `must start with https:// with ${delivery}`);
   }
   if (origin && address && !hasStar(origin) && !isSameSite(new URL(origin), address)) {
-    fault(
+    reportFault(
       'origin',
       `must be on the same site as ${relay.describe('baseUrl')} with ${delivery}: both https, under one domain of your own, such as app.example.com and login.example.com`,
     );
@@ -194,7 +194,7 @@ export function checkApis({ frontEnds }: Readings): void {
   const earlier: string[] = [];
   for (const { apis, registrations, values, describe } of frontEnds) {
     if (values.tokenDelivery !== 'session') {
-      apis[0]?.faultOfEntry(`needs ${describe('tokenDelivery')} session`);
+      apis[0]?.reportEntryFault(`needs ${describe('tokenDelivery')} session`);
     }
     for (const api of apis) {
       api.require('path', 'url');
@@ -203,7 +203,7 @@ export function checkApis({ frontEnds }: Readings): void {
       if (path === undefined) continue;
       // A request must belong to one API only.
       if (earlier.some((other) => overlap(other, path))) {
-        api.fault('path', 'is the same as another path, or one is below the other');
+        api.reportFault('path', 'is the same as another path, or one is below the other');
       }
       earlier.push(path);
     }
@@ -214,9 +214,9 @@ export function checkApis({ frontEnds }: Readings): void {
 function reportRegistration(api: Reading<'proxy'>, registrations: readonly string[]): void {
   const name = api.values.provider;
   if (api.sourceOf('provider') === undefined && registrations.length > 1) {
-    api.fault('provider', 'is required, because the front end may use several providers');
+    api.reportFault('provider', 'is required, because the front end may use several providers');
   }
   if (name === undefined || registrations.includes(name)) return;
   const close = findSuggestion(name, registrations);
-  api.fault('provider', `names a provider that the front end may not use${didYouMean(close)}`);
+  api.reportFault('provider', `names a provider that the front end may not use${didYouMean(close)}`);
 }

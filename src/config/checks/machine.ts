@@ -13,13 +13,13 @@ const ofPeople = [
   'scope',
 ] as const;
 
-export function checkMachine({ forbid, describe, fault, sourceOf, ...reading }: FrontEndReading): void {
+export function checkMachine({ forbid, describe, reportFault, sourceOf, ...reading }: FrontEndReading): void {
   const why = `with ${describe('kind')} machine`;
   forbid(ofPeople, `must not be set ${why}`);
-  reading.allow?.faultOfEntry(`must not be set ${why}: the entry of the machine is its permission`);
-  reading.clients?.faultOfEntry(`must not be set ${why}`);
-  for (const api of reading.apis) api.faultOfEntry(`must not be set ${why}`);
-  if (sourceOf('resources') === undefined) fault('resources', `is required ${why}`);
+  reading.allow?.reportEntryFault(`must not be set ${why}: the entry of the machine is its permission`);
+  reading.clients?.reportEntryFault(`must not be set ${why}`);
+  for (const api of reading.apis) api.reportEntryFault(`must not be set ${why}`);
+  if (sourceOf('resources') === undefined) reportFault('resources', `is required ${why}`);
 }
 
 export function forbidCredentials({ forbid }: FrontEndReading): void {
@@ -28,10 +28,10 @@ export function forbidCredentials({ forbid }: FrontEndReading): void {
 
 /** Reports resources of machines that need the provider's token, because no person has logged in to get one. */
 export function checkMachineResources(frontEnds: readonly FrontEndReading[], resources: readonly ResourceReading[]) {
-  for (const { values, fault } of frontEnds.filter((one) => one.values.kind === 'machine')) {
+  for (const { values, reportFault } of frontEnds.filter((one) => one.values.kind === 'machine')) {
     for (const { name } of resources.filter((one) => one.values.token === 'provider')) {
       if (!values.resources?.includes(name)) continue;
-      fault('resources', `has ${name}, whose server gets the provider's token: a machine has none`);
+      reportFault('resources', `has ${name}, whose server gets the provider's token: a machine has none`);
     }
   }
 }

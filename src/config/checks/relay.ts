@@ -5,23 +5,23 @@ import type { Reading } from '../reading.ts';
 import type { Readings, RelayReading } from '../readings.ts';
 import type { Level } from '../settings/setting.ts';
 import { type NameAt, namesAt, options, rowAt } from '../settings/settings.ts';
-import { describeDelivery } from './several.ts';
+import { describeDelivery } from './describe-delivery.ts';
 
 /** Checks where the relay listens, and at which address browsers see it. */
 export function checkListening(relay: RelayReading): void {
-  const { values, environment, sourceOf, describe, fault } = relay;
+  const { values, environment, sourceOf, describe, reportFault } = relay;
   const isUnset = sourceOf('baseUrl') === undefined;
   // In a service of systemd, an empty one has to be filled in, because browsers elsewhere cannot reach the default.
   const isEmpty = isUnset && environment[options.baseUrl.variable] === '';
   if (environment['CREDENTIALS_DIRECTORY'] && isEmpty) {
-    fault('baseUrl', 'is empty: set it to the public URL of this service');
+    reportFault('baseUrl', 'is empty: set it to the public URL of this service');
   }
   if (values.port === 0 && isUnset) {
-    fault('baseUrl', 'is required with port 0: its default needs a known port');
+    reportFault('baseUrl', 'is required with port 0: its default needs a known port');
   }
-  if (values.baseUrl?.href.includes('?')) fault('baseUrl', 'must not have a query');
+  if (values.baseUrl?.href.includes('?')) reportFault('baseUrl', 'must not have a query');
   if (values.tlsCert !== undefined && values.baseUrl?.protocol === 'http:') {
-    fault('baseUrl', `must start with https:// with ${describe('tlsCert')}`);
+    reportFault('baseUrl', `must start with https:// with ${describe('tlsCert')}`);
   }
 }
 
@@ -74,10 +74,10 @@ export function checkClientAddresses({ relay, resources, frontEnds }: Readings):
   }
 }
 
-export function checkMetrics({ values, describe, fault, warnOfUnused }: RelayReading): void {
+export function checkMetrics({ values, describe, reportFault, warnOfUnused }: RelayReading): void {
   const { port, host, metricsPort, metricsHost } = values;
   if (port && port === metricsPort && host === metricsHost) {
-    fault('metricsPort', `must not be the port of ${describe('port')}`);
+    reportFault('metricsPort', `must not be the port of ${describe('port')}`);
   }
   if (metricsPort === undefined) {
     warnOfUnused(['metricsHost', 'metricsNames'], ` without ${describe('metricsPort')}`);
@@ -90,7 +90,7 @@ export function reportPlainHttp({ relay, registrations, resources, frontEnds }: 
   const why = `must start with https://. http:// is only for this machine, unless ${relay.describe('insecureHttp')} allows it`;
   const apis = frontEnds.flatMap((one) => one.apis);
   for (const one of [relay, ...frontEnds, ...registrations, ...resources, ...apis]) {
-    for (const name of plainAddresses(one)) one.fault(name, why);
+    for (const name of plainAddresses(one)) one.reportFault(name, why);
   }
 }
 
@@ -116,7 +116,7 @@ export function warnWithoutSessions({ relay, frontEnds }: Readings): void {
  * relay then issues none.
  */
 export function reportMissingKey({ relay, resources, frontEnds }: Readings): void {
-  const report = (what: string, why: string) => relay.fault('keyFile', `is required with ${what}: ${why}`);
+  const report = (what: string, why: string) => relay.reportFault('keyFile', `is required with ${what}: ${why}`);
   const otherwise = 'otherwise anyone who knows the client secret could';
   const session = describeDelivery(frontEnds, ['session']);
   if (resources.length > 0) report('resources', `${otherwise} make their tokens`);

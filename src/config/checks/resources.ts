@@ -2,7 +2,7 @@ import { answerToClaim } from '../../access/identity.ts';
 import { overlap, ownPaths } from '../../paths.ts';
 import { comparable } from '../../resources/resource.ts';
 import { isLoopback } from '../../urls.ts';
-import { findEntry } from '../fault.ts';
+import { findEntryOrReport } from '../fault.ts';
 import type { ProviderSettings } from '../provider-settings.ts';
 import { completeValues, type FrontEndReading, type Readings, type ResourceReading } from '../readings.ts';
 import { allowOf } from './access.ts';
@@ -23,7 +23,7 @@ export function checkResources(readings: Readings, providers: readonly (Provider
     reportUpstream(resource, readings);
     reportUnansweredClaims(resource, providers[names.indexOf(resource.registration)]);
     if (!used.has(resource.name) && resource.browser === undefined) {
-      resource.faultOfEntry('is used by no front end, and opens to no browser');
+      resource.reportEntryFault('is used by no front end, and opens to no browser');
     }
   }
 }
@@ -40,7 +40,7 @@ export function resourceConfig(reading: ResourceReading) {
     allow: allowOf(reading),
     identity: {
       claims: values.identity ?? [],
-      groupsClaim: reading.claiming?.values.groupsClaim,
+      groupsClaim: reading.allowWithGroupsClaim?.values.groupsClaim,
     },
     lifetime: values.lifetime,
     scope: values.scope,
@@ -57,7 +57,7 @@ export function resourceConfig(reading: ResourceReading) {
 
 /** Reports a `url` that belongs to another resource as well, and a missing provider. */
 function reportPlace(
-  { values, sourceOf, fault, ...reading }: ResourceReading,
+  { values, sourceOf, reportFault, ...reading }: ResourceReading,
   earlier: readonly ResourceReading[],
   names: readonly string[],
 ): void {
@@ -65,7 +65,7 @@ function reportPlace(
   const url = URL.parse(values.url ?? '');
   const isSame = (other: URL | null) => other && comparable(other.href) === comparable(url?.href ?? '');
   const same = earlier.find((one) => isSame(URL.parse(one.values.url ?? '')));
-  if (same) fault('url', `is that of resources.${same.name}, too`);
+  if (same) reportFault('url', `is that of resources.${same.name}, too`);
   // The relay finds the resource of a request by its path. An equal url was reported already.
   const overlapping = earlier.find((one) => {
     const other = URL.parse(one.values.url ?? '');
@@ -73,19 +73,19 @@ function reportPlace(
     if (!eitherIsPassedOn || !url || other?.host !== url.host || isSame(other)) return false;
     return overlap(other.pathname, url.pathname);
   });
-  if (overlapping) fault('url', `contains that of resources.${overlapping.name}, or is below it`);
+  if (overlapping) reportFault('url', `contains that of resources.${overlapping.name}, or is below it`);
   if (sourceOf('provider') === undefined && names.length > 1) {
-    fault('provider', 'is required, because there are several providers');
+    reportFault('provider', 'is required, because there are several providers');
   }
 }
 
 /** Reports an `upstream` that cannot be reached through `url`, or that must not get the provider's token. */
 function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Readings): void {
-  const { name, values, sourceOf, fault } = resource;
+  const { name, values, sourceOf, reportFault } = resource;
   const { upstream } = values;
   const url = URL.parse(values.url ?? '');
   const givesToken = values.token === 'provider';
-  if (givesToken && sourceOf('upstream') === undefined) fault('token', 'is provider, which needs upstream');
+  if (givesToken && sourceOf('upstream') === undefined) reportFault('token', 'is provider, which needs upstream');
   if (upstream === undefined) return;
   if (url !== null) reportAddress(resource, url, upstream, relay.baseUrl, frontEnds);
   if (!givesToken) {
@@ -93,11 +93,11 @@ function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Reading
     return;
   }
   if (relay.values.insecureHttp === false && upstream.protocol === 'http:' && !isLoopback(upstream)) {
-    fault('upstream', "must start with https:// or be on this machine: it gets the provider's token");
+    reportFault('upstream', "must start with https:// or be on this machine: it gets the provider's token");
   }
   const open = frontEnds.find((one) => one.clients && one.values.resources?.includes(name));
   if (open && values.openClients !== true) {
-    fault(
+    reportFault(
       'token',
       `is provider, but front-ends.${open.name} has unregistered clients, and each could act with the provider's token: to allow that, set open-clients: true`,
     );
@@ -106,7 +106,7 @@ function reportUpstream(resource: ResourceReading, { relay, frontEnds }: Reading
 
 /** Reports a `url` that contains paths of the relay, or whose end differs from the upstream's. */
 function reportAddress(
-  { fault }: ResourceReading,
+  { reportFault }: ResourceReading,
   { host, pathname }: URL,
   upstream: URL,
   baseUrl: string,
@@ -115,10 +115,10 @@ function reportAddress(
   // The rest of a request's path is appended to the upstream's.
   const hasSlash = pathname.endsWith('/');
   if (!hasSlash && upstream.pathname === '/') {
-    fault('url', `must have a slash at its end (${pathname}/), because the upstream is the root of its host`);
+    reportFault('url', `must have a slash at its end (${pathname}/), because the upstream is the root of its host`);
   } else if (hasSlash !== upstream.pathname.endsWith('/')) {
     const which = hasSlash ? 'a slash at its end, as url has' : 'no slash at its end, as url has none';
-    fault('upstream', `must have ${which}`);
+    reportFault('upstream', `must have ${which}`);
   }
   const login = URL.parse(baseUrl);
   if (login?.host !== host) return;
@@ -126,38 +126,38 @@ function reportAddress(
   const apis = frontEnds.flatMap((one) => one.apis.flatMap(({ values }) => values.path ?? []));
   const taken = [...ownPaths, ...base, ...apis].filter((path) => overlap(path, pathname));
   if (taken.length > 0) {
-    fault('url', `contains paths of the relay at the host of the login, or is below one: ${taken.join(', ')}`);
+    reportFault('url', `contains paths of the relay at the host of the login, or is below one: ${taken.join(', ')}`);
   }
 }
 
 /** Reports claims that the provider of a resource cannot answer. */
 function reportUnansweredClaims(
-  { values: { identity: asked = [] }, claiming, registration, fault }: ResourceReading,
+  { values: { identity: asked = [] }, allowWithGroupsClaim, registration, reportFault }: ResourceReading,
   settings: ProviderSettings | undefined,
 ): void {
   if (settings === undefined) return;
   const access = 'known' in settings ? settings.known.access : undefined;
   for (const claim of asked) {
-    const answer = answerToClaim(claim, { groupsClaim: claiming?.values.groupsClaim }, access);
+    const answer = answerToClaim(claim, { groupsClaim: allowWithGroupsClaim?.values.groupsClaim }, access);
     if (answer.kind !== 'cannot') continue;
     const which = `has ${claim}, which the provider ${registration} does not say`;
-    fault('identity', `${which}: ${answer.why}`);
+    reportFault('identity', `${which}: ${answer.why}`);
   }
 }
 
 /** Checks that a front end with resources has one at each of its providers. @returns the names of its resources */
 function checkFrontEndResources(
-  { values, registrations, describe, fault }: FrontEndReading,
+  { values, registrations, describe, reportFault }: FrontEndReading,
   resources: readonly ResourceReading[],
 ): readonly string[] {
   const { resources: named, tokenDelivery } = values;
   if (named === undefined) return [];
-  const report = (message: string) => fault('resources', message);
+  const report = (message: string) => reportFault('resources', message);
   if (tokenDelivery !== 'code') {
     report(`needs ${describe('tokenDelivery')} code: every other way gives the provider's token`);
   }
   const known = resources.map(({ name }) => name);
-  const meant = named.flatMap((name) => findEntry(name, known, 'resource', report) ?? []);
+  const meant = named.flatMap((name) => findEntryOrReport(name, known, 'resource', report) ?? []);
   const used = resources.filter(({ name }) => meant.includes(name));
   for (const { name, registration } of used) {
     if (registration === '' || registrations.includes(registration)) continue;

@@ -1,18 +1,18 @@
 import { hasStar } from '../../origins/origin-pattern.ts';
 import { isLoopback } from '../../urls.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
-import { describeDelivery } from './several.ts';
+import { describeDelivery } from './describe-delivery.ts';
 
 /** Which callbacks of a registration must have a state. Reports a choice that its front ends do not permit. */
 export function readStateCheck(reading: RegistrationReading, { resources, frontEnds }: Readings) {
-  const { name, values, fault } = reading;
+  const { name, values, reportFault } = reading;
   const ofBrowsers = resources.find(({ browser, registration }) => browser !== undefined && registration === name);
   const guardedDelivery =
     describeDelivery(frontEnds, ['code', 'session', 'cms'], name) ??
     (ofBrowsers && `resources.${ofBrowsers.name}.browser`);
   const { stateCheck = guardedDelivery === undefined ? 'browsers' : 'always' } = values;
   if (guardedDelivery !== undefined && stateCheck !== 'always') {
-    fault(
+    reportFault(
       'stateCheck',
       `must be always with ${guardedDelivery}: otherwise anyone could exchange a leaked code at the callback`,
     );
@@ -22,7 +22,7 @@ export function readStateCheck(reading: RegistrationReading, { resources, frontE
 
 const isOff = ({ values }: RegistrationReading) => values.stateCheck === 'off';
 
-export const isWithoutState = ({ usable }: FrontEndReading) => usable.every(isOff);
+export const isWithoutState = ({ usableRegistrations }: FrontEndReading) => usableRegistrations.every(isOff);
 
 /** Which refresh tokens a front end gets. A CMS cannot prove a key, and pages at a `*` may have different authors. */
 export function refreshTokensOf({ values, relay }: FrontEndReading): 'bound' | 'bearer' | 'off' {

@@ -1,39 +1,14 @@
 import { isAbsolute } from 'node:path';
 import * as v from 'valibot';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { didYouMean, findSuggestion, numbered, type Position } from '../fault.ts';
+import { didYouMean, findSuggestion, type Position, withItemNumber } from '../fault.ts';
 import { acceptedWords, filePath, pathSegment } from '../schemas.ts';
 import { isLenient, type Level, levels, takesList } from '../settings/setting.ts';
 import { type FileSetting, fileSettings, options } from '../settings/settings.ts';
-import type { Given } from '../sources.ts';
+import type { MapPlace, SettingsMap } from '../settings-map.ts';
 import type { Pair, ReportAt, Yaml } from './yaml.ts';
 
-/** The settings of one map of a file, or from flags and variables. Their schemas have not checked them yet. */
-export interface FileSettings<At extends Level = Level> extends MapPlace {
-  readonly level: At;
-  /** Undefined for flags and variables. */
-  readonly path?: string;
-  /**
-   * The texts that each setting's flag would have: several if it can be repeated, none if the file has no text there.
-   */
-  readonly values: Readonly<Record<string, readonly string[]>>;
-  readonly sources?: Readonly<Record<string, Given['source']>>;
-  readonly positions: Readonly<Record<string, Position>>;
-  /** The maps inside, by level, in the order of the file. */
-  readonly inside: { readonly [At in Level]?: readonly FileSettings<At>[] };
-}
-
-interface MapPlace {
-  readonly level: Level;
-  /** The name of an entry of `providers` or `front-ends`: a word of a path, unique in its map. */
-  readonly name?: string;
-  /** Precedes keys in messages, such as `providers.github.`; empty for the relay as a whole. */
-  readonly prefix: string;
-  /** Where the map or its name begins; undefined for the relay as a whole. */
-  readonly position?: Position;
-}
-
-export interface Source {
+export interface FileSource {
   readonly path: string;
   readonly yaml: Yaml;
   readonly report: ReportAt;
@@ -43,19 +18,19 @@ export interface Source {
 }
 
 /** Reads the settings of one map, and of the maps inside. Settings with faults have no texts. */
-export function readSettings(pairs: readonly Pair[], place: MapPlace, source: Source): FileSettings {
+export function readSettings(pairs: readonly Pair[], place: MapPlace, source: FileSource): SettingsMap {
   const values: Record<string, readonly string[]> = {};
   const positions: Record<string, Position> = {};
-  let inside: FileSettings['inside'] = {};
+  let inside: SettingsMap['inside'] = {};
   const misspelt: string[] = [];
   for (const pair of pairs) {
     const { key, position, value } = pair;
     const level = levels[place.level].holds?.find((one) => one === key);
     const setting = fileSettings[place.level].find((one) => one.key === key);
     const fault = (message: string) => source.report(position, `${place.prefix}${key} ${message}`);
-    if (level !== undefined && isOff(level, value)) continue;
+    if (level !== undefined && isSwitchedOff(level, value)) continue;
     if (level !== undefined) {
-      inside = { ...inside, [level]: readInside(level, pair, place.prefix, source) };
+      inside = { ...inside, [level]: readInnerMaps(level, pair, place.prefix, source) };
     } else if (setting !== undefined) {
       positions[setting.name] = position;
       values[setting.name] = readTexts(setting, value, source, fault) ?? [];
@@ -70,11 +45,11 @@ export function readSettings(pairs: readonly Pair[], place: MapPlace, source: So
 }
 
 /** Whether the key of a level says that there is no such map. */
-const isOff = (level: Level, value: Node | undefined) =>
+const isSwitchedOff = (level: Level, value: Node | undefined) =>
   levels[level].isSwitch === true && isScalar(value) && value.value === false;
 
 /** Reads the value of a level's key: a map of settings, a list of them, or named ones. */
-function readInside(level: Level, pair: Pair, before: string, source: Source): readonly FileSettings[] {
+function readInnerMaps(level: Level, pair: Pair, before: string, source: FileSource): readonly SettingsMap[] {
   const { shape, most = 1, otherShape, empty, isSwitch } = levels[level];
   const path = `${before}${level}`;
   if (shape === 'list') return readList(level, pair, path, source);
@@ -87,12 +62,12 @@ function readInside(level: Level, pair: Pair, before: string, source: Source): r
   else if (empty !== undefined && pairs.length === 0) report(pair.position, `${path} ${empty}`);
   if (beyond) report(beyond.position, `${path} has more than ${most} entries`);
   // Too many entries are not read at all, because each could have faults.
-  if (shape === 'named') return beyond ? [] : pairs.map((one) => readEntry(one, level, source));
+  if (shape === 'named') return beyond ? [] : pairs.map((one) => readNamedEntry(one, level, source));
   const within = isLenient(level) ? { ...source, report: source.warn } : source;
   return [readSettings(pairs, { level, prefix: `${path}.`, position: pair.position }, within)];
 }
 
-function readList(level: Level, { value, position }: Pair, path: string, source: Source): readonly FileSettings[] {
+function readList(level: Level, { value, position }: Pair, path: string, source: FileSource): readonly SettingsMap[] {
   const { most = 1, otherShape, empty } = levels[level];
   const { yaml } = source;
   const fault = (message: string, at = position): [] => {
@@ -111,7 +86,7 @@ function readList(level: Level, { value, position }: Pair, path: string, source:
 }
 
 /** Reads an entry: a name, with a map of settings. */
-function readEntry({ key: name, position, value }: Pair, level: Level, source: Source) {
+function readNamedEntry({ key: name, position, value }: Pair, level: Level, source: FileSource) {
   const { yaml, report, giveUp } = source;
   const [issue] = v.safeParse(pathSegment, name).issues ?? [];
   // Faults do not quote an invalid name, because it may be a secret.
@@ -124,11 +99,11 @@ function readEntry({ key: name, position, value }: Pair, level: Level, source: S
   const prefix = issue === undefined ? `${described}.` : `${level}: `;
   const place = { level, name, prefix, position };
   const settings = readSettings(yaml.readPairs(value), place, source);
-  return level === 'providers' ? withPreset(name, settings) : settings;
+  return level === 'providers' ? selectPresetByName(name, settings) : settings;
 }
 
 /** An entry named like a preset uses it, unless it sets `provider`. */
-function withPreset(name: string, settings: FileSettings): FileSettings {
+function selectPresetByName(name: string, settings: SettingsMap): SettingsMap {
   const choices = ['provider', 'issuer', 'authorizeUrl', 'tokenUrl'] as const;
   const isNamed = choices.some((choice) => settings.values[choice] !== undefined);
   if (isNamed || !acceptedWords(options.provider.schema).includes(name)) return settings;
@@ -140,7 +115,7 @@ function withPreset(name: string, settings: FileSettings): FileSettings {
  *
  * @returns the setting that was probably meant
  */
-function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, source: Source) {
+function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, source: FileSource) {
   const { holds = [] } = levels[level];
   const ofLevel = fileSettings[level];
   const known = [...ofLevel.map((setting) => setting.key), ...holds];
@@ -162,7 +137,7 @@ function reportUnknown({ key, position }: Pair, { level, prefix }: MapPlace, sou
 function readTexts(
   setting: FileSetting,
   value: Node | undefined,
-  { path, yaml }: Source,
+  { path, yaml }: FileSource,
   fault: (message: string) => undefined,
 ): readonly string[] | undefined {
   if (setting.map) return readLines(setting, value, yaml, fault);
@@ -171,14 +146,14 @@ function readTexts(
   const expected = isList && !isSeq(value) ? 'one value or a list' : 'one value';
   if (items.length === 0) fault('is an empty list');
   const texts = items.map((item, index) =>
-    readText(setting, yaml.resolved(item), expected, (message) => fault(numbered(index, items.length, message))),
+    readText(setting, yaml.resolved(item), expected, (message) => fault(withItemNumber(index, items.length, message))),
   );
   if (!texts.every((text) => text !== undefined)) return undefined;
   // A secret that was given instead of a path must not become the name of a file.
   if (setting.name === 'keyFile' && texts[0]?.includes('/') === false) {
     return fault('must be a path with a slash, such as ./key');
   }
-  if (setting.schema === filePath) return texts.map((text) => resolveFrom(text, path));
+  if (setting.schema === filePath) return texts.map((text) => resolveFromFile(text, path));
   const { separator } = setting;
   return separator === undefined || texts.length === 0 ? texts : [texts.join(separator)];
 }
@@ -194,7 +169,7 @@ function readLines(
   const pairs = yaml.readPairs(value);
   if (pairs.length === 0) return fault('is an empty map');
   const lines = pairs.map((pair, index) => {
-    const named = (message: string) => fault(numbered(index, pairs.length, message));
+    const named = (message: string) => fault(withItemNumber(index, pairs.length, message));
     const text = readText(setting, pair.value, 'one value', named);
     // A line break would begin another entry.
     const hasBreak = /\p{Cc}/u.test(`${pair.key}${text}`);
@@ -224,7 +199,7 @@ function readText(
 }
 
 /** Resolves a path relative to the directory of the file. */
-function resolveFrom(path: string, file: string): string {
+function resolveFromFile(path: string, file: string): string {
   const directory = /^.*\//s.exec(file)?.[0] ?? './';
   return isAbsolute(path) ? path : directory + path.replace(/^(\.\/)+/, '');
 }

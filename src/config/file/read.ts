@@ -1,11 +1,12 @@
 import { isMap, isScalar } from 'yaml';
 import { ConfigError } from '../../failures/start-errors.ts';
 import { type ReadFile, type TextFile, whyUnreadable } from '../../text-files.ts';
-import { describeFault, describePlace, type PlacedTexts } from '../fault.ts';
+import { describeFault, describePlace, type PlacedMessages } from '../fault.ts';
 import { levels } from '../settings/setting.ts';
 import { describeRow, options } from '../settings/settings.ts';
-import { givenBySources, type OptionSources } from '../sources.ts';
-import { type FileSettings, readSettings } from './entries.ts';
+import type { SettingsMap } from '../settings-map.ts';
+import { findGivenOption, type OptionSources } from '../sources.ts';
+import { readSettings } from './entries.ts';
 import { parseYaml, type ReportAt } from './yaml.ts';
 
 export type ReadConfigFile = ReturnType<typeof readConfigFile>;
@@ -17,8 +18,13 @@ export type ReadConfigFile = ReturnType<typeof readConfigFile>;
  * @param warnings collects what is ignored
  * @throws {ConfigError} if the file cannot be read, or its meaning is unclear
  */
-export function readConfigFile(sources: OptionSources, readFile: ReadFile, faults: PlacedTexts, warnings: PlacedTexts) {
-  const given = givenBySources('config', sources);
+export function readConfigFile(
+  sources: OptionSources,
+  readFile: ReadFile,
+  faults: PlacedMessages,
+  warnings: PlacedMessages,
+) {
+  const given = findGivenOption('config', sources);
   if (given === undefined) return undefined;
   const path = given.texts.join(' ');
   const fault = (message: string) => {
@@ -50,13 +56,13 @@ export function readConfigFile(sources: OptionSources, readFile: ReadFile, fault
 export function parseConfigFile(
   text: string,
   path: string,
-  faults: PlacedTexts,
-  warnings: PlacedTexts,
-): FileSettings<'relay'> | undefined {
+  faults: PlacedMessages,
+  warnings: PlacedMessages,
+): SettingsMap<'relay'> | undefined {
   let isClear = true;
-  // A map is read again at each of its aliases, so the same fault can come twice. `PlacedTexts` keeps it once.
+  // A map is read again at each of its aliases, so the same fault can come twice. `PlacedMessages` keeps it once.
   const reportTo =
-    (texts: PlacedTexts): ReportAt =>
+    (texts: PlacedMessages): ReportAt =>
     (position, message) =>
       texts.add(`${describePlace(path, position)} ${message}`, position);
   const report = reportTo(faults);

@@ -3,7 +3,7 @@ import { isAppScheme } from '../../origins/app-schemes.ts';
 import { longestDays } from '../../times.ts';
 import { documentUrl } from '../../urls.ts';
 import { trueOrFalse, typed, wholeNumber } from '../schemas.ts';
-import { fileRows } from './setting.ts';
+import { createFileRowMaker } from './setting.ts';
 
 const longestName = 255;
 const visible = /^[^\p{C}]+$/u;
@@ -35,10 +35,10 @@ const domains = texts(
 );
 const emails = new RegExp(`${at}[^\\s@:\uff20\ufe6b]+@[^\\s@:\uff20\ufe6b]+$`);
 const claim = v.pipe(v.string(), v.regex(visible, 'must be the name of a claim'));
-const row = fileRows({ unquoted: true });
+const row = createFileRowMaker({ unquoted: true });
 /** Rows whose values may contain spaces, such as names of groups. */
-const list = fileRows({ unquoted: true, repeatable: 'lines' });
-const client = fileRows();
+const list = createFileRowMaker({ unquoted: true, repeatable: 'lines' });
+const client = createFileRowMaker();
 
 /** `allow`: who may log in. One match is enough. */
 export const allowRows = {

@@ -2,14 +2,14 @@ import * as v from 'valibot';
 import { mayReachApi } from '../../api-proxy/headers.ts';
 import { overlap, ownPaths } from '../../paths.ts';
 import { providerUrl } from '../../urls.ts';
-import { oneOf, pathSegment, text, withoutQuery } from '../schemas.ts';
-import { fileRows } from './setting.ts';
+import { oneOf, pathSegment, textMatching, withoutQuery } from '../schemas.ts';
+import { createFileRowMaker } from './setting.ts';
 
 const longestPath = 128;
 
 /** A path of the relay with nothing else below it, such as `/api/github/`. */
 const path = v.pipe(
-  text(
+  textMatching(
     /^(\/(?!\.{1,2}\/)[A-Za-z0-9._~-]+)+\/$/,
     'must be a path that begins and ends with a slash, such as /api/github/, of letters, digits, hyphens, underscores, dots and tildes',
   ),
@@ -32,14 +32,14 @@ const methodNames = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const oneMethod = `(${methodNames.join('|')})`;
 
 const methods = v.pipe(
-  text(new RegExp(`^${oneMethod}( ${oneMethod})*$`), `must be one of: ${methodNames.join(', ')}`),
+  textMatching(new RegExp(`^${oneMethod}( ${oneMethod})*$`), `must be one of: ${methodNames.join(', ')}`),
   v.transform((names) => names.split(' ')),
   v.array(oneOf(methodNames)),
 );
 
 /** The result is in lower case. */
 const requestHeaders = v.pipe(
-  text(/^[A-Za-z0-9-]+( [A-Za-z0-9-]+)*$/, 'must be names of headers: letters, digits and hyphens'),
+  textMatching(/^[A-Za-z0-9-]+( [A-Za-z0-9-]+)*$/, 'must be names of headers: letters, digits and hyphens'),
   v.transform((names) => names.toLowerCase().split(' ')),
   v.check(
     (names) => names.every(mayReachApi),
@@ -48,7 +48,7 @@ const requestHeaders = v.pipe(
   ),
 );
 
-const api = fileRows({ unquoted: true });
+const api = createFileRowMaker({ unquoted: true });
 
 /** An entry of `proxy`: a part of a provider's API for a page with sessions. */
 export const apiRows = {

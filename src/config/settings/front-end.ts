@@ -2,19 +2,19 @@ import { nativeOrigins, originPatterns } from '../../origins/schemas.ts';
 import { longestDays } from '../../times.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { createRowMaker, fileRows, group } from './setting.ts';
+import { addGroup, createFileRowMaker, createRowMaker } from './setting.ts';
 
 const relay = createRowMaker('relay');
 const frontEnd = createRowMaker('front-ends');
-const inFile = fileRows();
+const inFile = createFileRowMaker();
 const { days, hours, oneOf } = schemas;
 const tokenDeliveries = oneOf(['query', 'fragment', 'code', 'session', 'cms']);
 const errorDeliveries = oneOf(['json', 'page', 'redirect']);
 const refreshTokenKinds = oneOf(['bound', 'bearer', 'off']);
 
-export const requiredFrontEndRows = group('Required', {
+export const requiredFrontEndRows = addGroup('Required', {
   origin: frontEnd('--origin <origin>', 'FRONTEND_ORIGIN', originPatterns, {
-    usual: 1,
+    helpPosition: 1,
     isAddress: true,
     separator: ' ',
     help: 'origin of the front end, such as https://app.example.com; a * is any label or port. A CMS may have several',
@@ -26,7 +26,7 @@ export const requiredFrontEndRows = group('Required', {
   }),
 });
 
-export const frontEndRows = group('Front end', {
+export const frontEndRows = addGroup('Front end', {
   frontendUrl: frontEnd('--frontend-url <url>', 'FRONTEND_URL', httpUrl, {
     help: 'page that receives the token; it must be inside the origin',
     otherwise: 'the origin; /admin/ there with --token-delivery cms',
@@ -41,12 +41,12 @@ export const frontEndRows = group('Front end', {
     repeatable: true,
   }),
   tokenDelivery: frontEnd('--token-delivery <how>', 'TOKEN_DELIVERY', tokenDeliveries, {
-    usual: 7,
+    helpPosition: 7,
     help: 'how the front end gets the token: query or fragment (in the front end URL), code (by OAuth with PKCE only), session (it does not: a cookie of the relay holds the token), or cms (in the popup of Decap CMS or Sveltia CMS)',
     default: 'query',
   }),
   errorDelivery: frontEnd('--error-delivery <how>', 'ERROR_DELIVERY', errorDeliveries, {
-    usual: 8,
+    helpPosition: 8,
     help: 'how to answer failures: json; page (a page for people, JSON for programs); or redirect (to the front end, with error, error_description and request_id)',
     otherwise: 'json; redirect with --token-delivery session',
   }),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { pageTexts, placeholdersOf } from '../../delivery/page-texts.ts';
 import { httpUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { fileRows } from './setting.ts';
+import { createFileRowMaker } from './setting.ts';
 
 const longestText = 1000;
 
@@ -17,7 +17,7 @@ const isContact = (text: string) =>
   /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/.test(text) || (/^https?:/.test(text) && v.is(httpUrl, text));
 
 const contact = v.pipe(line(200), v.check(isContact, 'must be a mail address or a URL'));
-const row = fileRows({ unquoted: true });
+const row = createFileRowMaker({ unquoted: true });
 
 /** `pages`: look and texts of the relay's own pages. */
 export const pageRows = {
@@ -28,14 +28,14 @@ export const pageRows = {
   logo: row('logo', schemas.filePath, {
     help: 'file with a logo above each page: SVG, PNG, JPEG or WebP, at most 64 KiB',
   }),
-  colour: row('colour', schemas.text(/^#[0-9a-f]{6}$/i, 'must be #rrggbb, in quotes'), {
+  colour: row('colour', schemas.textMatching(/^#[0-9a-f]{6}$/i, 'must be #rrggbb, in quotes'), {
     help: 'colour of links and buttons, as "#rrggbb"; made lighter or darker where it would be hard to read',
     otherwise: 'green',
   }),
   contact: row('contact', contact, {
     help: 'whom to ask if a login fails: an e-mail address, or the URL of a page',
   }),
-  lang: row('lang', schemas.text(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag'), {
+  lang: row('lang', schemas.textMatching(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag'), {
     help: 'language of your texts, such as de',
     aliases: ['language', 'locale'],
     default: 'en',

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { oneOf, textOrNumber } from '../schemas.ts';
-import { fileRows } from './setting.ts';
+import { createFileRowMaker } from './setting.ts';
 
-const row = fileRows({ unquoted: true });
+const row = createFileRowMaker({ unquoted: true });
 
 /** Where a record has a value: names with dots between them. */
 const path = v.pipe(

@@ -4,7 +4,7 @@ import { presets } from '../../providers/presets.ts';
 import { providerUrl } from '../../urls.ts';
 import { didYouMean, findSuggestion } from '../fault.ts';
 import * as schemas from '../schemas.ts';
-import { createRowMaker, fileRows, group } from './setting.ts';
+import { addGroup, createFileRowMaker, createRowMaker } from './setting.ts';
 
 const relay = createRowMaker('relay');
 const provider = createRowMaker('providers');
@@ -31,7 +31,7 @@ const logoutUrl = v.pipe(
 );
 
 /** The separator between the words of a scope. It may be `+`, which forms use for a space. */
-const separator = schemas.text(/^[ -~]$/, 'must be one character, such as a comma');
+const separator = schemas.textMatching(/^[ -~]$/, 'must be one character, such as a comma');
 const scopeSeparator = v.pipe(
   separator,
   v.regex(/[^\w"\\+%&=#?]/, 'must be a character that no scope has, such as a comma'),
@@ -56,7 +56,7 @@ function isJson(text: string): boolean {
 
 /** The host of a provider, with an optional port and path. */
 const providerHost = v.pipe(
-  schemas.text(
+  schemas.textMatching(
     /^[A-Za-z0-9.-]+(:\d{1,5})?(\/[A-Za-z0-9._~-]+)*$/,
     'must be a host name, without https:// and without a slash at its end',
   ),
@@ -73,7 +73,7 @@ const tenant = schemas.textOrNumber(
 
 /** A path that browsers and proxies do not change. The provider compares it to the letter, including a final slash. */
 const callbackPath = v.pipe(
-  schemas.text(
+  schemas.textMatching(
     /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+\/?$/,
     'must be a path that begins with a slash, such as /oauth2/callback, of letters, digits, hyphens, underscores, dots and tildes',
   ),
@@ -104,14 +104,14 @@ const presetName = v.pipe(
   schemas.typed({ enum: presetNames }),
 );
 
-export const requiredProviderRows = group('Required', {
+export const requiredProviderRows = addGroup('Required', {
   clientId: provider('--client-id <id>', 'PROVIDER_CLIENT_ID', visibleCharacters, {
-    usual: 2,
+    helpPosition: 2,
     help: 'client identifier registered at the provider',
     otherwise: 'required',
   }),
   clientSecretFile: provider('--client-secret-file <path>', 'PROVIDER_CLIENT_SECRET_FILE', path, {
-    usual: 3,
+    helpPosition: 3,
     excludes: ['clientSecret'],
     help: 'file that holds the client secret',
     otherwise: 'required, except with the systemd credential provider-client-secret',
@@ -126,9 +126,9 @@ export const requiredProviderRows = group('Required', {
   }),
 });
 
-export const providerRows = group('Provider', {
+export const providerRows = addGroup('Provider', {
   provider: preset('--provider <name>', 'PROVIDER', presetName, {
-    usual: 9,
+    helpPosition: 9,
     help: 'provider preset; see login-relay providers',
     default: 'github',
     inFile: {
@@ -144,7 +144,7 @@ export const providerRows = group('Provider', {
     otherwise: "the preset's",
   }),
   issuer: address('--issuer <url>', 'PROVIDER_ISSUER', issuer, {
-    usual: 10,
+    helpPosition: 10,
     excludes: ['provider', 'providerHost', 'providerTenant'],
     help: 'issuer of any other provider; the endpoints come from its OpenID Connect or OAuth metadata',
   }),
@@ -185,7 +185,7 @@ export const providerRows = group('Provider', {
     otherwise: `${byPreset}, if they have one`,
   }),
   scope: provider('--scope <scopes>', 'PROVIDER_SCOPE', schemas.scope, {
-    usual: 11,
+    helpPosition: 11,
     help: 'space-separated scopes to request',
     separator: ' ',
     otherwise: "the preset's; openid with an issuer that speaks OpenID Connect",
@@ -224,7 +224,7 @@ export const providerRows = group('Provider', {
   }),
 });
 
-const file = fileRows();
+const file = createFileRowMaker();
 
 export const providerFileRows = {
   requestHeaders: file('request-headers', schemas.requestHeaders, {
@@ -251,7 +251,7 @@ export const providerFileRows = {
   }),
 };
 
-export const protectionRows = group('Login protection', {
+export const protectionRows = addGroup('Login protection', {
   stateCheck: provider('--state-check <who>', 'STATE_CHECK', oneOf(['browsers', 'always', 'off']), {
     help: 'which callbacks must carry a state: browsers (those of browsers), always (all) or off (none: the bare protocol)',
     otherwise: 'browsers; always with --token-delivery code, session or cms',
@@ -260,7 +260,7 @@ export const protectionRows = group('Login protection', {
     },
   }),
   keyFile: relay('--key-file <path>', 'KEY_FILE', path, {
-    usual: 12,
+    helpPosition: 12,
     help: 'file with the secret (32 or more characters) from which all keys are derived; a second line may hold the previous secret; made if missing',
     otherwise:
       'the systemd credential key, else the file key in the systemd state directory, else derived from the client secret',

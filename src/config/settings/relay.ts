@@ -1,6 +1,6 @@
 import { plainUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { createRowMaker, group } from './setting.ts';
+import { addGroup, createRowMaker } from './setting.ts';
 
 const relay = createRowMaker('relay');
 const { filePath, hostNames, listenHost, oneOf, sharedMemory, trustedProxies, wholeNumber } = schemas;
@@ -9,9 +9,9 @@ const countsOrNone = wholeNumber(0, 1_000_000);
 const levels = oneOf(['debug', 'info', 'warn', 'error', 'silent']);
 const addresses = oneOf(['off', 'whole', 'cut']);
 
-export const listeningRows = group('Listening', {
+export const listeningRows = addGroup('Listening', {
   port: relay('--port <number>', 'PORT', wholeNumber(0, 65535), {
-    usual: 5,
+    helpPosition: 5,
     help: 'port to listen on; 0: any free port',
     default: '8000',
     restart: true,
@@ -22,7 +22,7 @@ export const listeningRows = group('Listening', {
     restart: true,
   }),
   baseUrl: relay('--base-url <url>', 'BASE_URL', plainUrl, {
-    usual: 4,
+    helpPosition: 4,
     isAddress: true,
     help: 'public URL of this relay, as browsers see it',
     otherwise: 'http://localhost:PORT, https with a certificate',
@@ -59,13 +59,13 @@ export const listeningRows = group('Listening', {
     default: '10',
   }),
   trustedProxies: relay('--trusted-proxies <addresses>', 'TRUSTED_PROXIES', trustedProxies, {
-    usual: 6,
+    helpPosition: 6,
     separator: ',',
     help: 'comma-separated IPs or CIDRs of proxies whose X-Forwarded-For is trusted; unix: any proxy that connects through a Unix socket',
   }),
 });
 
-export const sharedMemoryRows = group('Several relays', {
+export const sharedMemoryRows = addGroup('Several relays', {
   sharedMemory: relay('--shared-memory <url>', 'SHARED_MEMORY', sharedMemory, {
     help: 'Valkey or Redis server (7 or later) where several relays share what they remember: redis://, rediss://, unix:/path, redis+sentinel://h1,h2/name or redis+cluster://h1,h2; needs a key file',
     otherwise: 'each relay remembers on its own',
@@ -89,7 +89,7 @@ export const sharedMemoryRows = group('Several relays', {
   }),
 });
 
-export const observabilityRows = group('Logs and metrics', {
+export const observabilityRows = addGroup('Logs and metrics', {
   logLevel: relay('--log-level <level>', 'LOG_LEVEL', levels, {
     help: 'lowest level that is logged: debug, info, warn, error or silent',
     default: 'info',
@@ -127,9 +127,9 @@ export const observabilityRows = group('Logs and metrics', {
   }),
 });
 
-export const configFileRows = group('Configuration file', {
+export const configFileRows = addGroup('Configuration file', {
   config: relay('--config <path>', 'LOGIN_RELAY_CONFIG', filePath, {
-    usual: 13,
+    helpPosition: 13,
     help: 'YAML file with providers, front ends and any other setting; flags and variables override it',
     inFile: null,
   }),

@@ -3,7 +3,7 @@ import { claims } from '../../access/identity.ts';
 import { longestBrowserLifetime, longestLifetime } from '../../resources/resource.ts';
 import { httpUrl, providerUrl } from '../../urls.ts';
 import * as schemas from '../schemas.ts';
-import { fileRows } from './setting.ts';
+import { createFileRowMaker } from './setting.ts';
 
 /** The identifier of a resource. @see RFC 8707 §2 */
 const identifier = v.pipe(
@@ -20,7 +20,7 @@ const claimNames = v.pipe(
   v.array(schemas.oneOf(claims)),
 );
 
-const row = fileRows({ unquoted: true });
+const row = createFileRowMaker({ unquoted: true });
 
 /** An entry of `resources`: an API or MCP server behind the login. */
 export const resourceRows = {

@@ -152,13 +152,13 @@ export interface Option extends Setting {
   readonly variable: string;
   readonly group: string;
   /** Its position in the help of commands with all options. Undefined if that help leaves it out. */
-  readonly usual?: number;
+  readonly helpPosition?: number;
   /** Options that cannot be given together with it. They list it, too. */
   readonly excludes?: readonly string[];
 }
 
 type FileRow = Omit<Setting, 'key' | 'argument' | 'schema'>;
-type Row = FileRow & Pick<Option, 'usual' | 'excludes'>;
+type Row = FileRow & Pick<Option, 'helpPosition' | 'excludes'>;
 
 /** Creates a function that makes rows for flags at one level. @param shared what all these rows have */
 export function createRowMaker<const At extends Level>(level: At, shared: Partial<Row> = {}) {
@@ -176,7 +176,7 @@ export function createRowMaker<const At extends Level>(level: At, shared: Partia
 }
 
 /** Creates a function that makes rows for a file only. @param shared what all these rows have */
-export function fileRows(shared: Partial<FileRow> = {}) {
+export function createFileRowMaker(shared: Partial<FileRow> = {}) {
   return <Schema extends Setting['schema'], const Given extends FileRow>(key: string, schema: Schema, row: Given) => ({
     key,
     schema,
@@ -186,7 +186,7 @@ export function fileRows(shared: Partial<FileRow> = {}) {
 }
 
 /** Adds the heading under which help lists the rows. */
-export function group<const Rows extends Readonly<Record<string, Omit<Option, 'group'>>>>(
+export function addGroup<const Rows extends Readonly<Record<string, Omit<Option, 'group'>>>>(
   name: string,
   rows: Rows,
 ): { readonly [Name in keyof Rows]: Rows[Name] & { readonly group: string } } {

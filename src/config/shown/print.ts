@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { Document, stringify, YAMLMap } from 'yaml';
 import type { Provider } from '../../providers/provider.ts';
 import type { Config, FrontEndConfig, RegistrationConfig } from '../config.ts';
-import type { FileSettings } from '../file/entries.ts';
-import { findEffective } from '../given.ts';
 import { providerValues } from '../provider-settings.ts';
 import type { Readings } from '../readings.ts';
 import { filePath, sharedMemory, typedValue } from '../schemas.ts';
 import { levels } from '../settings/setting.ts';
 import { type FileSetting, fileSettings } from '../settings/settings.ts';
+import type { SettingsMap } from '../settings-map.ts';
+import { findEffective } from '../settings-map.ts';
 
 const masked = '[secret]';
 
@@ -89,9 +89,9 @@ export function migratedFile(readings: Readings): string {
 function buildFile(
   { relay, registrations, resources, frontEnds, pages }: Readings,
   write: Write,
-  commentOf = (_map: FileSettings, _index: number): readonly string[] => [],
+  commentOf = (_map: SettingsMap, _index: number): readonly string[] => [],
 ): YAMLMap {
-  function buildMap(map: FileSettings): YAMLMap {
+  function buildMap(map: SettingsMap): YAMLMap {
     const yaml = new YAMLMap();
     for (const one of fileSettings[map.level]) write(yaml, one, findEffective(map, one.name));
     for (const level of levels[map.level].holds ?? []) {
@@ -101,7 +101,7 @@ function buildFile(
     }
     return yaml;
   }
-  const buildEntries = (readings: readonly { readonly name: string; readonly map: FileSettings }[]) =>
+  const buildEntries = (readings: readonly { readonly name: string; readonly map: SettingsMap }[]) =>
     new Map(
       readings.map(({ name, map }, index) => {
         const yaml = buildMap(map);
@@ -118,7 +118,7 @@ function buildFile(
 
 /** The comment on a registration: what its preset, its issuer and defaults give. */
 function commentOnRegistration(
-  map: FileSettings,
+  map: SettingsMap,
   { name, provider: settings, stateCheck }: RegistrationConfig,
   described: ReadonlyMap<string, Provider>,
 ): string[] {
@@ -135,7 +135,7 @@ function commentOnRegistration(
 
 /** The comment on a front end: the defaults of these four settings, unless it sets them. */
 function commentOnFrontEnd(
-  map: FileSettings,
+  map: SettingsMap,
   { kind, frontendUrl, redirectUris, errorDelivery, registrations }: FrontEndConfig,
 ): string[] {
   // A machine may set none of them.
@@ -150,7 +150,7 @@ function commentOnFrontEnd(
 }
 
 /** A comment that lists the values of settings that an entry leaves out. @param from says what gives them */
-function commentOnUnset(map: FileSettings, from: string, texts: Texts): string[] {
+function commentOnUnset(map: SettingsMap, from: string, texts: Texts): string[] {
   const lines = fileSettings[map.level].flatMap(({ name, key }) =>
     texts[name] === undefined || findEffective(map, name) ? [] : [`   ${key}: ${texts[name]}`],
   );

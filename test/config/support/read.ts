@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Config, type ConfigReading, readConfig } from '../../../src/config/config.ts';
-import { createPlacedTexts } from '../../../src/config/fault.ts';
-import type { FileSettings } from '../../../src/config/file/entries.ts';
+import { createPlacedMessages } from '../../../src/config/fault.ts';
 import { parseConfigFile } from '../../../src/config/file/read.ts';
 import { createReadings, type Readings } from '../../../src/config/readings.ts';
 import type { OptionName } from '../../../src/config/settings/settings.ts';
+import type { SettingsMap } from '../../../src/config/settings-map.ts';
 import type { OptionSources } from '../../../src/config/sources.ts';
 import { ConfigError } from '../../../src/failures/start-errors.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
@@ -110,8 +110,8 @@ export function faultsOfFile(...given: Parameters<typeof withFile>): readonly st
 
 /** The settings of a file, unchecked, if it is clear what it means, and the faults of its form. */
 export function parsedFile(text: string, from = 'config.yaml') {
-  const faults = createPlacedTexts();
-  const relay = parseConfigFile(text, from, faults, createPlacedTexts());
+  const faults = createPlacedMessages();
+  const relay = parseConfigFile(text, from, faults, createPlacedMessages());
   const { providers, 'front-ends': frontEnds } = relay?.inside ?? {};
   const file = relay && { ...relay, relay, providers, frontEnds };
   return { file, faults: faults.inOrder() };
@@ -126,10 +126,10 @@ export function settingsOfFile(text: string, from?: string) {
 
 /** Reads settings whose faults do not matter. */
 export function readingsOf(
-  file: FileSettings<'relay'> | undefined,
+  file: SettingsMap<'relay'> | undefined,
   sources: OptionSources = { flags: {}, environment: {} },
 ): Readings {
-  const ignored = { faults: createPlacedTexts(), warnings: createPlacedTexts(), readFile: readTextFile };
+  const ignored = { faults: createPlacedMessages(), warnings: createPlacedMessages(), readFile: readTextFile };
   return createReadings({ ...sources, ...ignored }, file);
 }
 

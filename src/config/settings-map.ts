@@ -1,19 +1,43 @@
-import { describePlace } from './fault.ts';
-import type { FileSettings } from './file/entries.ts';
+import { describePlace, type Position } from './fault.ts';
 import type { Level } from './settings/setting.ts';
 import { describeRow, optionNames, options, rowAt } from './settings/settings.ts';
-import { type Given, givenBySources, type OptionSources } from './sources.ts';
+import { findGivenOption, type GivenOption, type OptionSources } from './sources.ts';
+
+/** The settings of one map of a file, or from flags and variables. Their schemas have not checked them yet. */
+export interface SettingsMap<At extends Level = Level> extends MapPlace {
+  readonly level: At;
+  /** Undefined for flags and variables. */
+  readonly path?: string;
+  /**
+   * The texts that each setting's flag would have: several if it can be repeated, none if the file has no text there.
+   */
+  readonly values: Readonly<Record<string, readonly string[]>>;
+  readonly sources?: Readonly<Record<string, GivenOption['source']>>;
+  readonly positions: Readonly<Record<string, Position>>;
+  /** The maps inside, by level, in the order of the file. */
+  readonly inside: { readonly [At in Level]?: readonly SettingsMap<At>[] };
+}
+
+export interface MapPlace {
+  readonly level: Level;
+  /** The name of an entry of `providers` or `front-ends`: a word of a path, unique in its map. */
+  readonly name?: string;
+  /** Precedes keys in messages, such as `providers.github.`; empty for the relay as a whole. */
+  readonly prefix: string;
+  /** Where the map or its name begins; undefined for the relay as a whole. */
+  readonly position?: Position;
+}
 
 /** The settings of a level: those of flags and variables, which override those of a map of the file. */
-export function withSources<At extends Level>(
+export function mergeOptions<At extends Level>(
   given: OptionSources,
   level: At,
-  map?: FileSettings<At>,
-): FileSettings<At> {
+  map?: SettingsMap<At>,
+): SettingsMap<At> {
   const values = { ...map?.values };
-  const sources: Record<string, Given['source']> = {};
+  const sources: Record<string, GivenOption['source']> = {};
   for (const name of optionNames.filter((one) => options[one].level === level)) {
-    const { source, texts } = givenBySources(name, given) ?? {};
+    const { source, texts } = findGivenOption(name, given) ?? {};
     if (source === undefined || texts === undefined) continue;
     values[name] = texts;
     sources[name] = source;
@@ -22,16 +46,15 @@ export function withSources<At extends Level>(
 }
 
 /** Whether a map is below the top of a file: an entry, or inside one. */
-export const isEntry = ({ path, level }: FileSettings) => path !== undefined && level !== 'relay';
+export const isEntry = ({ path, level }: SettingsMap) => path !== undefined && level !== 'relay';
 
 /** What sets the setting. Undefined if its default applies. */
-export const sourceOf = ({ values, sources }: FileSettings, name: string) =>
-  values[name] && (sources?.[name] ?? 'file');
+export const sourceOf = ({ values, sources }: SettingsMap, name: string) => values[name] && (sources?.[name] ?? 'file');
 
-const isMachine = ({ values }: FileSettings) => values['kind']?.[0] === 'machine';
+const isMachine = ({ values }: SettingsMap) => values['kind']?.[0] === 'machine';
 
 /** The default of a setting. A provider with an issuer, or with endpoints of its own in a file, has no preset. */
-export function defaultOf(map: FileSettings, name: string): string | undefined {
+export function defaultOf(map: SettingsMap, name: string): string | undefined {
   const { level, values } = map;
   // Programs only use OAuth requests.
   if (name === 'tokenDelivery' && (values['kind']?.[0] === 'native' || isMachine(map))) return 'code';
@@ -42,7 +65,7 @@ export function defaultOf(map: FileSettings, name: string): string | undefined {
 }
 
 /** The effective texts of a setting, and their source. Undefined if nothing sets it, and it has no fixed default. */
-export function findEffective(map: FileSettings, name: string) {
+export function findEffective(map: SettingsMap, name: string) {
   const row = rowAt(map.level, name);
   const texts = map.values[name];
   const otherwise = defaultOf(map, name);
@@ -64,7 +87,7 @@ export function findEffective(map: FileSettings, name: string) {
 }
 
 /** Where a file has a setting, or would have it. Undefined without a file, and for a flag or variable. */
-function placeOf(map: FileSettings, name: string) {
+function placeOf(map: SettingsMap, name: string) {
   const { level, path: file, prefix, positions } = map;
   if (file === undefined || (sourceOf(map, name) ?? 'file') !== 'file') return undefined;
   const { key, inFile } = rowAt(level, name);
@@ -76,16 +99,16 @@ function placeOf(map: FileSettings, name: string) {
   return { position, path, described: `${describePlace(file, position)} ${path}` };
 }
 
-export const positionOf = (map: FileSettings, name: string) => placeOf(map, name)?.position;
+export const positionOf = (map: SettingsMap, name: string) => placeOf(map, name)?.position;
 
 /** Names a setting for people. In a file, a missing one has the place of its map. */
-export const describe = (map: FileSettings, name: string) =>
+export const describeSetting = (map: SettingsMap, name: string) =>
   placeOf(map, name)?.described ?? describeRow(rowAt(map.level, name));
 
 /** Names a setting for people, without a place if it is missing. */
-export const describeGiven = (map: FileSettings, name: string) =>
-  map.values[name] ? describe(map, name) : (placeOf(map, name)?.path ?? describe(map, name));
+export const describeForAdvice = (map: SettingsMap, name: string) =>
+  map.values[name] ? describeSetting(map, name) : (placeOf(map, name)?.path ?? describeSetting(map, name));
 
 /** Names a map of a file: `config.yaml:12:5 providers.github`. */
-export const describeMap = ({ path, position, prefix }: FileSettings) =>
+export const describeMap = ({ path, position, prefix }: SettingsMap) =>
   `${describePlace(path ?? '', position)} ${prefix.replace(/\.$/, '')}`;

@@ -5,19 +5,7 @@ import { endpointNames } from '../../paths.ts';
 import type { ReadConfigFile } from '../file/read.ts';
 import { findPreset } from '../provider.ts';
 import type { FrontEndReading, Readings, RegistrationReading } from '../readings.ts';
-
-/** Names the first front end with one of these deliveries, at one registration or at any. */
-export function describeDelivery(
-  frontEnds: readonly FrontEndReading[],
-  deliveries: readonly (string | undefined)[],
-  registration?: string,
-): string | undefined {
-  const found = frontEnds.find(
-    ({ values, registrations }) =>
-      deliveries.includes(values.tokenDelivery) && (registration === undefined || registrations.includes(registration)),
-  );
-  return found && `${found.describe('tokenDelivery')} ${found.values.tokenDelivery}`;
-}
+import { describeDelivery } from './describe-delivery.ts';
 
 /** Checks what several entries of the file have together: names, scopes, secrets, origins. */
 export function checkEntries(readings: Readings, file: ReadConfigFile): void {
@@ -25,8 +13,8 @@ export function checkEntries(readings: Readings, file: ReadConfigFile): void {
   reportTakenNames(readings);
   const ofBrowsers = resources.filter(({ browser }) => browser !== undefined);
   const used = new Set([...frontEnds, ...ofBrowsers].flatMap((one) => one.registrations));
-  for (const { name, map, faultOfEntry } of registrations) {
-    if (map.path !== undefined && !used.has(name)) faultOfEntry('is used by no front end');
+  for (const { name, map, reportEntryFault } of registrations) {
+    if (map.path !== undefined && !used.has(name)) reportEntryFault('is used by no front end');
   }
   for (const registration of registrations) reportSeparatedScopes(registration, frontEnds);
   if (file === undefined) return;
@@ -44,9 +32,9 @@ function reportSeparatedScopes(registration: RegistrationReading, frontEnds: rea
   const { scopeSeparator: separator } = values;
   if (separator === undefined || separator === ' ') return;
   const message = `must have spaces between its words: ${describe('scopeSeparator')} takes their place in requests`;
-  if (values.scope?.includes(separator)) registration.fault('scope', message);
+  if (values.scope?.includes(separator)) registration.reportFault('scope', message);
   for (const frontEnd of frontEnds.filter((one) => one.registrations.includes(name))) {
-    if (frontEnd.values.scope?.includes(separator)) frontEnd.fault('scope', message);
+    if (frontEnd.values.scope?.includes(separator)) frontEnd.reportFault('scope', message);
   }
 }
 
@@ -64,12 +52,12 @@ function warnOfReadableSecrets({ values, sourceOf, warn }: RegistrationReading):
 /** Reports names of entries that are also endpoints, if this configuration has these endpoints. */
 function reportTakenNames({ registrations, resources, frontEnds }: Readings): void {
   const report = (
-    entries: readonly Pick<FrontEndReading, 'name' | 'faultOfEntry'>[],
+    entries: readonly Pick<FrontEndReading, 'name' | 'reportEntryFault'>[],
     taken: readonly string[],
     whose = '',
   ) => {
-    for (const { faultOfEntry } of entries.filter((one) => taken.includes(one.name))) {
-      faultOfEntry(`has the name of an endpoint${whose}: choose another name`);
+    for (const { reportEntryFault } of entries.filter((one) => taken.includes(one.name))) {
+      reportEntryFault(`has the name of an endpoint${whose}: choose another name`);
     }
   };
   // Registrations are below /auth/, and front ends below their registration. Endpoints of a resource are at both
@@ -78,9 +66,9 @@ function reportTakenNames({ registrations, resources, frontEnds }: Readings): vo
   if (delivery) report(registrations, endpointNames.withSessions, ` of ${delivery}`);
   if (resources.length > 0) {
     report([...registrations, ...frontEnds], endpointNames.withResources);
-    for (const { name, faultOfEntry } of registrations) {
+    for (const { name, reportEntryFault } of registrations) {
       // Where a resource has several providers, ids begin with the name of one.
-      if (isMachineId(`${name}:`)) faultOfEntry('must not be called machine: the ids of machines begin so');
+      if (isMachineId(`${name}:`)) reportEntryFault('must not be called machine: the ids of machines begin so');
     }
   }
   if (resources.some(({ browser }) => browser !== undefined)) report(registrations, endpointNames.withBrowsers);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runtimeOptions } from '../scripts/binary/runtime-options.ts';
-import { registration, resourceSecret } from './registration.ts';
+import { doorUrl, registration, resourceSecret } from './registration.ts';
 import type { WorkloadName } from './workloads.ts';
 
 /** A program with all or a part of the relay's work. */
@@ -15,6 +15,8 @@ export interface Contender {
   readonly sessions: boolean;
   /** Whether it gives a token for its resource without a login. */
   readonly grantsTokens: boolean;
+  /** What opens its resource. */
+  readonly opensBy: 'token' | 'cookie';
   /** A path that it needs to run. */
   readonly needs: string;
   /** The command that starts it. */
@@ -26,11 +28,15 @@ const ofRelay = [...all, 'oauth-login'] as const;
 const byNumber = ['named-start', 'user-lookup'] as const;
 const gateway = ['gateway', 'gateway-1kB', 'gateway-1MiB'] as const;
 const doors = ['resource-check', ...gateway] as const;
+/** What browsers do at a door. */
+const pages = ['resource-check', 'gateway-1kB', 'gateway-1MiB'] as const;
 const ofResources = [...doors, 'introspection'] as const;
 const logins = ['start-login', 'complete-login'] as const;
 const source = path('../bin/login-relay.ts');
 const executable = path('../dist/login-relay');
 const node = process.execPath;
+const apache = '/usr/sbin/apache2';
+const nginx = '/usr/sbin/nginx';
 const fromSource = [node, ...runtimeOptions, source];
 /** A checkout of an earlier version, with its libraries installed. */
 const before = process.env['BEFORE'];
@@ -49,12 +55,21 @@ export const contenders: readonly Contender[] = [
   relay('relay binary', executable, [executable], checking),
   relayOf('relay of a file, 1 front end', 1, 1),
   relayOf('relay of a file, 100 providers, 1,000 front ends', 100, 1000),
-  { ...relayOf('relay, with a resource', 1, 1, true), workloads: ofResources },
+  { ...relayOf('relay, with a resource', 1, 1, 'token'), workloads: ofResources },
+  { ...relayOf('relay, with a resource, by cookie', 1, 1, 'cookie'), workloads: pages, opensBy: 'cookie' },
   ...(before === undefined ? [] : [earlier(before)]),
   peer('grant on Koa', 'grant-koa.js'),
   peer('@fastify/oauth2, kept connections', 'fastify-oauth2.js'),
   door('@fastify/http-proxy and jose', gateway, 'peers/fastify-http-proxy.js'),
   door('http-proxy-3 and jose', doors, 'peers/http-proxy-3.js'),
+  {
+    ...door('express-openid-connect, by cookie', ['resource-check'], 'peers/express-openid-connect.js'),
+    opensBy: 'cookie',
+  },
+  { ...door('Apache with mod_auth_openidc', doors, 'peers/apache.js'), needs: apache },
+  { ...door('Apache with mod_auth_openidc, by cookie', pages, 'peers/apache.js'), needs: apache, opensBy: 'cookie' },
+  { ...nginxBeforeRelay(), workloads: gateway, needs: nginx },
+  { ...door('nginx, without a door', gateway, 'peers/nginx.js'), needs: nginx },
   { ...door('node:http', doors, 'bare-door.ts'), needs: node },
   program('Koa, its router, CORS and got', all, true, node, [node, path('plain-koa.js')]),
   program('node:http', all, true, node, [node, path('bare-http.ts')]),
@@ -71,7 +86,16 @@ function program(
   needs: string,
   command: readonly string[],
 ): Contender {
-  return { name, workloads, protection, sessions: false, grantsTokens: false, needs, command: () => command };
+  return {
+    name,
+    workloads,
+    protection,
+    sessions: false,
+    grantsTokens: false,
+    opensBy: 'token',
+    needs,
+    command: () => command,
+  };
 }
 
 function peer(name: string, file: string): Contender {
@@ -82,6 +106,12 @@ function peer(name: string, file: string): Contender {
 function door(name: string, workloads: readonly WorkloadName[], file: string): Contender {
   const command = [node, path(file)];
   return { ...program(name, workloads, true, path('peers/node_modules'), command), grantsTokens: true };
+}
+
+/** nginx in front of a relay: it asks the relay whether a token opens the resource, and passes the request on itself. */
+function nginxBeforeRelay(): Contender {
+  const behind = relayOf('nginx, which asks the relay', 1, 1, 'token');
+  return { ...behind, command: (providerPort) => [node, path('peers/nginx.js'), ...behind.command(providerPort)] };
 }
 
 function relay(
@@ -121,14 +151,14 @@ function earlier(checkout: string): Contender {
 /**
  * A relay from source with that many providers and front ends.
  *
- * @param hasResource whether the measured front end logs in for a resource
+ * @param opensBy what opens the resource that the measured front end logs in for; without it, there is no resource
  */
-function relayOf(name: string, providers: number, frontEnds: number, hasResource = false): Contender {
+function relayOf(name: string, providers: number, frontEnds: number, opensBy?: Contender['opensBy']): Contender {
   return {
     ...program(name, byNumber, true, source, []),
     command(providerPort) {
       const provider = `http://127.0.0.1:${providerPort}`;
-      const file = configFile(provider, providers, frontEnds, hasResource);
+      const file = configFile(provider, providers, frontEnds, opensBy);
       // The file has the secret. A variable beside it would be a fault.
       const alone = ['env', '--unset=PROVIDER_CLIENT_SECRET'];
       return [...alone, node, ...runtimeOptions, source, '--port', '0', '--config', file];
@@ -142,13 +172,18 @@ function relayOf(name: string, providers: number, frontEnds: number, hasResource
  *
  * @param provider the address of the provider, which is that of all registrations
  */
-function configFile(provider: string, providers: number, frontEnds: number, hasResource: boolean): string {
+function configFile(
+  provider: string,
+  providers: number,
+  frontEnds: number,
+  opensBy: Contender['opensBy'] | undefined,
+): string {
   const directory = mkdtempSync(join(tmpdir(), 'login-relay-bench-'));
   process.on('exit', () => rmSync(directory, { recursive: true }));
   const secret = join(directory, 'secret');
   writeFileSync(secret, resourceSecret, { mode: 0o600 });
-  const url = `${registration.baseUrl}/mcp`;
-  const notes = { url, upstream: `${provider}/mcp`, 'secret-file': secret };
+  const byToken = { url: `${registration.baseUrl}/mcp`, upstream: `${provider}/mcp`, 'secret-file': secret };
+  const notes = opensBy === 'cookie' ? { url: doorUrl, upstream: provider, browser: true } : byToken;
   const file = join(directory, 'config.yaml');
   const one = {
     'client-id': registration.clientId,
@@ -160,17 +195,19 @@ function configFile(provider: string, providers: number, frontEnds: number, hasR
   };
   const content = {
     'base-url': registration.baseUrl,
+    // The load is a reverse proxy, too.
+    ...(opensBy === 'cookie' && { 'trusted-proxies': ['127.0.0.1'] }),
     // The relay creates it.
     'key-file': './key',
     providers: { provider: one, ...entries(providers - 1, () => one) },
-    ...(hasResource && { resources: { notes } }),
+    ...(opensBy !== undefined && { resources: { notes } }),
     'front-ends': {
       ...entries(frontEnds - 1, (name) => ({ origin: `https://${name}.example.com` })),
       // Otherwise, lookups would have to name one.
       app: {
         origin: registration.frontEnd,
         providers: ['provider'],
-        ...(hasResource && { 'token-delivery': 'code', resources: ['notes'] }),
+        ...(opensBy === 'token' && { 'token-delivery': 'code', resources: ['notes'] }),
       },
     },
   };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { registration } from './registration.ts';
 
 /** An answer with its raw header section. */
 export interface Answer {
@@ -20,23 +21,26 @@ class ClosedConnection extends Error {
  */
 export class HttpConnection {
   readonly #port: number;
+  readonly #host: string;
   #socket: Socket | undefined;
   #pending: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
   #received = '';
 
-  private constructor(port: number) {
+  private constructor(port: number, host: string) {
     this.#port = port;
+    this.#host = host;
   }
 
-  static async open(port: number): Promise<HttpConnection> {
-    const connection = new HttpConnection(port);
+  /** @param host the server's public name, for its `Host` header */
+  static async open(port: number, host = new URL(registration.baseUrl).host): Promise<HttpConnection> {
+    const connection = new HttpConnection(port, host);
     await connection.#connect();
     return connection;
   }
 
   /** @param headers lines, each with its CRLF */
   async send(method: string, target: string, headers = '', body = ''): Promise<Answer> {
-    const request = `${method} ${target} HTTP/1.1\r\nHost: localhost:8000\r\n${headers}\r\n${body}`;
+    const request = `${method} ${target} HTTP/1.1\r\nHost: ${this.#host}\r\n${headers}\r\n${body}`;
     try {
       return await this.#exchange(request);
     } catch (error) {
@@ -101,4 +105,16 @@ export class HttpConnection {
 export function headers(head: string, name: string): string[] {
   const lines = head.split('\r\n').filter((line) => line.toLowerCase().startsWith(`${name}:`));
   return lines.map((line) => line.slice(name.length + 1).trim());
+}
+
+/** The Cookie header that a browser sends after these answers, if it has cookies. */
+export function cookieHeader(answers: readonly Answer[]): string {
+  const jar = new Map<string, string>();
+  for (const cookie of answers.flatMap(({ head }) => headers(head, 'set-cookie'))) {
+    const [pair = ''] = cookie.split(';');
+    const name = pair.slice(0, pair.indexOf('='));
+    if (/; *max-age=0/i.test(cookie)) jar.delete(name);
+    else jar.set(name, pair);
+  }
+  return jar.size === 0 ? '' : `Cookie: ${[...jar.values()].join('; ')}\r\n`;
 }

@@ -1,14 +1,17 @@
-// The provider of every contender. It knows one client, checks PKCE, and stores nothing.
+// The provider of every contender. It knows one client, checks PKCE, signs ID tokens, and stores nothing.
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { accessTokenOf, recordOf, userOf } from './records.ts';
 import { announce, registration } from './registration.ts';
 
-const { clientId, clientSecret, redirectUri } = registration;
+const { clientId, clientSecret } = registration;
 const basic = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 const event = `data: ${'x'.repeat(92)}\n\n`;
+const { publicKey, privateKey } = await generateKeyPair('RS256');
+const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'RS256', use: 'sig', kid: 'bench' }] });
 let users = 0;
 
 const server = createServer({ keepAliveTimeout: 120_000 }, async (request, response) => {
@@ -17,6 +20,8 @@ const server = createServer({ keepAliveTimeout: 120_000 }, async (request, respo
   else if (path === '/mcp/events') sendEvents(response);
   else if (path === '/mcp') await echo(request, response);
   else if (path?.startsWith('/mcp/')) send(response, 200, bodyOf(Number(path.slice('/mcp/'.length))));
+  else if (path === '/.well-known/openid-configuration') send(response, 200, JSON.stringify(metadata(request)));
+  else if (path === '/jwks') send(response, 200, keys);
   else if (path === '/authorize') authorize(new URLSearchParams(query), response);
   else await exchange(request, new URLSearchParams(query), response);
 });
@@ -30,11 +35,11 @@ server.listen(0, '127.0.0.1', () => announce(server));
 
 function authorize(query: URLSearchParams, response: ServerResponse): void {
   users += 1;
-  // The code contains the challenge, so that the provider stores nothing.
-  const code = `${users}.${query.get('code_challenge') ?? ''}`;
+  // The code contains the challenge and the nonce, so that the provider stores nothing.
+  const code = [users, query.get('code_challenge') ?? '', query.get('nonce') ?? ''].join('.');
   const state = query.get('state');
   const parameters = new URLSearchParams({ code, ...(state !== null && { state }) });
-  response.writeHead(302, { location: `${redirectUri}?${parameters}`, 'content-length': 0 }).end();
+  response.writeHead(302, { location: `${query.get('redirect_uri')}?${parameters}`, 'content-length': 0 }).end();
 }
 
 async function exchange(request: IncomingMessage, query: URLSearchParams, response: ServerResponse): Promise<void> {
@@ -47,13 +52,42 @@ async function exchange(request: IncomingMessage, query: URLSearchParams, respon
     (parameter('client_id') === clientId && parameter('client_secret') === clientSecret);
   if (!known) return send(response, 401, '{"error":"invalid_client"}');
   const grant = parameter('code') ?? parameter('refresh_token');
-  const [user, challenge = ''] = grant?.split('.') ?? [];
+  const [user, challenge = '', nonce = ''] = grant?.split('.') ?? [];
   const verifier = parameter('code_verifier') ?? '';
   const proven = challenge === '' || hash('sha256', verifier, 'base64url') === challenge;
   if (!proven || user === undefined) return send(response, 400, '{"error":"invalid_grant"}');
   const access_token = accessTokenOf(Number(user));
   const token = { access_token, token_type: 'bearer', scope: '', refresh_token: user };
-  send(response, 200, JSON.stringify(token));
+  const identity = nonce !== '' && { id_token: await idToken(request, user, nonce) };
+  send(response, 200, JSON.stringify({ ...token, ...identity }));
+}
+
+const issuerOf = ({ headers }: IncomingMessage) => `http://${headers.host}`;
+
+function metadata(request: IncomingMessage): object {
+  const issuer = issuerOf(request);
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/user`,
+    jwks_uri: `${issuer}/jwks`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+  };
+}
+
+function idToken(request: IncomingMessage, user: string, nonce: string): Promise<string> {
+  return new SignJWT({ nonce })
+    .setProtectedHeader({ alg: 'RS256', kid: 'bench' })
+    .setIssuer(issuerOf(request))
+    .setAudience(clientId)
+    .setSubject(user)
+    .setIssuedAt()
+    .setExpirationTime('10h')
+    .sign(privateKey);
 }
 
 /** Streams an event a second. */

@@ -9,6 +9,10 @@ export const registration = {
   frontEnd: 'http://localhost:3000',
 } as const;
 
+/** The host of the resource that browsers open, and its address. */
+export const doorHost = 'notes.localhost:8000';
+export const doorUrl = `http://${doorHost}/`;
+
 /** That of the server of the resource `notes`. */
 export const resourceSecret = 'resource-secret-0123456789abcdef0123456789abcdef';
 

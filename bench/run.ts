@@ -74,7 +74,7 @@ await provider.stop();
 if (values.write) writeReport(measured);
 
 async function start(contender: Contender): Promise<Running> {
-  const { name, protection, sessions, grantsTokens } = contender;
+  const { name, protection, sessions, grantsTokens, opensBy } = contender;
   const command = contender.command(providerPort);
   const begun = performance.now();
   const process = new PinnedProcess(0, command, {
@@ -86,7 +86,7 @@ async function start(contender: Contender): Promise<Running> {
   return {
     name,
     process,
-    target: { port, protection, sessions, providerPort, grantsTokens },
+    target: { port, protection, sessions, providerPort, grantsTokens, opensBy },
     start: performance.now() - begun,
     memory: [process.memory()],
     cpu: [],

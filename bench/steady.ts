@@ -26,7 +26,14 @@ const relay = new PinnedProcess(
   { PROVIDER_CLIENT_SECRET: registration.clientSecret },
   notePauses,
 );
-const target = { port: await relay.port(), protection: true, sessions: false, providerPort, grantsTokens: false };
+const target = {
+  port: await relay.port(),
+  protection: true,
+  sessions: false,
+  providerPort,
+  grantsTokens: false,
+  opensBy: 'token',
+} as const;
 
 await closedLoop(workload, target, during(10));
 const capacity = (await closedLoop(workload, target, during(10))) / 10;

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { type Answer, HttpConnection, headers } from './http-connection.ts';
+import { logInAtDoor } from './door-login.ts';
+import { type Answer, cookieHeader, HttpConnection, headers } from './http-connection.ts';
 import { accessTokenOf, recordOf, userOf } from './records.ts';
-import { registration, resourceSecret } from './registration.ts';
+import { doorHost, registration, resourceSecret } from './registration.ts';
 
 /** The server under load. */
 export interface Target {
@@ -12,6 +13,8 @@ export interface Target {
   readonly providerPort: number;
   /** Whether it gives a token for its resource without a login. */
   readonly grantsTokens: boolean;
+  /** What opens its resource. */
+  readonly opensBy: 'token' | 'cookie';
 }
 
 /** One visitor of the load, with its own connections. */
@@ -63,19 +66,18 @@ export const workloads = {
       return { user, credential: `Authorization: Bearer ${accessTokenOf(user)}\r\n` };
     });
   },
-  /** A reverse proxy asks whether a token opens a resource. */
+  /** A reverse proxy asks whether a token, or the cookie of a browser, opens a resource. */
   'resource-check': (target) =>
-    withResourceToken(target, async (connection, token) => {
-      const header = `Authorization: Bearer ${token}\r\n`;
-      const answer = await connection.send('GET', '/auth/check/notes', header);
-      expect(answer.status === 204, 'not good', answer);
+    atDoor(target, async (connection, credential) => {
+      const answer = await connection.send('GET', '/auth/check/notes', askedRequest + credential);
+      expect(answer.status === 200 || answer.status === 204, 'not good', answer);
     }),
 
   /** A program calls a tool of a server behind the gateway. */
   gateway: (target) =>
-    withResourceToken(target, async (connection, token) => {
+    atDoor(target, async (connection, credential) => {
       const type = `Content-Type: application/json\r\nContent-Length: ${toolCall.length}\r\n`;
-      const headers = `Authorization: Bearer ${token}\r\nAccept: application/json\r\n${type}`;
+      const headers = `${credential}Accept: application/json\r\n${type}`;
       const answer = await connection.send('POST', '/mcp', headers, toolCall);
       expect(answer.body === toolCall, 'not the answer', answer);
     }),
@@ -88,7 +90,7 @@ export const workloads = {
 
   /** The server of a resource asks who has a token. */
   introspection: (target) =>
-    withResourceToken(target, async (connection, token) => {
+    atDoor(target, async (connection, _, token) => {
       const form = `client_id=notes&client_secret=${resourceSecret}&token=${token}`;
       const headers = `${formType}Content-Length: ${form.length}\r\n`;
       const answer = await connection.send('POST', `${loginPath}/introspect`, headers, form);
@@ -111,24 +113,39 @@ function redeem(connection: HttpConnection, page: string, token: string): Promis
   return requestToken(connection, form, token);
 }
 
-const downloads = (target: Target, length: number) =>
-  withResourceToken(target, async (connection, token) => {
-    const answer = await connection.send('GET', `/mcp/${length}`, `Authorization: Bearer ${token}\r\n`);
+function downloads(target: Target, length: number): Promise<Visitor> {
+  const act = async (connection: HttpConnection, credential: string) => {
+    const answer = await connection.send('GET', `/mcp/${length}`, credential);
     expect(answer.body.length === length, 'not the answer', answer);
-  });
+  };
+  return atDoor(target, act, target.opensBy === 'cookie' ? doorHost : undefined);
+}
 
-/** The token of one login for the resource, by the port of the relay: what is measured begins without a login. */
-const resourceTokens = new Map<number, Promise<string>>();
+/** What a reverse proxy tells a check about the request that is to pass. */
+const askedRequest = 'X-Forwarded-Method: GET\r\nX-Forwarded-Uri: /page?number=1\r\n';
+/** What a browser sends when a person opens a page. */
+const opensPage = 'Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n';
 
-async function withResourceToken(
+/** What one login at the door of each contender gave, by its port. What is measured begins without a login. */
+const credentials = new Map<number, Promise<string>>();
+
+/**
+ * A program, or a browser, that has logged in at the door.
+ *
+ * @param host where it sends its requests; without it, to the host of the login, as a reverse proxy asks a check
+ */
+async function atDoor(
   target: Target,
-  act: (connection: HttpConnection, token: string) => Promise<void>,
+  act: (connection: HttpConnection, credential: string, token: string) => Promise<void>,
+  host?: string,
 ): Promise<Visitor> {
-  const known = resourceTokens.get(target.port) ?? resourceToken(target);
-  resourceTokens.set(target.port, known);
-  const token = await known;
-  const connection = await HttpConnection.open(target.port);
-  return { act: () => act(connection, token), leave: () => connection.close() };
+  const isBrowser = target.opensBy === 'cookie';
+  const known = credentials.get(target.port) ?? (isBrowser ? logInAtDoor(target, opensPage) : resourceToken(target));
+  credentials.set(target.port, known);
+  const given = await known;
+  const credential = isBrowser ? opensPage + given : `Authorization: Bearer ${given}\r\n`;
+  const connection = await HttpConnection.open(target.port, host);
+  return { act: () => act(connection, credential, given), leave: () => connection.close() };
 }
 
 /** A token for the resource. */
@@ -258,18 +275,6 @@ function redirection(answer: Answer, destination: string): string {
   const redirects = answer.status >= 302 && answer.status <= 308;
   expect(redirects && location.startsWith(destination), `no redirect to ${destination}`, answer);
   return location;
-}
-
-/** The Cookie header that a browser sends after these answers, if it has cookies. */
-function cookieHeader(answers: readonly Answer[]): string {
-  const jar = new Map<string, string>();
-  for (const cookie of answers.flatMap(({ head }) => headers(head, 'set-cookie'))) {
-    const [pair = ''] = cookie.split(';');
-    const name = pair.slice(0, pair.indexOf('='));
-    if (/; *max-age=0/i.test(cookie)) jar.delete(name);
-    else jar.set(name, pair);
-  }
-  return jar.size === 0 ? '' : `Cookie: ${[...jar.values()].join('; ')}\r\n`;
 }
 
 function expect(right: boolean, what: string, answer: Answer | undefined): void {

@@ -1,4 +1,4 @@
-import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import { exportSPKI, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 
 // What most providers sign with.
 const { privateKey, publicKey } = await generateKeyPair('RS256');
@@ -6,12 +6,15 @@ const claims = { issuer: 'http://localhost:8000', audience: 'http://localhost:80
 
 /** A token that opens the peer, for ten hours. */
 export const ownToken = await new SignJWT({ sub: '1', client_id: 'app' })
-  .setProtectedHeader({ alg: 'RS256' })
+  .setProtectedHeader({ alg: 'RS256', kid: 'own' })
   .setIssuer(claims.issuer)
   .setAudience(claims.audience)
   .setIssuedAt()
   .setExpirationTime('10h')
   .sign(privateKey);
+
+/** The key that verifies the token, as PEM. */
+export const ownPublicKey = await exportSPKI(publicKey);
 
 /** Who has sent a request. @throws if nobody who may */
 export async function personOf({ authorization = '' }) {

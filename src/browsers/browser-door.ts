@@ -6,21 +6,21 @@ import type { DoorCookies } from './door-cookies.ts';
 import type { DoorLogins } from './door-logins.ts';
 
 /**
- * How browsers open a resource. Here the relay is its own OAuth client, and keeps the access token in a cookie.
- * `enterDoor` in routes/enter-door.ts opens it; relay/registrations.ts creates it.
+ * What a resource needs to open to browsers. The relay is an OAuth client of its own here, and keeps the access token in
+ * a cookie of the browser. `enterDoor` in routes/enter-door.ts lets requests in; relay/registrations.ts creates the door.
  */
 export interface BrowserDoor {
   readonly resource: Resource;
   readonly origin: string;
   readonly terms: BrowserTerms;
-  /** Opens to tokens. */
+  /** The door for bearer tokens. */
   readonly byToken: Door;
-  /** Opens to what the cookie holds. */
+  /** The door for the content of the cookie. */
   readonly byCookie: Door;
   readonly cookies: DoorCookies;
   readonly logins: DoorLogins;
-  /** The relay's own front end, which these logins belong to. */
+  /** The relay's own front end, to which these logins belong. */
   readonly client: FrontEnd;
-  /** What a login grants: its access token is the content of the cookie. */
+  /** The grants of these logins. Their access tokens are the content of the cookie. */
   readonly grants: Grants;
 }

@@ -1,31 +1,60 @@
+import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
 import { splitCookies } from '../http/split-cookies.ts';
+import type { AccessTokenContent } from '../resources/access-tokens.ts';
+import type { Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
+import { mayComeFromForeignPage } from './browser-request.ts';
 
-/** If a check has no effect twice within this many seconds, the proxy is at fault, not the browser. */
-const answeredTime = 10;
+/** Seconds for which `markReturned` remembers a return. */
+const returnedTime = 10;
 
 export type DoorCookies = ReturnType<typeof createDoorCookies>;
 
-/** The cookies of browsers that are logged in at the host of a resource. */
+/** Sets, reads and clears the cookie that opens a resource to a browser, at the host of the resource. */
 export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
   const writer = cookieWriter('door', url.startsWith('https:'), 'lax');
   const { name, prefix } = writer;
   const cookies = splitCookies(writer, 'identity_too_long');
-  const answered = `${prefix}answered`;
+  const returnedName = `${prefix}answered`;
   return {
     /** @throws {RelayError} `identity_too_long`, before any cookie is set */
     set: (ctx: Context, text: string, maxAge: number): void => cookies.set(ctx, name, text, maxAge),
     get: (ctx: Context): string | undefined => cookies.get(ctx, name),
     clear: (ctx: Context): void => cookies.clear(ctx, name),
     /**
-     * Records that a browser was sent back to its page, because its cookie is valid. @returns whether this was already
-     * recorded
+     * Records in a cookie that this browser was sent back to its page, because it is logged in.
+     *
+     * @returns whether that happened in the last ten seconds too: then the proxy ignores the answers of the check, and
+     *   would send the browser here forever
      */
-    markAnswered(ctx: Context): boolean {
-      writer.set(ctx, answered, '1', answeredTime);
-      return readCookies(ctx).has(answered);
+    markReturned(ctx: Context): boolean {
+      writer.set(ctx, returnedName, '1', returnedTime);
+      return readCookies(ctx).has(returnedName);
     },
   };
+}
+
+/**
+ * Opens the cookie of a request.
+ *
+ * @param findAsked returns the request that is to pass, which a proxy may describe in headers, or throws
+ * @returns the content of the cookie; undefined if there is none, or the door does not open to it
+ * @throws {RelayError} `foreign_page_refused`, before the cookie is opened
+ */
+export async function openByCookie(
+  ctx: Context,
+  findAsked: () => { readonly method: string },
+  { origin, cookies, byCookie }: { readonly origin: string; readonly cookies: DoorCookies; readonly byCookie: Door },
+): Promise<AccessTokenContent | undefined> {
+  const cookie = cookies.get(ctx);
+  if (cookie === undefined) return undefined;
+  if (mayComeFromForeignPage(ctx, findAsked().method, origin)) throw new RelayError('foreign_page_refused');
+  try {
+    return await byCookie.open(cookie);
+  } catch (error) {
+    if (isFailure(error, 'resource_token_invalid', 'resource_token_expired')) return undefined;
+    throw error;
+  }
 }

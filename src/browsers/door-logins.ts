@@ -12,7 +12,7 @@ import { createSeal } from '../sealing/sealed.ts';
 import { times } from '../times.ts';
 
 const secretLength = 32;
-/** Milliseconds after a login in which a second login means that the browser refuses the cookie. */
+/** Milliseconds. A browser that needs another login so soon after one refuses the cookie. */
 const finishedTime = 60_000;
 
 export interface DoorLogin {
@@ -24,14 +24,15 @@ export interface DoorLogin {
   readonly renews?: Pick<AccessTokenContent, 'login' | 'sub'> | undefined;
 }
 
-// No field names, because the cookies of all logins share a few KB.
+// A `DoorLogin` without field names, because the cookies of all logins share a few KB: the way back, the time of the
+// start, and for a renewal the id and the person of the earlier login.
 const content = v.union([
   v.strictTuple([v.string(), v.number(), v.string(), v.string()]),
   v.strictTuple([v.string(), v.number()]),
 ]);
 
 const ticketContent = v.object({
-  /** An S256 challenge, whose verifier only the browser of the login can show. */
+  /** The S256 challenge of the verifier in the browser's cookie. */
   challenge: v.string(),
   at: v.number(),
   /** The account that the person probably logs in with. */
@@ -54,25 +55,31 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
    * A login is identified by its challenge, which is also its `state`: nobody can guess it, and only the browser with
    * the cookie has the verifier.
    */
-  const idOf = (challenge: string) => Buffer.from(challenge, 'base64url');
+  const loginId = (challenge: string) => Buffer.from(challenge, 'base64url');
   const isInTime = (at: number) => now() - at <= times.login * 1000 && at - now() <= clockSkew * 1000;
 
-  /** What was sealed into the cookies of a login. */
-  function openKept(ctx: Context, challenge: string): DoorLogin | undefined {
-    const kept = cookies.findKept(ctx, idOf(challenge));
-    const [wayBack, at, login, sub] = (kept === undefined ? undefined : seal.open(kept, ...audience, challenge)) ?? [];
-    if (wayBack === undefined || at === undefined) return undefined;
-    return { wayBack, at, renews: login === undefined || sub === undefined ? undefined : { login, sub } };
+  /** The login that `begin` sealed into the cookies of this browser. Undefined if they are gone or altered. */
+  function openLogin(ctx: Context, challenge: string): DoorLogin | undefined {
+    const sealed = cookies.findKept(ctx, loginId(challenge));
+    const opened = sealed === undefined ? undefined : seal.open(sealed, ...audience, challenge);
+    if (opened === undefined) return undefined;
+    const [wayBack, at, login, sub] = opened;
+    const renews = login === undefined || sub === undefined ? undefined : { login, sub };
+    return { wayBack, at, renews };
   }
 
   return {
-    /** Begins a login: sets its cookie. @returns the ticket for its start */
+    /** Begins a login, and sets its cookies. @returns the ticket with which it starts at the host of the login */
     begin(ctx: Context, { wayBack, renews }: Omit<DoorLogin, 'at'>, loginHint?: string): string {
       const secret = randomBytes(secretLength);
       const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
       const at = now();
-      const held = renews ? ([wayBack, at, renews.login, renews.sub] as const) : ([wayBack, at] as const);
-      cookies.set(ctx, idOf(challenge), secret, seal.seal([...held], ...audience, challenge));
+      const sealed = seal.seal(
+        renews === undefined ? [wayBack, at] : [wayBack, at, renews.login, renews.sub],
+        ...audience,
+        challenge,
+      );
+      cookies.set(ctx, loginId(challenge), secret, sealed);
       return tickets.seal({ challenge, at, loginHint }, ...audience);
     },
     /** Opens a ticket. @throws {RelayError} `state_altered` or `state_expired` */
@@ -86,7 +93,7 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
      * Verifies that this browser began the login of a callback.
      *
      * @param state the challenge of the login
-     * @returns the login with its verifier. Without a way back, newer logins have overwritten the cookies with it
+     * @returns the verifier of the login. `login` is undefined if newer logins have overwritten the cookies that held it
      * @throws {RelayError} `state_missing`, `state_finished`, `state_unknown`, `state_expired` or `cookie_invalid`
      */
     verify(
@@ -94,29 +101,32 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
       state: string | undefined,
     ): { readonly login: DoorLogin | undefined; readonly verifier: string } {
       if (!state) throw new RelayError('state_missing');
-      const secret = cookies.get(ctx, idOf(state));
+      const id = loginId(state);
+      const secret = cookies.get(ctx, id);
       if (secret === undefined) {
-        throw new RelayError(cookies.isFinished(ctx, idOf(state)) ? 'state_finished' : 'state_unknown');
+        throw new RelayError(cookies.isFinished(ctx, id) ? 'state_finished' : 'state_unknown');
       }
       const { codeVerifier } = deriveLoginParts(secret);
       // The cookie was found by a part of the id only, so compare the whole challenge.
       if (deriveCodeChallenge(codeVerifier) !== state) throw new RelayError('state_altered');
-      const login = openKept(ctx, state);
+      const login = openLogin(ctx, state);
       if (login !== undefined && !isInTime(login.at)) throw new RelayError('state_expired');
       return { login, verifier: codeVerifier };
     },
-    /** What this browser kept of a login. Undefined if its cookie is gone. */
+    /** The login in this browser's cookies. Undefined if they are gone, altered or too old. */
     find(ctx: Context, state: string): DoorLogin | undefined {
-      const login = unlessFailed(() => openKept(ctx, state));
+      const login = unlessFailed(() => openLogin(ctx, state));
       return login !== undefined && isInTime(login.at) ? login : undefined;
     },
-    /** Ends a login whose browser has shown the new cookie: clears the cookies of the login. */
+    /** Clears the cookies of a login once the browser has shown the cookie of the door. */
     finish(ctx: Context, state: string): void {
-      const isOfBrowser = unlessFailed(() => cookies.get(ctx, idOf(state))) !== undefined;
-      if (isOfBrowser) cookies.finish(ctx, idOf(state), now());
+      const isOfBrowser = unlessFailed(() => cookies.get(ctx, loginId(state))) !== undefined;
+      if (isOfBrowser) cookies.finish(ctx, loginId(state), now());
     },
     /**
-     * Whether this browser got the cookie of the door within the last minute. @param before only logins up to this time
+     * Whether this browser finished a login within the last minute.
+     *
+     * @param before counts only a login that was finished up to this time, in milliseconds since 1970
      */
     hasFinished: (ctx: Context, before = Number.POSITIVE_INFINITY): boolean => {
       const at = cookies.finishedAt(ctx);
@@ -126,12 +136,12 @@ export function createDoorLogins(keys: KeyRing, { audience, url }: Pick<Resource
     isRenewing: (ctx: Context, login: string): boolean =>
       cookies.pendingSecrets(ctx).some((secret) => {
         const challenge = deriveCodeChallenge(deriveLoginParts(secret).codeVerifier);
-        const pending = openKept(ctx, challenge);
+        const pending = openLogin(ctx, challenge);
         return pending?.renews?.login === login && isInTime(pending.at);
       }),
-    /** Allows the next login at once, because a person has asked for it. */
+    /** Makes `hasFinished` false, so that a login that the person asks for can begin at once. */
     forgetFinished: cookies.forgetFinished,
-    /** Forgets all logins of this browser: those that have begun, and those that have finished. */
+    /** Forgets all logins that this browser has begun or finished. */
     forget: cookies.forget,
   };
 }

@@ -2,34 +2,34 @@ import { limits } from '../limits.ts';
 import { ownPrefix } from '../paths.ts';
 
 /**
- * Where a browser returns to after a login: path and query of its request. If the query is too long, it is dropped; if
- * the path is, the root is used.
+ * Where a browser returns to after a login: the path and query of its request. A query that is too long is dropped. A
+ * path that is too long becomes the root, and so does a path of the relay, because a login must not end at the logout.
  *
- * The target is parsed as a text behind the origin, so that `//evil.example` and `/\evil.example` stay paths. The
- * relay's own paths become the root, because a login must not end at the logout.
+ * Against open redirects, the target is appended to the origin before it is parsed, so that `//evil.example` and
+ * `/\evil.example` stay paths.
  *
  * @param target path and query as the client sent them
  */
 export function wayBackTo(target: string, origin: string): string {
   const [path = ''] = target.split('?', 1);
-  const kept = [target, path].find((one) => one.length <= limits.wayBackLength) ?? '/';
-  const url = URL.parse(origin + (kept.startsWith('/') ? encodeBytes(kept) : '/'));
-  if (url?.origin !== origin || isOwn(url.pathname)) return '/';
+  const shortEnough = [target, path].find((one) => one.length <= limits.wayBackLength) ?? '/';
+  const url = URL.parse(origin + (shortEnough.startsWith('/') ? encodeBytes(shortEnough) : '/'));
+  if (url?.origin !== origin || isRelayPath(url.pathname)) return '/';
   const way = url.href.slice(origin.length);
   return way.length <= limits.wayBackLength ? way : '/';
 }
 
-/** Servers may decode a path before they compare it. */
-function isOwn(pathname: string): boolean {
-  const isPrefix = (path: string) => `${path}/`.startsWith(ownPrefix);
+/** Whether a path is below `/.login-relay/`, as it is or decoded: servers may decode a path before they compare it. */
+function isRelayPath(pathname: string): boolean {
+  const hasPrefix = (path: string) => `${path}/`.startsWith(ownPrefix);
   try {
-    return isPrefix(pathname) || isPrefix(decodeURIComponent(pathname));
+    return hasPrefix(pathname) || hasPrefix(decodeURIComponent(pathname));
   } catch {
-    return isPrefix(pathname);
+    return hasPrefix(pathname);
   }
 }
 
-/** Node.js gives header bytes as Latin-1 characters. Bytes beyond ASCII are percent-encoded as they are. */
+/** Percent-encodes bytes that a URL cannot have as they are. Node.js gives each byte of a header as one character. */
 const encodeBytes = (text: string) =>
   text.replaceAll(
     /[^\x21\x22\x24-\x7e]/g,

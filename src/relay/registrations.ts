@@ -32,7 +32,7 @@ import { hashKey } from '../memory/recent.ts';
 import { encodingChanges } from '../oauth/client-authentication.ts';
 import { defaultCallbackPath, registrationPath } from '../paths.ts';
 import type { Provider } from '../providers/provider.ts';
-import { type AccessTokenContent, createAccessTokens, ofBrowsers } from '../resources/access-tokens.ts';
+import { type AccessTokenContent, browserCookie, createAccessTokens } from '../resources/access-tokens.ts';
 import { createDoor, type Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
 import { deriveKeys, type Keys } from '../sealing/keys.ts';
@@ -205,7 +205,7 @@ function createBrowserDoor(
   const resources = [{ ...resource, lifetime: terms.lifetime }];
   const settings = { ...frontEndOfBrowsers(resource), door: resource.url, resources, refreshPolicy: undefined };
   const client = createFrontEnd(settings, by.ofFrontEnds);
-  const accessTokens = createAccessTokens(keys.door, now, ofBrowsers);
+  const accessTokens = createAccessTokens(keys.door, now, browserCookie);
   const rules = hashRules(allowsOf(registered, [settings, resource]), personSourceOf(registered), resource.identity);
   const ofCookies = {
     tokens: accessTokens,

@@ -35,70 +35,65 @@ export type AccessTokenContent = Readonly<v.InferOutput<typeof content>>;
 /** How many opened tokens each registration remembers. */
 const mostOpened = 4096;
 
-/** Separates tokens of different purposes. */
-interface Purpose {
-  /** Also the name of the seal. */
+/** What a token is used for. A token of one use is never accepted for the other. */
+interface TokenUse {
+  /** Also the purpose of the seal. */
   readonly name: 'access token' | 'door cookie';
   /** The longest lifetime, in seconds. */
   readonly lifetime: number;
 }
 
-const ofPrograms: Purpose = { name: 'access token', lifetime: longestLifetime };
+const bearerToken: TokenUse = { name: 'access token', lifetime: longestLifetime };
+
+/** The content of the cookie that opens a resource to a browser. */
+export const browserCookie: TokenUse = { name: 'door cookie', lifetime: longestBrowserLifetime };
 
 /**
- * Content of the cookie that opens a resource to a browser. It is never accepted as a bearer token, nor a token as the
- * cookie.
- */
-export const ofBrowsers: Purpose = { name: 'door cookie', lifetime: longestBrowserLifetime };
-
-/**
- * The access tokens that the relay issues for resources. A token for one resource does not open at another.
+ * Issues and opens access tokens for resources. A token for one resource does not open at another.
  *
- * What was opened is remembered by the hash of its text: a reverse proxy shows the same token with every request, and
- * decryption takes longer than the rest of a check. It is forgotten with these keys, so that a reload which removes a key
- * ends what the key has sealed. Whether a token has ended is asked each time.
+ * Opened tokens are remembered by the hash of their text, because a reverse proxy shows the same token with every
+ * request, and decryption takes longer than the rest of a check. Each reload creates this anew, so that a token is
+ * forgotten if the reload removed its key. Callers check each time whether the login of a token has ended.
  *
  * @see RFC 6749 §1.4, RFC 8707 §2
  */
-export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }: Purpose = ofPrograms) {
+export function createAccessTokens(keys: KeyRing, now: Clock, { name, lifetime }: TokenUse = bearerToken) {
   const seal = createSeal(name, keys, content, { longest: limits.resourceTokenLength });
-  const opened = createLasting<AccessTokenContent>(mostOpened, now);
-  const possible = (found: AccessTokenContent | undefined) =>
-    found && isPossible(found.iat, found.exp, lifetime, now) ? found : undefined;
+  const remembered = createLasting<AccessTokenContent>(mostOpened, now);
+  /** Refuses times that no token of the relay can have, for example a lifetime above the limit. */
+  const ifPossible = (opened: AccessTokenContent | undefined) =>
+    opened && isPossible(opened.iat, opened.exp, lifetime, now) ? opened : undefined;
 
-  /**
-   * Opens a token, and remembers it. One that holds a provider's token is opened each time, because that must not stay
-   * in memory.
-   */
-  function openOnce(token: string, audience: readonly string[]): AccessTokenContent | undefined {
-    // The relay seals no longer text, and hashing a long one would cost time.
+  /** Opens a token, and remembers it, unless it holds a provider's token, which must not stay in memory. */
+  function openAndRemember(token: string, audience: readonly string[]): AccessTokenContent | undefined {
+    // No token of the relay is longer, and hashing a long text would cost time.
     if (token.length > limits.resourceTokenLength) return undefined;
     const key = hashKey(token, ...audience);
-    const known = opened.get(key);
+    const known = remembered.get(key);
     if (known !== undefined) return known;
-    const found = seal.open(token, ...audience);
-    const left = found && found.exp * 1000 - now();
-    if (left && left > 0 && found.providerToken === undefined) opened.set(key, found, left);
-    return found;
+    const opened = seal.open(token, ...audience);
+    if (opened === undefined) return undefined;
+    const left = opened.exp * 1000 - now();
+    if (left > 0 && opened.providerToken === undefined) remembered.set(key, opened, left);
+    return opened;
   }
+
   return {
     /** @throws {RelayError} `identity_too_long` or `provider_token_too_long` */
-    issue(issued: AccessTokenContent, { audience }: Pick<Resource, 'audience'>): string {
-      const token = seal.seal(issued, ...audience);
+    issue(tokenContent: AccessTokenContent, { audience }: Pick<Resource, 'audience'>): string {
+      const token = seal.seal(tokenContent, ...audience);
       if (token.length <= limits.resourceTokenLength) return token;
-      const { providerToken = '' } = issued;
-      const isOfProvider = 2 * providerToken.length > JSON.stringify(issued).length;
-      throw new RelayError(isOfProvider ? 'provider_token_too_long' : 'identity_too_long');
+      // Name the longer part.
+      const { providerToken = '' } = tokenContent;
+      const isMostlyProviderToken = 2 * providerToken.length > JSON.stringify(tokenContent).length;
+      throw new RelayError(isMostlyProviderToken ? 'provider_token_too_long' : 'identity_too_long');
     },
-    /**
-     * @returns undefined if the token is altered, for another resource, or not possible as one of the relay's. It may
-     *   have expired
-     */
-    open: (token: string, { audience }: Pick<Resource, 'audience'>) => possible(openOnce(token, audience)),
-    /** The same for a token that may be for any of several resources. */
+    /** Opens a token, even after its end. @returns undefined if it is altered, impossible, or for another resource */
+    open: (token: string, { audience }: Pick<Resource, 'audience'>) => ifPossible(openAndRemember(token, audience)),
+    /** Opens a token that may be for any of several resources, as `open`. Only the last step is repeated for each. */
     reader(token: string) {
       const open = seal.reader(token);
-      return ({ audience }: Pick<Resource, 'audience'>) => possible(open(...audience));
+      return ({ audience }: Pick<Resource, 'audience'>) => ifPossible(open(...audience));
     },
   };
 }

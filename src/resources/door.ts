@@ -4,18 +4,23 @@ import type { AccessTokenContent, createAccessTokens } from './access-tokens.ts'
 import type { EndedLogins } from './ended-logins.ts';
 import type { Resource } from './resource.ts';
 
+/** Why a door is closed to a token that it may have opened to before. */
 export type Closing = 'reload' | 'token_end' | 'logout';
 
-/** The check of tokens for one resource. Every request to the resource passes its door. */
+/** Decides which tokens open one resource. Every request to the resource passes its door. */
 export type Door = ReturnType<typeof createDoor>;
 
-/** @param by.audienceOf the audience that a token must have now; undefined if its front end may have none here */
+/**
+ * @param by.audienceOf returns the audience that a token must have now; undefined if its front end may not use the
+ *   resource
+ * @param shown what requests show at this door: a bearer token, or the cookie of a browser
+ */
 export function createDoor(
   resource: Resource,
   by: {
     readonly tokens: Pick<ReturnType<typeof createAccessTokens>, 'open'>;
     readonly endedLogins: Pick<EndedLogins, 'hasEndedAsKnown'>;
-    /** The provider whose users it serves. */
+    /** A name for the provider's users, who are the same people at all doors of this provider. */
     readonly people: string;
     readonly audienceOf: (opened: Pick<AccessTokenContent, 'frontEnd' | 'client' | 'credential'>) => string | undefined;
     /** The `hashRules` of each front end that apply now. */
@@ -24,45 +29,47 @@ export function createDoor(
   },
   shown: 'token' | 'cookie' = 'token',
 ) {
-  /** Whether the rules have changed since the token was issued. */
-  const areRulesOld = ({ frontEnd, rules }: AccessTokenContent) =>
+  /** Whether the rules of `allow` have changed since the token was issued. */
+  const haveRulesChanged = ({ frontEnd, rules }: AccessTokenContent) =>
     rules !== undefined && rules !== by.rules.get(frontEnd);
 
-  /** Why the door is closed to a token by now. @param grace milliseconds that the token may have expired ago */
-  async function closedTo(opened: AccessTokenContent, grace = 0): Promise<Closing | undefined> {
+  /**
+   * Why the door is closed to a token now; undefined if it is open.
+   *
+   * @param grace milliseconds for which the door stays open after the token expires
+   */
+  async function whyClosedTo(opened: AccessTokenContent, grace = 0): Promise<Closing | undefined> {
     const { audience, exp, login } = opened;
-    if (by.audienceOf(opened) !== audience || areRulesOld(opened)) return 'reload';
+    if (by.audienceOf(opened) !== audience || haveRulesChanged(opened)) return 'reload';
     if (by.now() >= exp * 1000 + grace) return 'token_end';
     return (await by.endedLogins.hasEndedAsKnown(login)) ? 'logout' : undefined;
   }
   return {
     resource,
-    /** A reload replaces the door. Requests in flight continue only if the new door has the same key. */
+    /** Identifies a door across reloads: requests in flight continue only if the new door has the same key. */
     key: JSON.stringify([shown, resource.audience, resource.upstream]),
     /**
-     * The content of a token, without a call to the provider. @throws {RelayError} `resource_token_invalid` or
-     * `resource_token_expired`
+     * Opens the door to a token, without a call to the provider.
+     *
+     * @throws {RelayError} `resource_token_invalid` or `resource_token_expired`
      */
     async open(token: string): Promise<AccessTokenContent> {
       const opened = by.tokens.open(token, resource);
-      // A refresh decides by the new rules, so the answer asks for one.
-      if (opened !== undefined && areRulesOld(opened)) throw new RelayError('resource_token_expired');
-      const closing = opened === undefined ? 'reload' : await closedTo(opened);
-      if (closing === 'token_end') throw new RelayError('resource_token_expired');
-      if (opened === undefined || closing) throw new RelayError('resource_token_invalid');
-      return opened;
+      if (opened === undefined) throw new RelayError('resource_token_invalid');
+      // Clients answer this code with a refresh, which decides by the new rules.
+      if (haveRulesChanged(opened)) throw new RelayError('resource_token_expired');
+      const closing = await whyClosedTo(opened);
+      if (closing === undefined) return opened;
+      throw new RelayError(closing === 'token_end' ? 'resource_token_expired' : 'resource_token_invalid');
     },
-    closedTo,
-    /** Whether the current keys open a token here, and the current rules are those of its grant. */
+    whyClosedTo,
+    /** Whether a token is one of this door by the current keys, and the rules have not changed since it was issued. */
     isGrantedNow(token: string): boolean {
       const opened = by.tokens.open(token, resource);
-      return opened !== undefined && !areRulesOld(opened);
+      return opened !== undefined && !haveRulesChanged(opened);
     },
-    /**
-     * A name for the person of a token, which is the same at all doors of one provider, and differs between providers.
-     * For a machine, its `sub`, which differs from every person's.
-     */
-    nameOf: ({ sub, credential }: Pick<AccessTokenContent, 'sub' | 'credential'>): string =>
+    /** A name for the person of a token, the same at all doors of one provider; for a machine, its `sub`. */
+    holderName: ({ sub, credential }: Pick<AccessTokenContent, 'sub' | 'credential'>): string =>
       credential === undefined ? `${by.people} ${sub}` : sub,
   };
 }

@@ -6,15 +6,15 @@ import type { Identity } from '../access/identity.ts';
  */
 export function identityHeaders({ sub, preferred_username, email, groups = [] }: Identity) {
   return {
-    'X-Forwarded-User': encoded(sub),
-    'X-Forwarded-Preferred-Username': encoded(preferred_username ?? ''),
-    'X-Forwarded-Email': encoded(email ?? ''),
-    'X-Forwarded-Groups': groups.map(encoded).join(','),
+    'X-Forwarded-User': encodeValue(sub),
+    'X-Forwarded-Preferred-Username': encodeValue(preferred_username ?? ''),
+    'X-Forwarded-Email': encodeValue(email ?? ''),
+    'X-Forwarded-Groups': groups.map(encodeValue).join(','),
   };
 }
 
-/** Percent-encodes everything but visible ASCII, as well as `%` and `,`: a comma would split one group into two. */
-const encoded = (value: string) =>
+/** Percent-encodes everything but visible ASCII, and also `%` and `,`, because a comma would split a group in two. */
+const encodeValue = (value: string) =>
   Buffer.from(value)
     .toString('latin1')
     .replaceAll(/[^\x21-\x24\x26-\x2b\x2d-\x7e]/g, (byte) => {

@@ -3,29 +3,29 @@ import type { IdentityQuestion } from '../access/identity.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Secret } from '../sealing/secret.ts';
 
-/** Seconds for which an access token can be good at most. */
+/** The longest lifetime of an access token, in seconds. */
 export const longestLifetime = 86_400;
 
-/** Seconds for which the cookie of a browser can be good at most. */
+/** The longest lifetime of a browser's cookie, in seconds. */
 export const longestBrowserLifetime = 604_800;
 
-/** How long browsers stay logged in, in seconds. */
+/** Times of browsers at a resource, in seconds. */
 export interface BrowserTerms {
-  /** From the login on. */
+  /** How long a browser stays logged in. */
   readonly lifetime: number;
-  /** After this time, the next page asks the provider again. */
+  /** Time after which the next page that the browser opens asks the provider again. */
   readonly renew: number;
 }
 
 /** A server without a login of its own, which the relay stands in front of. */
 export interface Upstream {
-  /** The URL that replaces the identifier. Either both end with a slash, or neither. */
+  /** Replaces the identifier in the URL of a request. Either both end with a slash, or neither. */
   readonly url: string;
   /** Whether it gets the provider's access token. */
   readonly givesToken: boolean;
 }
 
-/** Something behind the login that is not the provider's: an API, an MCP server. @see RFC 8707 */
+/** An API, an MCP server or an application behind the login. The provider does not know it. @see RFC 8707 */
 export interface Resource {
   readonly name: string;
   /** Its identifier, as the file has it. */
@@ -34,43 +34,45 @@ export interface Resource {
   readonly registration: string;
   /** What its tokens are bound to: the registration with its client and its provider, and its identifier. */
   readonly audience: readonly string[];
-  /** Who may use it, of those who may log in at its front ends. Undefined: all of them. */
+  /** Restricts who of the people of its front ends may use it. Undefined: everybody may. */
   readonly allow: Allow | undefined;
-  /** What it learns of a person. */
+  /** The facts about a person that it learns. */
   readonly identity: IdentityQuestion;
-  /** Seconds for which an access token is good. */
+  /** The lifetime of its access tokens, in seconds. */
   readonly lifetime: number;
   /** The scope in the metadata for clients. */
   readonly scope: string | undefined;
-  /** The current and the previous secret of the server that introspects. Empty: no server may introspect. */
+  /** The current and the previous secret of the server that may introspect. Empty if none may. */
   readonly secrets: readonly Secret[];
-  /** Undefined: requests to it do not pass the relay. */
+  /** Undefined if requests to it do not pass through the relay. */
   readonly upstream: Upstream | undefined;
-  /** Undefined: it opens to no browser. */
+  /** Undefined if it opens to tokens only. */
   readonly browser: BrowserTerms | undefined;
 }
 
-/** Whether the server behind a resource acts with the provider's token of whoever calls it. */
+/** Whether the server behind a resource gets the provider's token of its caller, and acts with it. */
 export function actsAtProvider({ upstream }: Pick<Resource, 'upstream'>): boolean {
   return upstream?.givesToken === true;
 }
 
-/** Identifiers are compared in this form: case of scheme and host, default port and one final slash are ignored. */
+/**
+ * The form in which identifiers are compared. It does not keep the case of scheme and host, the default port, and one
+ * final slash.
+ */
 export function comparable(url: string): string | undefined {
   return URL.parse(url)?.href.replace(/\/$/, '');
 }
 
-/** Whether two texts identify the same resource. */
 function isSameResource(one: string, other: string): boolean {
-  const known = comparable(one);
-  return known !== undefined && known === comparable(other);
+  const comparableOne = comparable(one);
+  return comparableOne !== undefined && comparableOne === comparable(other);
 }
 
 /**
- * The resource that a request means.
+ * The resource that a request names, or the only one if it names none.
  *
- * @param resources those of its front end at its registration
- * @param asked undefined: the only one
+ * @param resources the resources of its front end at its registration
+ * @param asked the identifier in the request
  * @throws {RelayError} `resource_refused`
  * @see RFC 8707 §2
  */
@@ -78,18 +80,18 @@ export function requireResource<One extends Pick<Resource, 'url'>>(
   resources: readonly One[],
   asked: string | undefined,
 ): One {
-  const fitting = resources.filter(({ url }) => asked === undefined || isSameResource(url, asked));
-  const [found, second] = fitting;
+  const candidates = resources.filter(({ url }) => asked === undefined || isSameResource(url, asked));
+  const [found, second] = candidates;
   if (found === undefined || second !== undefined) throw new RelayError('resource_refused');
   return found;
 }
 
 /**
- * The resource of a login.
+ * The resource that a login is for, as its code or refresh token says.
  *
- * @param asked the resource that the request itself names
- * @returns undefined: the login gives the provider's token
- * @throws {RelayError} `grant_invalid` or `resource_refused` if a reload has changed what its front end gets
+ * @param asked the resource that the request names, which must be the same
+ * @returns undefined if the login is for the provider's API
+ * @throws {RelayError} `grant_invalid` or `resource_refused`, also if a reload has changed the resources of the front end
  */
 export function requireResourceOfLogin<One extends Pick<Resource, 'url'>>(
   { resources }: { readonly resources: readonly One[] },

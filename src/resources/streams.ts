@@ -9,26 +9,26 @@ import type { Closing, Door } from './door.ts';
 export type Cut = Closing | 'stop' | 'limit';
 
 /** Milliseconds between two sweeps over all streams. */
-const lookTime = 1_000;
+const sweepInterval = 1_000;
 
 /** A request to a server behind the gateway, until its response is complete. */
 export interface Stream {
   door: Door;
   readonly opened: AccessTokenContent;
-  /** Whether it waits for events. If so, it ends together with its token. */
+  /** Whether it waits for events. If so, it ends when its token expires. */
   readonly isListening: boolean;
-  /** Whether a browser sends it, which loads a page by many requests at once: they count for the person alone. */
+  /** Whether a browser sends it. Its requests count for the person only, because a page loads many files at once. */
   readonly isOfBrowser?: boolean;
-  /** Whether the present keys and rules still admit the request at a door. */
+  /** Whether a door that a reload has created still admits the request. */
   mayStayAt(door: Door): boolean;
   end(why: Cut): void;
 }
 
-/** Where a request through the gateway comes from, and what it shares. */
+/** How a request through the gateway is counted, besides its login and person. */
 export interface StreamSource {
-  /** The client address, unless it may be a proxy's. */
+  /** The client address; undefined if it may be a proxy's. */
   readonly address: string | undefined;
-  /** Whether there are other resources, which need places as well. */
+  /** Whether there are other resources, to which this one must leave places. */
   readonly hasOthers: boolean;
 }
 
@@ -42,36 +42,41 @@ export interface LargestHolder {
 
 export type Streams = ReturnType<typeof createStreams>;
 
-/** Passes requests to the servers behind the gateway. A reload ends only the streams that it concerns. */
+/**
+ * Passes requests to the servers behind the gateway, counts them, and ends them: when their token ends, after a logout,
+ * when a reload changes their resource, and when the relay stops.
+ */
 export function createStreams() {
   let client: UpstreamClient | undefined;
   const streams = new Set<Stream>();
   /** The doors of the last reload, by key; undefined before the first reload. */
   let doors: ReadonlyMap<string, Door> | undefined;
   let isStopping = false;
-  let looks: NodeJS.Timeout | undefined;
+  let sweepTimer: NodeJS.Timeout | undefined;
 
   /**
-   * Ends a stream whose door has closed to it. Each sweep ends at most one listening stream of a login, so that its
-   * client refreshes only once.
+   * Ends a stream whose door has closed to it. Each sweep ends at most one listening stream of a login whose token has
+   * expired, so that its client refreshes only once.
+   *
+   * @param endedInSweep the logins of which this sweep has ended such a stream
    */
-  async function lookAt(stream: Stream, endedLogins: Set<string>): Promise<void> {
+  async function endIfClosed(stream: Stream, endedInSweep: Set<string>): Promise<void> {
     const { door, opened, isListening } = stream;
     const grace = isListening ? 0 : limits.answerAfterTokenTime;
-    const why = await door.closedTo(opened, grace);
+    const why = await door.whyClosedTo(opened, grace);
     if (why === undefined) return;
     if (why === 'token_end' && isListening) {
-      if (endedLogins.has(opened.login)) return;
-      endedLogins.add(opened.login);
+      if (endedInSweep.has(opened.login)) return;
+      endedInSweep.add(opened.login);
     }
     stream.end(why);
   }
 
   /**
-   * After a reload: ends a stream whose resource has changed, or whose token was made with a removed key, which a thief
-   * may have. Any other stream continues at its new door.
+   * Moves a stream to its door after a reload. It ends if the reload changed its resource, or removed the key of its
+   * token, because a thief may have that key.
    */
-  function follow(stream: Stream): void {
+  function moveToNewDoor(stream: Stream): void {
     if (doors === undefined) return;
     const door = doors.get(stream.door.key);
     if (door !== undefined && stream.mayStayAt(door)) stream.door = door;
@@ -81,25 +86,25 @@ export function createStreams() {
   function add(stream: Stream): void {
     streams.add(stream);
     // A reload or a stop may have begun while the request waited for its body.
-    follow(stream);
+    moveToNewDoor(stream);
     if (isStopping && stream.isListening) stream.end('stop');
     // One timer for all streams: a timer for each of a thousand would keep waking the process.
-    looks ??= setInterval(() => {
-      const endedLogins = new Set<string>();
-      for (const one of streams) void lookAt(one, endedLogins);
-    }, lookTime).unref();
+    sweepTimer ??= setInterval(() => {
+      const endedInSweep = new Set<string>();
+      for (const one of streams) void endIfClosed(one, endedInSweep);
+    }, sweepInterval).unref();
   }
 
   function remove(stream: Stream): void {
     streams.delete(stream);
     if (streams.size > 0) return;
-    clearInterval(looks);
-    looks = undefined;
+    clearInterval(sweepTimer);
+    sweepTimer = undefined;
   }
 
   return {
     isStopping: (): boolean => isStopping,
-    /** As `stream` of the client. It counts the request for its login, address, person and resource. */
+    /** Passes a request to its server, and counts it for its login, address, person and resource until it ends. */
     pass(
       stream: Stream,
       { address, hasOthers, ...request }: Omit<StreamedRequest, 'holder' | 'end'> & StreamSource,
@@ -109,7 +114,7 @@ export function createStreams() {
       const holder = {
         session: isOfBrowser ? undefined : opened.login,
         address,
-        person: door.nameOf(opened),
+        person: door.holderName(opened),
         resource: hasOthers ? door.resource.name : undefined,
         isListening,
       };
@@ -122,14 +127,14 @@ export function createStreams() {
         remove(stream);
         observe(call, isSent);
       });
-      // The call cannot have ended before it is counted, because nothing of it has happened yet.
+      // `remove` cannot have run before, because the call has not begun to read or write.
       add(stream);
       return transfer;
     },
     /** Ends the streams of changed resources, and moves all others to their new doors. */
     follow(present: readonly Door[]): void {
       doors = new Map(present.map((door) => [door.key, door]));
-      for (const stream of streams) follow(stream);
+      for (const stream of streams) moveToNewDoor(stream);
     },
     /** Ends listening streams one after the other, so that their clients do not all reconnect elsewhere at once. */
     stop(): void {
@@ -139,14 +144,15 @@ export function createStreams() {
         setTimeout(end, (limits.stopListeningTime * index) / listening.length, 'stop');
       }
     },
+    /** The number of streams of each resource, by its name. */
     counts(): ReadonlyMap<string, number> {
       const byName = Map.groupBy(streams, ({ door }) => door.resource.name);
       return new Map([...byName].map(([name, { length }]) => [name, length]));
     },
     largestHolder(): LargestHolder {
-      const byPerson = Map.groupBy(streams, ({ door, opened }) => door.nameOf(opened));
-      const ofMost = [...byPerson.values()].toSorted((one, other) => other.length - one.length)[0] ?? [];
-      return { people: byPerson.size, most: ofMost.length, person: ofMost[0]?.opened.sub };
+      const byPerson = Map.groupBy(streams, ({ door, opened }) => door.holderName(opened));
+      const [largest = []] = [...byPerson.values()].toSorted((one, other) => other.length - one.length);
+      return { people: byPerson.size, most: largest.length, person: largest[0]?.opened.sub };
     },
     close: (): void => client?.close(),
   };

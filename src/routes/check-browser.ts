@@ -18,7 +18,7 @@ export function checkBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
     const opened = await enterDoor(place, ctx, () => requireAsked(ctx, findAsked));
     if (opened === undefined) return;
     ctx.set(identityHeaders(opened));
-    // Also if it is empty, because proxies pass the browser's header if the answer has none.
+    // Set it even if it is empty, because proxies pass the browser's header if the answer has none.
     ctx.set('Cookie', withoutRelayCookies(ctx.get('Cookie')));
     ctx.status = 204;
   };
@@ -35,14 +35,13 @@ export function answerBrowser(place: DoorPlace, findAsked: FindAsked): Handler {
     const asked = requireAsked(ctx, findAsked);
     const opened = await enterDoor(place, ctx, () => asked);
     if (opened === undefined) return;
-    // Twice within seconds means that the proxy ignores the check, and would send the browser here forever.
-    const isPage = opensPage(ctx) && asked.method === 'GET';
-    if (!isPage || door.cookies.markAnswered(ctx)) throw new RelayError('check_ineffective');
+    const canReturn = opensPage(ctx) && asked.method === 'GET';
+    if (!canReturn || door.cookies.markReturned(ctx)) throw new RelayError('check_ineffective');
     redirectThroughProxy(ctx, door.origin + wayBackTo(asked.target, door.origin));
   };
 }
 
-/** @throws {RelayError} `request_unknown`. A request that cannot be seen may be a POST of a foreign page */
+/** The request that a proxy asks about. @throws {RelayError} `request_unknown`: it may be a POST of a foreign page */
 function requireAsked(ctx: Context, findAsked: FindAsked): AskedRequest {
   const asked = findAsked(ctx);
   if (asked === undefined) throw new RelayError('request_unknown');

@@ -1,3 +1,4 @@
+import { openByCookie } from '../browsers/door-cookies.ts';
 import { type FailureCode, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import { type Context, type Handler, readQuery } from '../http/context.ts';
 import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
@@ -5,7 +6,7 @@ import { hashKey } from '../memory/recent.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
 import { doorPaths } from '../paths.ts';
 import { longestBrowserLifetime } from '../resources/resource.ts';
-import { type DoorPlace, openByCookie, redirectThroughProxy } from './enter-door.ts';
+import { type DoorPlace, redirectThroughProxy } from './enter-door.ts';
 import type { EndpointRequest } from './front-end-endpoint.ts';
 import type { Granted } from './granted-token.ts';
 import { recordCaller } from './protected-resource.ts';
@@ -20,8 +21,8 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
   return (ctx: Context) => {
     const { client, logins, resource } = door;
     ctx.state.resource = resource.name;
-    // A script of the application could open a window here with the ticket of another browser, make the request of the
-    // callback too large to be read, and take the unspent code from the address of the window.
+    // Otherwise, a script of the application could open this address in a window, make the callback fail with cookies
+    // that are too large, and read its unspent code from the address of the window.
     ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
     expectNavigation(ctx);
     const { state, prompt } = readQuery(ctx);
@@ -34,7 +35,7 @@ export function startAtDoor({ served, door }: DoorPlace): Handler {
 }
 
 /**
- * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser in two steps. The first one
+ * `GET /.login-relay/callback` at the host of a resource: ends the login of a browser in two requests. The first request
  * redeems the code within this process, without an HTTP call to the token endpoint, and sets the cookie. The second one
  * checks that the browser kept the cookie before it returns to the page. Otherwise, a browser without cookies would be
  * sent to the login forever.
@@ -46,66 +47,66 @@ export function doorCallback(place: DoorPlace): Handler {
     const query = readQuery(ctx);
     const code = readSingle(query['code']);
     const state = readSingle(query['state']);
-    if (code === undefined && state !== undefined) await leadBack(place, ctx, state);
+    if (code === undefined && state !== undefined) await returnToPage(place, ctx, state);
     else await logIn(place, ctx, code, state);
   };
 }
 
-/** The first step: sets the cookie of the door. */
+/** The first request: redeems the code, and sets the cookie of the door. */
 async function logIn(place: DoorPlace, ctx: Context, code?: string, state?: string): Promise<void> {
   const { door } = place;
-  const { login, verifier } = await verifyOrSpend(place, ctx, state, code);
+  const { login, verifier } = await verifyLoginOrSpendCode(place, ctx, state, code);
   try {
-    const renews = await stillOpen(place, login?.renews);
+    const renews = await unlessEnded(place, login?.renews);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
     door.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
-    // After any other failure, the old cookie keeps working for a while, because the cookie of this attempt exists.
-    if (isRefusal(error) && login?.renews) await endRenewed(place, login.renews.login);
+    // After any other failure, the earlier login goes on, and its cookie still opens the door.
+    if (isRefusal(error) && login?.renews) await endEverywhere(place, login.renews.login);
     throw error;
   }
   redirectThroughProxy(ctx, withParameters(door.origin + doorPaths.callback, { state: state ?? '' }));
 }
 
-/** The second step: leads back to the page, if the browser has kept the cookie. */
-async function leadBack({ door }: DoorPlace, ctx: Context, state: string): Promise<void> {
+/** The second request: returns to the page, if the browser has kept the cookie. */
+async function returnToPage({ door }: DoorPlace, ctx: Context, state: string): Promise<void> {
   const { logins, origin } = door;
   const opened = await openByCookie(ctx, () => ctx, door);
   if (opened === undefined) throw new RelayError('cookie_refused');
   recordCaller(ctx, opened, 'cookie');
   const login = logins.find(ctx, state);
-  // The browser already got the cookie of an earlier login, but the check did not see it.
-  const isStranded = login !== undefined && logins.hasFinished(ctx, login.at);
+  // The browser has kept the cookie of an earlier login, but began another one, because the proxy does not show the cookie
+  // to the check. Without this failure, it would be sent to the login forever.
+  const isCookieLost = login !== undefined && logins.hasFinished(ctx, login.at);
   logins.finish(ctx, state);
-  if (isStranded) throw new RelayError('cookie_refused');
+  if (isCookieLost) throw new RelayError('cookie_refused');
   redirectThroughProxy(ctx, origin + (login?.wayBack ?? '/'));
 }
 
 /**
  * Verifies that this browser began the login. If not, it spends the code, because a script of the application or
  * another person may know the address of the callback.
+ *
+ * @throws {RelayError} as `verify` of `DoorLogins`
  */
-async function verifyOrSpend({ served, door }: DoorPlace, ctx: Context, state?: string, code?: string) {
+async function verifyLoginOrSpendCode({ served, door }: DoorPlace, ctx: Context, state?: string, code?: string) {
   try {
     return door.logins.verify(ctx, state);
   } catch (error) {
     const opened = code === undefined ? undefined : served.grants.codes.openExpired(code, door.client.audience);
-    if (opened)
-      await served.grants.redemptions.spend(hashKey(served.registration.current().audience, opened.login.providerCode));
+    if (opened !== undefined) {
+      const { audience } = served.registration.current();
+      await served.grants.redemptions.spend(hashKey(audience, opened.login.providerCode));
+    }
     throw error;
   }
 }
 
-interface Shown {
-  readonly code: string | undefined;
-  readonly verifier: string;
-}
-
-/** Redeems a code as the token endpoint does. What it grants is the content of the cookie. */
+/** Redeems a code as the token endpoint does. The access token that it grants is the content of the cookie. */
 async function redeem(
   { served, door }: DoorPlace,
   ctx: Context,
-  { code, verifier }: Shown,
+  { code, verifier }: { readonly code: string | undefined; readonly verifier: string },
   renews: EndpointRequest['renews'],
 ): Promise<Granted> {
   if (code === undefined) throw new RelayError('code_missing');
@@ -116,8 +117,8 @@ async function redeem(
   return await redeemCode({ ...served, registration, frontEnd, grants, ctx, parameters, renews }).catch(failOnPage);
 }
 
-/** The failures of a code, as a person understands them. */
-const causes: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
+/** The failures of a code, each with the failure that a person understands. */
+const failuresOfCode: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
   grant_invalid: 'state_altered',
   verifier_wrong: 'state_altered',
   code_redeemed: 'state_finished',
@@ -126,20 +127,23 @@ const causes: Readonly<Partial<Record<FailureCode, FailureCode>>> = {
 
 const isRefusal = (error: unknown): error is RelayError => isFailure(error, 'access_refused', ...refusalsAtProvider);
 
-/** The token endpoint answers refusals with 400. */
+/** Turns a failure of the token endpoint into the failure of a page. A refusal is 403 there, and 400 for programs. */
 function failOnPage(error: unknown): never {
   if (isRefusal(error)) throw new RelayError(error.code, { ...error, status: 403 });
-  const cause = error instanceof RelayError ? causes[error.code] : undefined;
-  throw cause === undefined ? error : new RelayError(cause);
+  const code = error instanceof RelayError ? failuresOfCode[error.code] : undefined;
+  throw code === undefined ? error : new RelayError(code);
 }
 
-/** The login that this one renews, unless it has ended meanwhile. */
-async function stillOpen({ served }: DoorPlace, renews: EndpointRequest['renews']): Promise<EndpointRequest['renews']> {
+/** The login that this one renews; undefined if it has ended meanwhile. */
+async function unlessEnded(
+  { served }: DoorPlace,
+  renews: EndpointRequest['renews'],
+): Promise<EndpointRequest['renews']> {
   const hasEnded = renews !== undefined && (await served.grants.endedLogins.hasEnded(renews.login));
   return hasEnded ? undefined : renews;
 }
 
-/** Ends a login everywhere, if the person may not use the resource any more. */
-async function endRenewed({ served }: DoorPlace, login: string): Promise<void> {
+/** Ends a login in all browsers that have its cookie. */
+async function endEverywhere({ served }: DoorPlace, login: string): Promise<void> {
   await served.grants.endedLogins.end(login, longestBrowserLifetime * 1000);
 }

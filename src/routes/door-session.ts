@@ -1,10 +1,11 @@
-import { isOfForeignPage, opensPage } from '../browsers/browser-request.ts';
+import { mayComeFromForeignPage, opensPage } from '../browsers/browser-request.ts';
+import { openByCookie } from '../browsers/door-cookies.ts';
 import { showLoggedOut, showLogoutQuestion } from '../browsers/door-pages.ts';
 import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { doorPaths } from '../paths.ts';
-import { type DoorPlace, openByCookie, siteOf } from './enter-door.ts';
+import { type DoorPlace, siteOf } from './enter-door.ts';
 import { recordCaller } from './protected-resource.ts';
 
 /** `GET /.login-relay/user` at the host of a resource: tells its pages who is logged in, as the resource learns it. */
@@ -19,10 +20,7 @@ export function describeUser({ door }: DoorPlace): Handler {
   };
 }
 
-/**
- * `/.login-relay/logout` at the host of a resource: GET asks a person who is logged in, POST ends the login. The cookie goes
- * first, whatever else happens; then copies of it end, also those from before a renewal.
- */
+/** `/.login-relay/logout` at the host of a resource: GET asks a person who is logged in, POST ends the login. */
 export function logoutAtDoor(place: DoorPlace): Handler {
   const { served, door } = place;
   const site = siteOf(door);
@@ -35,16 +33,18 @@ export function logoutAtDoor(place: DoorPlace): Handler {
   };
 }
 
+/** Clears the cookie first, whatever fails later. Then it ends the login, and with it copies of the cookie. */
 async function endLogin({ served, door }: DoorPlace, ctx: Context): Promise<void> {
   const { cookies, logins, origin, resource, terms } = door;
-  if (isOfForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
+  if (mayComeFromForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
   cookies.clear(ctx);
   logins.forget(ctx);
   ctx.set('Clear-Site-Data', '"cache"');
-  // Redirects to the page that confirms it, because browsers would offer to repeat a POST when the person goes back.
+  // Without this redirect to the page that confirms the logout, browsers would offer to repeat the POST after *Back*.
   if (opensPage(ctx)) redirect(ctx, origin + doorPaths.logout);
   else ctx.status = 204;
-  // Does not ask whether the login has ended: with the shared memory away, the person would stay logged in.
+  // Opens the cookie without asking whether its login has ended: while the shared memory is away, that fails, and the
+  // person would stay logged in.
   const cookie = cookies.get(ctx);
   const opened = cookie === undefined ? undefined : door.grants.accessTokens.open(cookie, resource);
   if (opened === undefined) return;

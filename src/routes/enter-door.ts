@@ -1,5 +1,6 @@
 import type { BrowserDoor } from '../browsers/browser-door.ts';
-import { isOfForeignPage, opensPage } from '../browsers/browser-request.ts';
+import { opensPage } from '../browsers/browser-request.ts';
+import { openByCookie } from '../browsers/door-cookies.ts';
 import { wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
@@ -13,19 +14,19 @@ import { withParameters } from '../oauth/query.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import { createChallenge, recordCaller, requireToken } from './protected-resource.ts';
 
-/** A resource that opens to browsers, with the registration whose people it knows. */
+/** A resource that opens to browsers, with the registration that logs its people in. */
 export interface DoorPlace {
-  /** With the word of its path. */
+  /** The registration at one of its paths. `word` is the last part of the path. */
   readonly served: Served & { readonly word: string };
   readonly door: BrowserDoor;
 }
 
 /**
  * Opens the door of a resource to a request: by its token, or else by its cookie. A browser that opens a page without a
- * valid cookie is sent to the login.
+ * valid cookie is redirected to the login, and so is a browser whose login is to be renewed.
  *
- * @param findAsked gives the request that is to pass, which a proxy may describe in headers, or throws
- * @returns whom the door has opened to; undefined if the browser is sent to the login
+ * @param findAsked returns the request that is to pass, which a proxy may describe in headers, or throws
+ * @returns the person or machine in the token or cookie; undefined if the browser was redirected to the login
  * @throws {RelayError} why the door stays closed
  */
 export async function enterDoor(
@@ -46,17 +47,15 @@ export async function enterDoor(
   const wayBack = wayBackTo(target, door.origin);
   if (opened === undefined) {
     if (method !== 'GET') throw new RelayError('login_needed');
-    // A login has just finished here. Another one would end the same way, and so on forever.
+    // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
     if (door.logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
     redirectThroughProxy(ctx, beginLogin(place, ctx, { wayBack }));
     return undefined;
   }
   if (isPage && method === 'GET' && isDueForRenewal(place, ctx, opened)) {
     const { login, sub, preferred_username: name, email } = opened;
-    redirectThroughProxy(
-      ctx,
-      beginLogin(place, ctx, { wayBack, renews: { login, sub } }, { loginHint: email ?? name }),
-    );
+    const renewal = { wayBack, renews: { login, sub } };
+    redirectThroughProxy(ctx, beginLogin(place, ctx, renewal, { loginHint: email ?? name }));
     return undefined;
   }
   recordCaller(ctx, opened, 'cookie');
@@ -64,7 +63,8 @@ export async function enterDoor(
 }
 
 /**
- * Whether a request has a token, or something meant as one. Other schemes of `Authorization` belong to the application.
+ * Whether a request has a token, even a malformed one. Other schemes of `Authorization` are for the application behind
+ * the door.
  */
 function hasToken({ req }: Context): boolean {
   try {
@@ -76,30 +76,8 @@ function hasToken({ req }: Context): boolean {
 }
 
 /**
- * What the cookie of a request holds, if the door opens to it.
- *
- * @returns undefined: there is no good cookie
- * @throws {RelayError} `foreign_page_refused`, before the cookie is opened
- */
-export async function openByCookie(
-  ctx: Context,
-  findAsked: () => Pick<AskedRequest, 'method'>,
-  { origin, cookies, byCookie }: BrowserDoor,
-): Promise<AccessTokenContent | undefined> {
-  const cookie = cookies.get(ctx);
-  if (cookie === undefined) return undefined;
-  if (isOfForeignPage(ctx, findAsked().method, origin)) throw new RelayError('foreign_page_refused');
-  try {
-    return await byCookie.open(cookie);
-  } catch (error) {
-    if (isFailure(error, 'resource_token_invalid', 'resource_token_expired')) return undefined;
-    throw error;
-  }
-}
-
-/**
- * Whether to ask the provider again who the person is. While an attempt is under way, the old cookie still works, so
- * that an outage of the provider locks nobody out.
+ * Whether to send the browser to the provider again, which says who the person is and whether they may still log in.
+ * While one attempt is under way, the old cookie still works, so that an outage of the provider locks nobody out.
  */
 function isDueForRenewal({ door, served }: DoorPlace, ctx: Context, { iat, login }: AccessTokenContent): boolean {
   const { logins, terms } = door;
@@ -108,7 +86,7 @@ function isDueForRenewal({ door, served }: DoorPlace, ctx: Context, { iat, login
 }
 
 /**
- * Begins a login of a browser at a resource: sets its cookie.
+ * Begins a login of a browser at a resource, and sets its cookies.
  *
  * @returns the address at the host of the login where it starts
  */
@@ -123,7 +101,7 @@ function beginLogin(
   return withParameters(url, prompt === undefined ? { state } : { state, prompt });
 }
 
-/** 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */
+/** Redirects by 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */
 export function redirectThroughProxy(ctx: Context, target: string): void {
   ctx.body = null;
   ctx.status = 302;
@@ -138,16 +116,18 @@ export function answerAtDoor({ served, door }: DoorPlace): AnswerFailure {
   return (ctx, failure) => {
     challenge(ctx, failure);
     if (!opensPage(ctx)) return;
-    const told = ctx.response.get('WWW-Authenticate');
+    // The page would replace the challenge with the header of the failure, which does not say where to log in.
+    const authenticate = ctx.response.get('WWW-Authenticate');
     answerWithPage(ctx, failure, served.pages, { login: linkOfFailure({ served, door }, ctx, failure) });
-    if (told) ctx.set('WWW-Authenticate', told);
+    if (authenticate) ctx.set('WWW-Authenticate', authenticate);
   };
 }
 
-const otherAccount: readonly string[] = ['access_refused', ...refusalsAtProvider];
+/** Failures after which another account of the person may be let in. */
+const accountRefusals: readonly string[] = ['access_refused', ...refusalsAtProvider];
 
-/** Failures that another login does not change. */
-const ofServer: readonly string[] = [
+/** Failures that another login does not repair. */
+const notByLogin: readonly string[] = [
   'upstream_unreachable',
   'upstream_timeout',
   'upstream_answer_unusable',
@@ -161,22 +141,24 @@ const ofServer: readonly string[] = [
   'not_found',
 ];
 
-/** What a person can do about a failure. @returns undefined if they can only try again later */
+/** The link to what a person can do about a failure. @returns undefined if they can only try again later */
 function linkOfFailure(place: DoorPlace, ctx: Context, { code }: RelayError): Markup | undefined {
-  const { pages } = place.served;
-  if (ofServer.includes(code)) return undefined;
-  // The browser sends the cookie here, so the proxy does not pass it to the check.
-  const isSeen = code === 'cookie_refused' && ctx.state.by === 'cookie';
-  if (isSeen || code === 'check_ineffective')
-    return html`<a href="/">${pages.text('go_on', { site: siteOf(place.door) })}</a>`;
+  const { door, served } = place;
+  const { pages } = served;
+  if (notByLogin.includes(code)) return undefined;
+  // The browser has the cookie, but the proxy does not pass it to the check.
+  const isLostByProxy = code === 'cookie_refused' && ctx.state.by === 'cookie';
+  if (isLostByProxy || code === 'check_ineffective') {
+    return html`<a href="/">${pages.text('go_on', { site: siteOf(door) })}</a>`;
+  }
   if (code === 'login_needed') {
     return html`<a href="/" target="_blank" rel="noopener">${pages.text('log_in_elsewhere')}</a>`;
   }
-  const isOther = otherAccount.includes(code);
-  if (!isOther && code !== 'cookie_refused') return html`<a href="/">${pages.text('log_in_again')}</a>`;
-  place.door.logins.forgetFinished(ctx);
-  const start = beginLogin(place, ctx, { wayBack: '/' }, isOther ? { prompt: 'select_account' } : {});
-  return html`<a href="${start}">${pages.text(isOther ? 'log_in_otherwise' : 'log_in_again')}</a>`;
+  const isRefusal = accountRefusals.includes(code);
+  if (!isRefusal && code !== 'cookie_refused') return html`<a href="/">${pages.text('log_in_again')}</a>`;
+  door.logins.forgetFinished(ctx);
+  const start = beginLogin(place, ctx, { wayBack: '/' }, isRefusal ? { prompt: 'select_account' } : {});
+  return html`<a href="${start}">${pages.text(isRefusal ? 'log_in_otherwise' : 'log_in_again')}</a>`;
 }
 
 /** The host of a resource, as people know it. */

@@ -69,7 +69,7 @@ const cookies: Readonly<Record<string, () => string[]>> = {
     cookiesSetBy((ctx) => {
       const cookies = createDoorCookies({ url: 'http://localhost:3000/' });
       cookies.clear(ctx);
-      cookies.markAnswered(ctx);
+      cookies.markReturned(ctx);
     }),
   door_login: () =>
     cookiesSetBy((ctx) => {
@@ -88,7 +88,7 @@ const shortLived: readonly RegExp[] = [
   /^observability\/metrics\.ts streams$/,
   /^access\/access\.ts (asked|notes)$/,
   /^login\/cookies\.ts orders$/,
-  /^resources\/streams\.ts endedLogins$/,
+  /^resources\/streams\.ts endedInSweep$/,
   // What all other maps with a lifetime are made of.
   /^memory\/recent\.ts /,
   // Shared kinds and counters, which have tables of their own.

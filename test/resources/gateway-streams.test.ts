@@ -427,9 +427,9 @@ describe('the time of the gateway', () => {
     const opened = { login: 'a', frontEnd: 'a', audience: 'a', sub: 'a', iat: 0, exp: 0 };
     const door = {
       key: '',
-      closedTo: async () => undefined,
+      whyClosedTo: async () => undefined,
       open: async () => opened,
-      nameOf: () => 'a',
+      holderName: () => 'a',
       isGrantedNow: () => true,
     };
     const pass = async (name: string, isListening: boolean) =>

@@ -29,11 +29,11 @@ export class FrameBoundaries {
   readonly #header = Buffer.alloc(longestHeader);
   #headerBytes = 0;
   /** Bytes of the payload that are still to come. */
-  #left = 0;
+  #payloadLeft = 0;
 
   /** Whether all frames that have begun are complete. */
-  get areBetween(): boolean {
-    return this.#headerBytes === 0 && this.#left === 0;
+  get isAtBoundary(): boolean {
+    return this.#headerBytes === 0 && this.#payloadLeft === 0;
   }
 
   /**
@@ -42,12 +42,12 @@ export class FrameBoundaries {
    * @param untilBoundary whether to stop at the first end of a frame
    * @returns the number of bytes that were taken
    */
-  pass(bytes: Uint8Array, untilBoundary = false): number {
+  follow(bytes: Uint8Array, untilBoundary = false): number {
     let at = 0;
-    while (at < bytes.length && !(untilBoundary && this.areBetween)) {
-      if (this.#left > 0) {
-        const taken = Math.min(this.#left, bytes.length - at);
-        this.#left -= taken;
+    while (at < bytes.length && !(untilBoundary && this.isAtBoundary)) {
+      if (this.#payloadLeft > 0) {
+        const taken = Math.min(this.#payloadLeft, bytes.length - at);
+        this.#payloadLeft -= taken;
         at += taken;
       } else {
         this.#takeHeaderByte(bytes[at] ?? 0);
@@ -66,9 +66,9 @@ export class FrameBoundaries {
     const bytesOfMask = second & 0x80 ? 4 : 0;
     if (this.#headerBytes < 2 + bytesOfLength + bytesOfMask) return;
     this.#headerBytes = 0;
-    if (bytesOfLength === 0) this.#left = shortLength;
-    else if (bytesOfLength === 2) this.#left = this.#header.readUInt16BE(2);
+    if (bytesOfLength === 0) this.#payloadLeft = shortLength;
+    else if (bytesOfLength === 2) this.#payloadLeft = this.#header.readUInt16BE(2);
     // Beyond 2^53 the last digits are lost: nobody sends so much.
-    else this.#left = Number(this.#header.readBigUInt64BE(2));
+    else this.#payloadLeft = Number(this.#header.readBigUInt64BE(2));
   }
 }

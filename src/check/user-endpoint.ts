@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../oauth/json.ts';
-import { isJwt, isUserAnswer, userRequest } from '../upstream/provider-endpoints.ts';
+import { isJwt, userAnswerRule, userRequest } from '../upstream/provider-endpoints.ts';
 import { ask, wrongKind } from './answer.ts';
 import { fixUrl, madeUp, type ProviderContext } from './context.ts';
 import { type Finding, findingsOn } from './finding.ts';
@@ -23,7 +23,7 @@ export async function checkUserEndpoint(context: ProviderContext): Promise<Findi
   const misplaced = wrongKind(lookup, answer, fix);
   if (misplaced !== undefined) return misplaced;
   if (status === 401) return refused;
-  if (!isUserAnswer(provider)(status)) return unclear(context, status);
+  if (!userAnswerRule(provider)(status)) return unclear(context, status);
   if (isJwt(headers['content-type'])) {
     return lookup.problem(
       'signs or encrypts the user info (application/jwt), and the relay reads plain JSON only',

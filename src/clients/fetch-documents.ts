@@ -6,7 +6,7 @@ import { createJoint } from '../memory/home.ts';
 import { createLasting } from '../memory/recent.ts';
 import { isObject, parseJsonObject } from '../oauth/json.ts';
 import { createUpstreamClient } from '../upstream/client.ts';
-import { publicLookup, reachesPublicAddress } from '../upstream/public-addresses.ts';
+import { createPublicLookup, isPublicUrl } from '../upstream/public-addresses.ts';
 import { type Client, readClientName, readRedirectUris } from './read-metadata.ts';
 
 /** Seconds. Documents are kept for no shorter and no longer time, whatever their headers say. */
@@ -33,7 +33,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     timeout: limits.documentTime,
     concurrentCalls: concurrentFetches,
     answerSize: limits.documentSize,
-    lookup: publicLookup(mayBeHere, resolve),
+    lookup: createPublicLookup(mayBeHere, resolve),
   });
   const known = createLasting<Client>(mostKept, now);
   const inFlight = new Map<string, number>();
@@ -92,7 +92,7 @@ export function createDocuments(mayBeHere: boolean, now: Clock, resolve?: Lookup
     ): Promise<Client> {
       const kept = known.get(url.href);
       if (kept !== undefined) return kept;
-      if (!reachesPublicAddress(url, mayBeHere)) throw new RelayError('client_document_unreachable');
+      if (!isPublicUrl(url, mayBeHere)) throw new RelayError('client_document_unreachable');
       if (countKey === undefined) return await join(url.href, () => fetchDocument(url));
       await count(countKey);
       return await join(url.href, () => fetchForKey(countKey, url));

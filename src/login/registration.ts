@@ -13,7 +13,7 @@ import type { Secret } from '../sealing/secret.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { ObserveCall } from '../upstream/messages.ts';
 import { createProviderEndpoints, type ProviderEndpoints } from '../upstream/provider-endpoints.ts';
-import { derivedFrom, type ProviderSource } from '../upstream/provider-source.ts';
+import { cacheByProvider, type ProviderSource } from '../upstream/provider-source.ts';
 import type { AddressLimits } from './address-limits.ts';
 import type { LoginMemory } from './memory.ts';
 import type { LoginProtection } from './protection.ts';
@@ -60,7 +60,7 @@ export function createRegistration(by: RegistrationSettings) {
      *
      * @throws {RelayError} `provider_undiscovered` or `provider_unsupported` until the issuer has answered once
      */
-    current: derivedFrom(by.source, (provider) => registrationAt(by, provider)),
+    current: cacheByProvider(by.source, (provider) => registrationAt(by, provider)),
   };
 }
 

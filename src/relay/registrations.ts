@@ -39,7 +39,7 @@ import { deriveKeys, type Keys } from '../sealing/keys.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { createUpstreamClient, type UpstreamClient } from '../upstream/client.ts';
 import { discoverProvider } from '../upstream/discovery.ts';
-import { derivedFrom, discoveredProvider, knownProvider, type ProviderSource } from '../upstream/provider-source.ts';
+import { cacheByProvider, fixedProvider, type ProviderSource, startDiscovery } from '../upstream/provider-source.ts';
 import type { Memory } from './memory.ts';
 
 export type ServedRegistration = Awaited<ReturnType<typeof serveRegistration>>;
@@ -118,7 +118,7 @@ function servePath(path: RegistrationConfig['paths'][number], context: PathConte
   const { config, logger, now, memory, sessions, documents, pages } = context;
   const { registered, upstream, keys, source } = context;
   const audienceAt = (provider: Provider) => audienceOfRegistration(registered, provider);
-  const audience = derivedFrom(source, audienceAt);
+  const audience = cacheByProvider(source, audienceAt);
   const states = createStates(keys.state, audience, place);
   const peekLogin = createPeekLogin(states, callbackUri);
   const grants = createGrants(keys, audience, place, memory.grants, now);
@@ -271,7 +271,7 @@ async function providerSource(
   upstream: UpstreamClient,
   { config: { registrations }, logger, memory: { providers } }: ServingContext,
 ): Promise<ProviderSource> {
-  if ('known' in settings) return knownProvider(settings.known);
+  if ('known' in settings) return fixedProvider(settings.known);
   const discovery = {
     ...settings.discovered,
     clientId,
@@ -280,7 +280,7 @@ async function providerSource(
   const registration = registrations.length > 1 ? name : undefined;
   // A reload must not forget a provider whose metadata cannot be fetched now.
   const key = hashKey(JSON.stringify(discovery));
-  return discoveredProvider(
+  return startDiscovery(
     async () => {
       const provider = await discoverProvider(upstream, discovery);
       providers.set(key, provider, Number.POSITIVE_INFINITY);

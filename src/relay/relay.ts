@@ -42,7 +42,7 @@ export async function createRelay(config: Config, logger: Logger, surroundings: 
   const [first, ...others] = registrations;
   const served = await Promise.all([serve(first), ...others.map(serve)]);
   const readiness = createReadiness(
-    served.map(({ registration: { name }, source: { missing } }) => ({ name, missing })),
+    served.map(({ registration: { name }, source: { whyMissing } }) => ({ name, whyMissing })),
     readyPolicy,
     memory.home.shared?.isAway,
   );

@@ -107,7 +107,7 @@ export function createStreams() {
     /** Passes a request to its server, and counts it for its login, address, person and resource until it ends. */
     pass(
       stream: Stream,
-      { address, hasOthers, ...request }: Omit<StreamedRequest, 'holder' | 'end'> & StreamSource,
+      { address, hasOthers, ...request }: Omit<StreamedRequest, 'holder' | 'evict'> & StreamSource,
       observe: ObserveCall,
     ): Transfer {
       const { door, opened, isListening, isOfBrowser } = stream;
@@ -123,7 +123,7 @@ export function createStreams() {
         concurrentCalls: limits.streams,
         to: 'resource',
       });
-      const transfer = client.stream({ ...request, holder, end: () => stream.end('limit') }, (call, isSent) => {
+      const transfer = client.stream({ ...request, holder, evict: () => stream.end('limit') }, (call, isSent) => {
         remove(stream);
         observe(call, isSent);
       });

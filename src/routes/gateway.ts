@@ -229,7 +229,7 @@ function createCall(
   };
   const observe = ({ outcome }: UpstreamCall) => {
     const by = outcome === 'answered' ? undefined : outcome;
-    const passed = isWebSocket ? transfer?.passed : undefined;
+    const passed = isWebSocket ? transfer?.webSocketSummary : undefined;
     ctx.state.ended = cut ?? (by && ends[by]) ?? passed?.endedFirst ?? 'upstream';
     ctx.state.webSocket = passed && { received: passed.received, sent: passed.sent };
     // The response may have begun: then, nothing else says that it is not complete.

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import { RelayError } from '../failures/relay-error.ts';
 import type { ProviderSource } from '../upstream/provider-source.ts';
 
-export interface AwaitedProvider extends Pick<ProviderSource, 'missing'> {
+export interface AwaitedProvider extends Pick<ProviderSource, 'whyMissing'> {
   readonly name: string;
 }
 
@@ -18,10 +18,10 @@ export function createReadiness(
   policy: 'any' | 'all' = 'any',
   isMemoryAway: () => boolean = () => false,
 ) {
-  const unavailable = () => providers.filter((provider) => provider.missing() !== undefined);
+  const unavailable = () => providers.filter((provider) => provider.whyMissing() !== undefined);
   // The reason names the registration if there are several.
-  const reasonOf = ({ name, missing }: AwaitedProvider) =>
-    providers.length === 1 ? `${missing()}` : `${missing()} (${name})`;
+  const reasonOf = ({ name, whyMissing }: AwaitedProvider) =>
+    providers.length === 1 ? `${whyMissing()}` : `${whyMissing()} (${name})`;
   return {
     stopping: false,
     isMemoryAway,

@@ -48,7 +48,7 @@ export async function passOn(ctx: Context, passage: Passage): Promise<void> {
   const refusal = refusalOf(response.status);
   if (refusal === undefined) return answer(ctx, response, passed(response.headers, response.status), isOfApplication);
   // Read to the end, so that the outcome of the call is known and its connection can be reused.
-  await response.skip();
+  await response.discard();
   throw refusal;
 }
 

@@ -3,16 +3,16 @@ import type { Duplex } from 'node:stream';
 import type { Got, Request, RequestError, Response } from 'got';
 import { type FailureCode, RelayError } from '../failures/relay-error.ts';
 import { isOk } from '../oauth/token-answer.ts';
-import { type ConnectionPool, onceSending } from './connection-pool.ts';
-import { framing, mayHaveBody } from './framing.ts';
+import { type ConnectionPool, onceConnectionReady } from './connection-pool.ts';
+import { framingHeaders, mayHaveBody } from './framing.ts';
 import type { UpstreamRequest, UpstreamResponse } from './messages.ts';
 
 /** A call, which may need several attempts. */
 export interface Call {
   readonly request: Omit<UpstreamRequest, 'endpoint'>;
   readonly mostBytes: number;
-  /** Starts the clock of an attempt. @returns stops it */
-  wait(giveUp: (code: FailureCode) => void): () => void;
+  /** Starts the timeout of an attempt. @returns stops it */
+  startTimeout(giveUp: (code: FailureCode) => void): () => void;
   /** Called before the first byte of the request is written. */
   onSending(): void;
   /** Called when the call is over. Only the first time counts. */
@@ -23,10 +23,11 @@ export interface Call {
  * The result of an attempt. After `died_while_idle`, another attempt can make the call, because the provider never got
  * the request.
  */
-type Result = UpstreamResponse | 'died_while_idle';
+type AttemptResult = UpstreamResponse | 'died_while_idle';
 
+/** One attempt at a call, which starts when it is created. */
 export class Attempt {
-  readonly #promise = Promise.withResolvers<Result>();
+  readonly #promise = Promise.withResolvers<AttemptResult>();
   readonly result = this.#promise.promise;
   readonly #call: Call;
   readonly #pool: ConnectionPool;
@@ -47,9 +48,9 @@ export class Attempt {
     // got's stream costs half as much as its promise, and can be destroyed at any time.
     this.#stream = instance.stream(request.url, {
       method,
-      headers: { ...request.headers, ...framing(method, Buffer.byteLength(body)) },
+      headers: { ...request.headers, ...framingHeaders(method, Buffer.byteLength(body)) },
     });
-    this.#stopClock = call.wait((code) => this.#fail(code));
+    this.#stopClock = call.startTimeout((code) => this.#fail(code));
     this.#stream.on('request', (sent: ClientRequest) => this.#onRequest(sent));
     this.#stream.on('response', (response: Response) => this.#onResponse(response));
     this.#stream.on('error', (error: RequestError) => this.#onError(error));
@@ -62,7 +63,7 @@ export class Attempt {
 
   #onRequest(sent: ClientRequest): void {
     this.#sent = sent;
-    onceSending(sent, ({ bytesRead }) => {
+    onceConnectionReady(sent, ({ bytesRead }) => {
       this.#bytesBefore = bytesRead;
       this.#call.onSending();
     });
@@ -89,7 +90,7 @@ export class Attempt {
       if (size > this.#call.mostBytes) this.#fail('provider_answer_unusable');
     });
     this.#stream.once('end', () => {
-      this.#settle();
+      this.#stopWaiting();
       this.#call.end('answered', status);
       this.#promise.resolve({ status, headers, body: Buffer.concat(chunks) });
     });
@@ -103,25 +104,29 @@ export class Attempt {
 
   /** Ends the attempt without ending the call, which another attempt can make. */
   #leaveToNextAttempt(): void {
-    this.#settle();
+    this.#stopWaiting();
     this.#stream.destroy();
     this.#promise.resolve('died_while_idle');
   }
 
   #fail(code: FailureCode, error?: string): void {
-    this.#settle();
+    this.#stopWaiting();
     const { needsBody = isOk } = this.#call.request;
     const status = this.#status;
-    // Callers need only the status of any other response, so a broken body changes nothing.
-    const isDecided = status !== undefined && !needsBody(status);
-    if (isDecided) this.#call.end('answered', status);
-    else this.#call.end(code, status, error);
+    // Of any other response, callers need only the status, so it does not matter that the body broke off.
+    const isStatusEnough = status !== undefined && !needsBody(status);
+    if (isStatusEnough) {
+      this.#call.end('answered', status);
+      this.#stream.destroy();
+      this.#promise.resolve({ status, headers: {}, body: Buffer.of() });
+      return;
+    }
+    this.#call.end(code, status, error);
     this.#stream.destroy();
-    if (isDecided) this.#promise.resolve({ status, headers: {}, body: Buffer.of() });
     this.#promise.reject(new RelayError(code));
   }
 
-  #settle(): void {
+  #stopWaiting(): void {
     this.#stopClock();
     this.#call.request.signal?.removeEventListener('abort', this.#onAbort);
   }

@@ -5,22 +5,27 @@ import { RelayError } from '../failures/relay-error.ts';
 import { limits } from '../limits.ts';
 import { userAgent } from '../version.ts';
 import { Attempt, type Call } from './attempt.ts';
-import { createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
+import { createRoom, type Endpoint } from './concurrency.ts';
+import { type Agents, createConnectionPool, openRequest, type ProxyEnvironment } from './connection-pool.ts';
 import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } from './messages.ts';
-import { waitForHead, waitUntil, waitWithin } from './patience.ts';
-import { createRoom, type Endpoint } from './room.ts';
+import { startApiTimeout, startDeadline, startGatewayTimeout } from './timeouts.ts';
 import { Transfer } from './transfer.ts';
 
 export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
 const defaultHeaders = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'identity' };
 
-/** The differences between streamed calls to a provider's API and to servers behind the gateway. */
-const transfers = {
-  api: { mostBytes: limits.apiResponseSize, wait: waitWithin, headers: defaultHeaders, headSize: undefined },
+/** The rules of streamed calls, which differ between a provider's API and a server behind the gateway. */
+const streamRules = {
+  api: {
+    mostBytes: limits.apiResponseSize,
+    startTimeout: startApiTimeout,
+    headers: defaultHeaders,
+    headSize: undefined,
+  },
   resource: {
     mostBytes: Number.POSITIVE_INFINITY,
-    wait: waitForHead,
+    startTimeout: startGatewayTimeout,
     headers: {},
     headSize: limits.streamHeadSize,
   },
@@ -41,13 +46,13 @@ export function createUpstreamClient(settings: {
   readonly proxy?: ProxyEnvironment;
   readonly answerSize?: number;
   readonly lookup?: LookupFunction;
-  readonly to?: keyof typeof transfers;
+  readonly to?: keyof typeof streamRules;
 }) {
   const { timeout, concurrentCalls, proxy = {}, lookup, to = 'api' } = settings;
   const { answerSize = limits.providerAnswerSize } = settings;
   const pool = createConnectionPool(concurrentCalls, proxy, lookup);
-  const { mostBytes, wait, headers: ownHeaders, headSize } = transfers[to];
-  const common = got.extend({
+  const { mostBytes, startTimeout, headers: ownHeaders, headSize } = streamRules[to];
+  const instance = got.extend({
     headers: defaultHeaders,
     followRedirect: false,
     throwHttpErrors: false,
@@ -56,24 +61,29 @@ export function createUpstreamClient(settings: {
     request: openRequest,
   });
   // The second attempt is for a kept connection that has died while idle.
-  const instances = [pool.pooled, pool.unpooled].map((agent) => common.extend({ agent }));
-  const repeatable = [pool.pooled, pool.unpooled];
-  // A request that cannot be repeated gets a new connection to an API, which may be far away and close idle ones at any
-  // time.
-  const once = [to === 'resource' ? pool.brief : pool.unpooled];
-  // Nothing comes back of it.
-  const toSwitch = [pool.unpooled];
+  const repeatableAttempts = [pool.pooled, pool.unpooled];
+  const instances = repeatableAttempts.map((agent) => instance.extend({ agent }));
+  // A request that cannot be repeated must not meet a connection that died while idle. An API may be far away and close
+  // idle connections at any time, so each request gets a new one.
+  const singleAttempt = [to === 'resource' ? pool.brief : pool.unpooled];
+  // The connection of a WebSocket never returns to a pool.
+  const webSocketAttempt = [pool.unpooled];
   const room = createRoom(concurrentCalls, to);
 
-  /** Makes the attempts at a call. @param deadline milliseconds, on the clock of `performance` */
-  async function make(call: Call, deadline: number): Promise<UpstreamResponse> {
+  function attemptsFor(request: Omit<StreamedRequest, 'holder' | 'evict'>): readonly Agents[] {
+    if (request.webSocket) return webSocketAttempt;
+    return isRepeatable(request) ? repeatableAttempts : singleAttempt;
+  }
+
+  /** Makes one attempt, or two. @param deadline milliseconds, on the clock of `performance` */
+  async function makeAttempts(call: Call, deadline: number): Promise<UpstreamResponse> {
     try {
-      await pool.settled();
-      for (const instance of instances) {
-        // The deadline may have passed while the machine was paused. Do not spend the code for a caller who got a
-        // timeout.
+      await pool.dropPoisonedConnections();
+      for (const withAgent of instances) {
+        // The deadline may have passed while the machine was paused. A request now would spend the authorization code
+        // for a caller who has got a timeout.
         if (performance.now() >= deadline) throw new RelayError('provider_timeout');
-        const response = await new Attempt(instance, call, pool).result;
+        const response = await new Attempt(withAgent, call, pool).result;
         if (response !== 'died_while_idle') return response;
       }
       throw new RelayError('provider_unreachable');
@@ -96,30 +106,30 @@ export function createUpstreamClient(settings: {
       const call: Call = {
         request,
         mostBytes: answerSize,
-        wait: (giveUp) => waitUntil(deadline, giveUp),
-        ...startCall(endpoint, room.take(endpoint), observe),
+        startTimeout: (giveUp) => startDeadline(deadline, giveUp),
+        ...startRecord(endpoint, room.take(endpoint), observe),
       };
-      return await make(call, deadline);
+      return await makeAttempts(call, deadline);
     },
     /**
-     * Begins one call with streamed bodies, which lasts until the last byte of the response has arrived. Nothing
-     * happens before the caller has the transfer.
+     * Begins one call with streamed bodies, which lasts until the last byte of the response has arrived. The first
+     * attempt starts only after the caller has the transfer.
      *
      * @throws {RelayError} `overloaded`
      */
-    stream({ holder, end, ...request }: StreamedRequest, observe: ObserveCall): Transfer {
-      const leave = room.takeFor({
+    stream({ holder, evict, ...request }: StreamedRequest, observe: ObserveCall): Transfer {
+      const freeRoom = room.takeForTransfer({
         ...holder,
         pace: () => transfer.pace(),
-        giveWay: end ?? (() => transfer.cancel('overloaded')),
+        evict: evict ?? (() => transfer.cancel('overloaded')),
       });
       const call = {
         request: { ...request, headers: { ...ownHeaders, ...request.headers } },
         mostBytes,
         headSize,
-        attempts: request.webSocket ? toSwitch : isRepeatable(request) ? repeatable : once,
-        wait: wait.bind(undefined, timeout),
-        ...startCall(to, leave, observe),
+        attempts: attemptsFor(request),
+        startTimeout: startTimeout.bind(undefined, timeout),
+        ...startRecord(to, freeRoom, observe),
       };
       const transfer = new Transfer(call, pool);
       return transfer;
@@ -136,8 +146,8 @@ function isRepeatable({ method, body }: Pick<StreamedRequest, 'method' | 'body'>
   return body === undefined && method !== 'POST' && method !== 'PATCH';
 }
 
-/** Starts the record of a call. @param leave gives the call's place back */
-function startCall(endpoint: Endpoint, leave: () => void, observe: ObserveCall): Pick<Call, 'onSending' | 'end'> {
+/** Starts the record of a call, which is observed at its end. @param freeRoom gives the call's place back */
+function startRecord(endpoint: Endpoint, freeRoom: () => void, observe: ObserveCall): Pick<Call, 'onSending' | 'end'> {
   const start = performance.now();
   let isSent = false;
   let isOver = false;
@@ -148,7 +158,7 @@ function startCall(endpoint: Endpoint, leave: () => void, observe: ObserveCall):
     end(outcome, status, error) {
       if (isOver) return;
       isOver = true;
-      leave();
+      freeRoom();
       const details = { ...(status && { status }), ...(error && { error }) };
       observe({ endpoint, outcome, ...details, durationMs: elapsedSince(start) }, isSent);
     },

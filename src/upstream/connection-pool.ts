@@ -10,8 +10,8 @@ import { type IsDirect, readNoProxy } from './no-proxy.ts';
 const idleConnectionLifetime = 60_000;
 /** Milliseconds. No server closes an idle connection so soon. */
 const briefLifetime = 1_000;
-/** The most interim responses (1xx). A server could send them without end, and each costs as much as a final one. */
-const mostInterim = 100;
+/** A server could send interim responses (1xx) without end, and each costs as much as a final one. */
+const mostInterimResponses = 100;
 
 /** `HTTPS_PROXY`, and `NO_PROXY` with the hosts that are called directly. */
 export type ProxyEnvironment = Readonly<Record<string, string>>;
@@ -27,27 +27,28 @@ export type ConnectionPool = ReturnType<typeof createConnectionPool>;
 export function createConnectionPool(size: number, proxy: ProxyEnvironment, lookup?: LookupFunction) {
   const { HTTPS_PROXY: proxyUrl, NO_PROXY: noProxy = '' } = proxy;
   const isDirect = readNoProxy(noProxy);
-  const common = lookup ? { lookup } : {};
-  const httpsAgent = (options: AgentOptions) =>
-    proxyUrl === undefined ? new HttpsAgent(options) : new TunnelAgent(options, proxyUrl, isDirect);
-  const kept = { keepAlive: true, maxSockets: size, timeout: idleConnectionLifetime, ...common };
-  const unpooled = { http: new HttpAgent(common), https: httpsAgent(common) };
-  // Anybody can name the hosts of a lookup, so keeping their connections would have no limit.
-  const pooled = lookup ? unpooled : { http: new HttpAgent(kept), https: httpsAgent(kept) };
-  const briefly = { ...kept, timeout: briefLifetime };
-  const brief = { http: new HttpAgent(briefly), https: httpsAgent(briefly) };
+  const createAgents = (options: AgentOptions): Agents => ({
+    http: new HttpAgent(options),
+    https: proxyUrl === undefined ? new HttpsAgent(options) : new TunnelAgent(options, proxyUrl, isDirect),
+  });
+  const resolving = lookup ? { lookup } : {};
+  const keepAlive = { keepAlive: true, maxSockets: size, ...resolving };
+  const unpooled = createAgents(resolving);
+  // Anybody can choose hosts that need a lookup, so the connections to keep would have no limit.
+  const pooled = lookup ? unpooled : createAgents({ ...keepAlive, timeout: idleConnectionLifetime });
+  const brief = createAgents({ ...keepAlive, timeout: briefLifetime });
   const all = [pooled, brief, unpooled];
   let closed = false;
   return {
     pooled,
     unpooled,
-    /** Kept for a moment only: a request that cannot be repeated must not meet a connection that died while idle. */
+    /** Kept only for a moment, because a request that cannot be repeated must not meet a connection that died idle. */
     brief,
     /**
-     * Whether a request failed because its keep-alive connection was reset before the first byte of a response. The
-     * provider had closed the connection and never got the request, so it can be repeated.
+     * Whether a request failed because its keep-alive connection was reset before the first byte of a response. Then
+     * the provider had closed the connection and never got the request, so it can be repeated.
      *
-     * @param code the error code
+     * @param code the code of the request's error
      * @param bytesBefore the bytes that the connection had received before the request
      * @see RFC 9112 §9.3.1
      */
@@ -58,14 +59,13 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
       return isReset && request.socket?.bytesRead === bytesBefore;
     },
     /**
-     * Resolves once the bytes that have arrived on idle connections are read, so that Node.js closes a connection with
-     * unsolicited bytes. Otherwise, a busy event loop would reuse it, and take the bytes for the response: another
-     * person's record.
+     * Waits until Node.js has read what arrived on idle connections, and closed those with unsolicited bytes. Otherwise,
+     * a busy event loop would reuse such a connection, and take the bytes for the response: another person's record.
      */
-    async settled(): Promise<void> {
-      const idle = all.some(({ http, https }) => [http, https].some((agent) => Object.keys(agent.freeSockets).length));
-      if (!idle) return;
-      // The first runs after the current events, the second after one more poll for new ones.
+    async dropPoisonedConnections(): Promise<void> {
+      const hasIdle = ({ freeSockets }: HttpAgent | HttpsAgent) => Object.keys(freeSockets).length > 0;
+      if (!all.some(({ http, https }) => hasIdle(http) || hasIdle(https))) return;
+      // The first one waits for the current events, the second one for one more poll.
       await setImmediate();
       await setImmediate();
     },
@@ -79,7 +79,7 @@ export function createConnectionPool(size: number, proxy: ProxyEnvironment, look
   };
 }
 
-/** Opens connections through a proxy, except to hosts in `NO_PROXY`, which Node.js itself reads too narrowly. */
+/** Opens connections through a proxy, except to hosts in `NO_PROXY`, of which Node.js itself knows too few forms. */
 class TunnelAgent extends HttpsAgent {
   readonly #direct: HttpsAgent;
   readonly #isDirect: IsDirect;
@@ -102,31 +102,32 @@ export interface Agents {
 }
 
 /**
- * Opens a request with only the options that the relay sets. got would pass forty options, which Node.js copies and
- * compares several times for each call.
+ * Opens a request with only the options that the relay sets. got would pass forty options, and Node.js would copy and
+ * compare them several times for each call.
  */
 export function openRequest(url: URL, { method, headers, agent, maxHeaderSize }: RequestOptions): ClientRequest {
   const { request } = url.protocol === 'https:' ? https : http;
   const sent = request({ ...urlToHttpOptions(url), method, headers, agent, maxHeaderSize });
-  let interim = 0;
+  let interimResponses = 0;
   sent.on('information', () => {
-    interim += 1;
-    if (interim > mostInterim) sent.destroy(Object.assign(new Error(), { code: 'TOO_MANY_INTERIM_RESPONSES' }));
+    interimResponses += 1;
+    if (interimResponses <= mostInterimResponses) return;
+    sent.destroy(Object.assign(new Error(), { code: 'TOO_MANY_INTERIM_RESPONSES' }));
   });
   return sent;
 }
 
 /**
- * Calls back before the first byte of a request is written, when its connection is ready: with TLS, after the handshake
- * and the check of the certificate.
+ * Calls back when the connection of a request is ready, and before the first byte is written. With TLS, this is after
+ * the handshake and the check of the certificate.
  */
-export function onceSending(request: ClientRequest, callback: (socket: Socket) => void): void {
-  const watch = (socket: Socket) => {
+export function onceConnectionReady(request: ClientRequest, callback: (socket: Socket) => void): void {
+  const onceReady = (socket: Socket) => {
     const isTls = socket instanceof TLSSocket;
     const isReady = isTls ? socket.authorized : !socket.connecting;
     if (isReady) callback(socket);
     else socket.once(isTls ? 'secureConnect' : 'connect', () => callback(socket));
   };
-  if (request.socket) watch(request.socket);
-  else request.once('socket', watch);
+  if (request.socket) onceReady(request.socket);
+  else request.once('socket', onceReady);
 }

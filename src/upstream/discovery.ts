@@ -14,8 +14,8 @@ import type { UpstreamResponse } from './messages.ts';
 
 const mostRedirects = 3;
 
-/** Failures of the issuer itself, so that its other address would fail as well. */
-const ofIssuer: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout', 'overloaded']);
+/** Failures of the issuer itself. Its other address would fail as well. */
+const issuerFailures: ReadonlySet<DiscoveryFailure> = new Set(['unreachable', 'timeout', 'overloaded']);
 
 /**
  * Fetches the metadata of an issuer: OpenID Connect's, or OAuth's if there is none.
@@ -30,28 +30,27 @@ export async function discoverProvider(client: UpstreamClient, context: Metadata
     try {
       metadata = parseMetadata(await fetchMetadata(client, url), context.issuer);
     } catch (error) {
-      if (!(error instanceof DiscoveryError) || ofIssuer.has(error.reason)) throw error;
+      if (!(error instanceof DiscoveryError) || issuerFailures.has(error.reason)) throw error;
       failures.push(error);
       continue;
     }
     return readDescribedProvider(metadata, kind, context);
   }
   // Prefer any failure to "not found", because most issuers have metadata at only one address.
-  const telling = failures.find(({ reason }) => reason !== 'not_found');
-  throw telling ?? new DiscoveryError('not_found');
+  throw failures.find(({ reason }) => reason !== 'not_found') ?? new DiscoveryError('not_found');
 }
 
 /** Fetches one address. Redirects are only followed within its origin, because another origin is another issuer. */
 async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8Array> {
   let next = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-    const answer = await get(client, next);
-    if (answer.status === 200) return answer.body;
-    const target = redirectTarget(answer, next);
-    if (target === undefined) throw statusError(answer.status);
+    const response = await getMetadata(client, next);
+    if (response.status === 200) return response.body;
+    const target = redirectTarget(response, next);
+    if (target === undefined) throw errorForStatus(response.status);
     const { origin, pathname, search } = target;
     if (origin !== new URL(url).origin) {
-      throw new DiscoveryError('redirected', { detail: `to another origin${shownOrigin(origin)}` });
+      throw new DiscoveryError('redirected', { detail: `to another origin${describeOrigin(origin)}` });
     }
     // Rebuild the URL, so that a user name or password in the target is not sent.
     next = origin + pathname + search;
@@ -59,7 +58,8 @@ async function fetchMetadata(client: UpstreamClient, url: string): Promise<Uint8
   throw new DiscoveryError('redirected', { detail: `more than ${mostRedirects} times` });
 }
 
-async function get(client: UpstreamClient, url: string): Promise<UpstreamResponse> {
+/** Makes one request. @throws {DiscoveryError} if there is no response */
+async function getMetadata(client: UpstreamClient, url: string): Promise<UpstreamResponse> {
   let code: string | undefined;
   try {
     const request = { endpoint: 'metadata', method: 'GET', url, headers: {} } as const;
@@ -67,30 +67,30 @@ async function get(client: UpstreamClient, url: string): Promise<UpstreamRespons
       code = error;
     });
   } catch (error) {
-    throw error instanceof RelayError ? new DiscoveryError(transportReason(error), { code }) : error;
+    throw error instanceof RelayError ? new DiscoveryError(reasonOfFailedCall(error), { code }) : error;
   }
 }
 
-function transportReason({ code }: RelayError): DiscoveryFailure {
+function reasonOfFailedCall({ code }: RelayError): DiscoveryFailure {
   if (code === 'provider_timeout') return 'timeout';
   if (code === 'provider_answer_unusable') return 'too_large';
   return code === 'overloaded' ? 'overloaded' : 'unreachable';
 }
 
-/** The target of a redirect; undefined if the answer is none. */
+/** The target of a redirect; undefined if the response is no redirect, or has no valid target. */
 function redirectTarget({ status, headers }: UpstreamResponse, from: string): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status)) return undefined;
   return URL.parse(headers.location ?? '', from) ?? undefined;
 }
 
-function statusError(status: number): DiscoveryError {
+function errorForStatus(status: number): DiscoveryError {
   if (status === 404 || status === 410) return new DiscoveryError('not_found');
   return new DiscoveryError(status >= 500 ? 'unavailable' : 'unexpected_status', {
     detail: `${status}`,
   });
 }
 
-/** An origin for a log line. The provider chose it, so only a short http or https origin is shown. */
-function shownOrigin(origin: string): string {
+/** Describes an origin for a log line. The provider chose it, so only a short http or https origin is shown. */
+function describeOrigin(origin: string): string {
   return /^https?:\/\/.{1,100}$/.test(origin) ? `, ${origin}` : '';
 }

@@ -8,12 +8,12 @@ export const mayHaveBody = (method: Method): boolean => method !== 'GET' && meth
  * @param length bytes; 0 without a body; undefined if it is not known yet
  * @see RFC 9112 §6
  */
-export function framing(method: Method, length: number | undefined): Record<string, string> {
+export function framingHeaders(method: Method, length: number | undefined): Record<string, string> {
   if (!mayHaveBody(method)) return {};
   return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) };
 }
 
-/** Whether a response has no body, whatever its headers say. @see RFC 9112 §6.3 */
-export function hasNoBody(method: Method, status: number): boolean {
+/** Whether a response cannot have a body, whatever its headers say. @see RFC 9112 §6.3 */
+export function cannotHaveBody(method: Method, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 205 || status === 304;
 }

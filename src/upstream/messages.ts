@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Method } from 'got';
 import type { FailureCode } from '../failures/relay-error.ts';
-import type { Holder, Transfer } from './holdings.ts';
-import type { Endpoint } from './room.ts';
+import type { Endpoint } from './concurrency.ts';
+import type { CountedTransfer, Holder } from './counted-transfers.ts';
 
 /** A request to an endpoint of the provider. */
 export interface UpstreamRequest {
@@ -21,23 +21,23 @@ export interface UpstreamRequest {
 /** A request to the provider's API, or to a server behind the gateway. Both bodies are streamed. */
 export interface StreamedRequest extends Pick<UpstreamRequest, 'method' | 'url' | 'headers'> {
   readonly body?: Uint8Array | Upload | undefined;
-  readonly holder: Holder & Pick<Transfer, 'isListening'>;
+  readonly holder: Holder & Pick<CountedTransfer, 'isListening'>;
   /** The destination of the response's body. If it closes early, the call ends as well. */
   readonly client: Writable;
   /** Set if the request opens a WebSocket. */
   readonly webSocket?: WebSocketOpening | undefined;
-  /** Ends it in a way of its own to make room for another one. */
-  readonly end?: (() => void) | undefined;
+  /** Ends the call to make room for another one (default: the response breaks off). */
+  readonly evict?: (() => void) | undefined;
 }
 
-/** What a request needs that opens a WebSocket. */
+/** What is needed of a request to open a WebSocket. */
 export interface WebSocketOpening {
   /** The connection of `client`, which begins to speak WebSocket once the client has the head of the 101. */
   readonly connection: Duplex;
   readonly key: string;
 }
 
-/** A body that is sent while it arrives, so it can be sent only once. */
+/** A body that is sent while it arrives. So it cannot be sent again in another attempt. */
 interface Upload {
   readonly content: Readable;
   readonly length: number | undefined;
@@ -56,8 +56,8 @@ export interface StreamedResponse extends Omit<UpstreamResponse, 'body'> {
   readonly hasBody: boolean;
   /** Writes the body to the client while it arrives. If the body breaks off, it ends with a `RelayError`. */
   send(): void;
-  /** Reads the rest of the body for a moment, and leaves the client alone. */
-  skip(): Promise<void>;
+  /** Reads the rest of the body for a moment, without sending it to the client. */
+  discard(): Promise<void>;
 }
 
 /** The result of one call, as far as a log may know it. */

@@ -15,32 +15,35 @@ export function readNoProxy(list: string): IsDirect {
     .toLowerCase()
     .split(/[,\s]+/)
     .flatMap((entry) => readEntry(entry) ?? []);
-  return (written, port) => {
-    const host = bare(written.toLowerCase());
-    return entries.some((one) => (one.port === undefined || one.port === port) && one.holdsFor(host));
+  return (givenHost, givenPort) => {
+    const host = normalizeHost(givenHost.toLowerCase());
+    return entries.some(({ port, matches }) => (port === undefined || port === givenPort) && matches(host));
   };
 }
 
 interface Entry {
   readonly port?: number;
-  holdsFor(host: string): boolean;
+  readonly matches: (host: string) => boolean;
 }
 
+/** @returns undefined if the entry is unreadable */
 function readEntry(entry: string): Entry | undefined {
-  if (entry === '*') return { holdsFor: () => true };
-  const addresses = addressesOf(entry);
-  if (addresses !== undefined) return { holdsFor: addresses };
-  const [, name = '', port] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  const holdsFor = addressesOf(name) ?? namesBelow(name);
-  return holdsFor && { holdsFor, ...(port !== undefined && { port: Number(port) }) };
+  if (entry === '*') return { matches: () => true };
+  // An IPv6 address has colons of its own, so read it before a port is split off.
+  const matchesAddresses = matchAddresses(entry);
+  if (matchesAddresses !== undefined) return { matches: matchesAddresses };
+  const [, host = '', port] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  const matches = matchAddresses(host) ?? matchNames(host);
+  if (matches === undefined) return undefined;
+  return port === undefined ? { matches } : { matches, port: Number(port) };
 }
 
-/** Matches the addresses of an entry: one, a network, or a range in the notation of Node.js. */
-function addressesOf(entry: string): Entry['holdsFor'] | undefined {
+/** Matches an IP address, a network, or a range in the notation of Node.js. @returns undefined for any other text */
+function matchAddresses(entry: string): Entry['matches'] | undefined {
   const [, first = '', prefix, last] = /^([^/-]+)(?:\/(\d{1,3})|-([^/-]+))?$/.exec(entry) ?? [];
-  const address = bare(first);
+  const address = normalizeHost(first);
   const list = new BlockList();
-  const family = familyOf(address);
+  const family = addressFamily(address);
   if (family === undefined) return undefined;
   try {
     if (prefix !== undefined) list.addSubnet(address, Number(prefix), family);
@@ -49,23 +52,24 @@ function addressesOf(entry: string): Entry['holdsFor'] | undefined {
     return undefined;
   }
   return (host) => {
-    const ofHost = familyOf(host);
-    return ofHost !== undefined && list.check(host, ofHost);
+    const hostFamily = addressFamily(host);
+    return hostFamily !== undefined && list.check(host, hostFamily);
   };
 }
 
-/** Matches a name and all names below. */
-function namesBelow(entry: string): Entry['holdsFor'] | undefined {
+/** Matches a name and all names below. @returns undefined if the text is no name */
+function matchNames(entry: string): Entry['matches'] | undefined {
   const name = entry.replace(/^\*?\.|\.$/g, '');
   if (name === '' || /[*/[\]]/.test(name)) return undefined;
   const isOnlyBelow = entry.startsWith('*.');
   return (host) => (host === name && !isOnlyBelow) || host.endsWith(`.${name}`);
 }
 
-/** A host without brackets and without a final dot. */
-const bare = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+/** Removes brackets and a final dot. */
+const normalizeHost = (host: string) => host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+function addressFamily(address: string): 'ipv4' | 'ipv6' | undefined {
   const version = isIP(address);
-  return version === 0 ? undefined : `ipv${version === 4 ? 4 : 6}`;
+  if (version === 0) return undefined;
+  return version === 4 ? 'ipv4' : 'ipv6';
 }

@@ -11,10 +11,10 @@ import type { ObserveCall, StreamedRequest, UpstreamRequest, UpstreamResponse } 
 
 export type ProviderEndpoints = ReturnType<typeof createProviderEndpoints>;
 
-/** The longest wait in seconds that a provider can impose on clients. */
+/** Seconds. A provider cannot make clients wait longer. */
 const longestRetryAfter = 3600;
 
-/** The calls to a provider's endpoints. Each throws why it failed. */
+/** Creates the calls to a provider's endpoints. Each call throws why it failed. */
 export function createProviderEndpoints(client: UpstreamClient, provider: RegisteredProvider) {
   return {
     /**
@@ -47,7 +47,7 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     /**
      * Requests the record of the token's user.
      *
-     * @param purpose whether the record is for the user, or tells who may log in
+     * @param purpose `user` if the record is for the user, `access` if it decides who may log in
      * @returns the provider's JSON object, parsed and byte for byte
      * @throws {RelayError} `token_invalid` if the provider says so, a `lookup_…` failure for every other status but 200
      *   (after a POST: any 2xx), `user_record_signed` if the answer is a JWT, or `provider_answer_unusable` if it is
@@ -61,18 +61,20 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
     ) {
       const { userUrl } = provider;
       if (userUrl === undefined) throw new RelayError('user_endpoint_missing');
-      const needsBody = isUserAnswer(provider);
-      const request = { ...userRequest({ ...provider, userUrl }, accessToken), endpoint: purpose, needsBody, signal };
-      const answer = await client.call(request, observe);
-      const { status, headers, body } = answer;
-      // A lookup for the user is answered as the contract says.
-      const refusal = purpose === 'access' ? refusalIn(answer, provider.lookupRefusals) : undefined;
-      if (!needsBody(status)) throw refusal ?? lookupFailure(status, headers['retry-after']);
+      const isAnswer = userAnswerRule(provider);
+      const request = userRequest({ ...provider, userUrl }, accessToken);
+      const response = await client.call({ ...request, endpoint: purpose, needsBody: isAnswer, signal }, observe);
+      const { status, headers, body } = response;
+      if (!isAnswer(status)) {
+        // A lookup for the user fails as the contract says.
+        const refusal = purpose === 'access' ? findRefusal(response, provider.lookupRefusals) : undefined;
+        throw refusal ?? lookupFailure(status, headers['retry-after']);
+      }
       if (isJwt(headers['content-type'])) throw new RelayError('user_record_signed');
       const record = parseJsonObject(body);
       if (record === undefined) throw new RelayError('provider_answer_unusable');
-      const { userRejectedWhen: rejected } = provider;
-      const isRejected = rejected && record[rejected.field] === rejected.equals;
+      const { userRejectedWhen } = provider;
+      const isRejected = userRejectedWhen && record[userRejectedWhen.field] === userRejectedWhen.equals;
       if (isRejected) throw new RelayError('token_invalid');
       return { record, body };
     },
@@ -95,11 +97,12 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
       const answer = await client.call({ ...request, endpoint: 'access', signal }, observe);
       const { status, headers } = answer;
       if (status === 200 || status === 204 || status === 404) return answer;
-      const refusal = refusalIn(answer, provider.lookupRefusals);
+      const refusal = findRefusal(answer, provider.lookupRefusals);
       if (refusal !== undefined) throw refusal;
       // A 401 here may refuse this request, and not the token.
       throw status === 401 ? new RelayError('lookup_failed') : lookupFailure(status, headers['retry-after']);
     },
+    /** Begins a streamed call to the provider's API. @throws {RelayError} `overloaded` */
     callApi(request: StreamedRequest, observe: ObserveCall) {
       const headers = { ...provider.requestHeaders, ...request.headers };
       return client.stream({ ...request, headers }, observe);
@@ -107,21 +110,22 @@ export function createProviderEndpoints(client: UpstreamClient, provider: Regist
   };
 }
 
+/** The failure for a status that is no answer to a lookup. */
 function lookupFailure(status: number, retryAfter: string | undefined): RelayError {
   if (status === 401) return new RelayError('token_invalid');
   if (status === 403) return new RelayError('lookup_forbidden');
   if (status !== 429 && status !== 503) return new RelayError('lookup_failed');
   const isNumber = retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter);
+  if (!isNumber) return new RelayError('lookup_postponed');
   const seconds = Math.min(Math.max(Number(retryAfter), 1), longestRetryAfter);
-  const headers = isNumber ? { 'Retry-After': String(seconds) } : {};
-  return new RelayError('lookup_postponed', { headers });
+  return new RelayError('lookup_postponed', { headers: { 'Retry-After': String(seconds) } });
 }
 
-/** Whether a status of the user lookup is an answer. The contract uses GET, and accepts only 200. */
-export const isUserAnswer = ({ userRequest: method }: Pick<Provider, 'userRequest'>) =>
+/** Returns which statuses of the user lookup are answers. The contract uses GET, and accepts only 200. */
+export const userAnswerRule = ({ userRequest: method }: Pick<Provider, 'userRequest'>) =>
   method === 'post' ? isSuccess : isOk;
 
-/** Whether a user record is signed or encrypted. @see OpenID Connect Core 1.0 §5.3.2 */
+/** Whether a user record is signed or encrypted, and not plain JSON. @see OpenID Connect Core 1.0 §5.3.2 */
 export function isJwt(contentType = ''): boolean {
   return /^\s*application\/jwt\s*(;|$)/i.test(contentType);
 }
@@ -144,19 +148,19 @@ export function userRequest(
 }
 
 /**
- * The failure if the provider says that the person or an administrator has to do something. Nothing from its answer is
- * passed on, neither text nor address, because a forged one could lead people to a false login page.
+ * Finds out whether the provider refuses because the person or an administrator has to do something first. No text or
+ * address from the response is passed on, because a forged one could lead people to a false login page.
  */
-function refusalIn(
+function findRefusal(
   { status, headers, body }: UpstreamResponse,
   refusals: readonly LookupRefusal[] = [],
 ): RelayError | undefined {
   if (status !== 403 || refusals.length === 0) return undefined;
   const { message, error } = parseJsonObject(body) ?? {};
   const texts = [message, isObject(error) ? error['code'] : undefined];
-  const found = refusals.find(({ header, text }) => {
-    const given = header === undefined ? texts : [headers[header]];
-    return given.some((one) => typeof one === 'string' && one.includes(text));
+  const refusal = refusals.find(({ header, text: expected }) => {
+    const candidates = header === undefined ? texts : [headers[header]];
+    return candidates.some((candidate) => typeof candidate === 'string' && candidate.includes(expected));
   });
-  return found && new RelayError(found.means);
+  return refusal && new RelayError(refusal.means);
 }

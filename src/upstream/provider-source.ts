@@ -3,6 +3,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { DiscoveryError } from '../oauth/metadata.ts';
 import type { Provider } from '../providers/provider.ts';
 
+/** Milliseconds that the start of the relay waits for the first attempt. */
 const firstWait = 2_000;
 const shortestRetry = 1_000;
 const longestRetry = 60_000;
@@ -10,14 +11,14 @@ const refreshInterval = 3_600_000;
 
 /** The provider as far as it is known. Requests never wait for it. */
 export interface ProviderSource {
-  /** @throws {RelayError} as {@link missing} says, until discovery has succeeded once */
+  /** @throws {RelayError} as {@link whyMissing} says, until discovery has succeeded once */
   current(): Provider;
   /** Why `current` throws; undefined if it does not. */
-  missing(): MissingProvider | undefined;
+  whyMissing(): MissingProvider | undefined;
   close(): void;
 }
 
-/** Why there is no provider: it was not discovered yet, or no login could work there. */
+/** Why there is no provider: it is not discovered yet, or its metadata say that no login can work there. */
 type MissingProvider = 'provider_undiscovered' | 'provider_unsupported';
 
 export type DiscoveryAttempt =
@@ -32,8 +33,9 @@ export type DiscoveryAttempt =
       readonly retryIn: number;
     };
 
-export function knownProvider(provider: Provider): ProviderSource {
-  return { current: () => provider, missing: () => undefined, close: () => {} };
+/** The source of a provider that the configuration describes completely. */
+export function fixedProvider(provider: Provider): ProviderSource {
+  return { current: () => provider, whyMissing: () => undefined, close: () => {} };
 }
 
 /**
@@ -41,10 +43,10 @@ export function knownProvider(provider: Provider): ProviderSource {
  * discovery is repeated every hour. The last result stays valid while the issuer is down.
  *
  * @param observe called after every attempt
- * @param known what an earlier source for the same provider discovered
+ * @param known the last result of an earlier source for the same provider
  * @returns the source after the first attempt, or after two seconds
  */
-export async function discoveredProvider(
+export async function startDiscovery(
   discover: () => Promise<Provider>,
   observe: (attempt: DiscoveryAttempt) => void,
   known?: Provider,
@@ -79,7 +81,7 @@ export async function discoveredProvider(
       if (provider === undefined) throw new RelayError(missing);
       return provider;
     },
-    missing: () => (provider === undefined ? missing : undefined),
+    whyMissing: () => (provider === undefined ? missing : undefined),
     close() {
       closed = true;
       clearTimeout(timer);
@@ -87,8 +89,8 @@ export async function discoveredProvider(
   };
 }
 
-/** Caches a value that depends on the provider, until discovery returns another provider. */
-export function derivedFrom<Value>(source: ProviderSource, derive: (provider: Provider) => Value): () => Value {
+/** Returns a function that computes a value from the provider, and anew only after discovery has returned another one. */
+export function cacheByProvider<Value>(source: ProviderSource, derive: (provider: Provider) => Value): () => Value {
   let cached: { readonly provider: Provider; readonly value: Value } | undefined;
   return () => {
     const provider = source.current();

@@ -4,12 +4,12 @@ import { limits } from '../limits.ts';
 
 /** Learns what happens in a tunnel. */
 export interface TunnelObserver {
-  /** A side has sent so many bytes. */
-  passed(from: 'client' | 'server', bytes: number): void;
-  /** The server has ended its side, or has had time to do so after the client. @param first who ended first */
-  ended(first: 'client' | 'server'): void;
+  /** A side has sent this many bytes. */
+  onBytes(from: 'client' | 'server', bytes: number): void;
+  /** The server has ended its side, or has had time to end it after the client's end. @param first who ended first */
+  onEnd(first: 'client' | 'server'): void;
   /** The connection to the server has broken. */
-  broken(error?: unknown): void;
+  onBroken(error?: unknown): void;
 }
 
 /**
@@ -19,54 +19,55 @@ export interface TunnelObserver {
 export class Tunnel {
   readonly #client: Duplex;
   readonly #server: Duplex;
-  readonly #on: TunnelObserver;
+  readonly #observer: TunnelObserver;
   readonly #frames = new FrameBoundaries();
   #timer: NodeJS.Timeout | undefined;
-  #first: 'client' | 'server' = 'server';
-  /** What is left to do at the next boundary of the server's frames. */
-  #leaveAtBoundary: (() => void) | undefined;
-  readonly #passUp = (bytes: Buffer) => {
-    this.#on.passed('client', bytes.length);
+  #endedFirst: 'client' | 'server' = 'server';
+  /** Closes the WebSocket at the end of the server's current frame. Undefined unless that is awaited. */
+  #finishClose: (() => void) | undefined;
+  readonly #sendToServer = (bytes: Buffer) => {
+    this.#observer.onBytes('client', bytes.length);
     if (!this.#server.write(bytes)) this.#client.pause();
   };
 
-  /** Nothing passes before `begin`. */
+  /** No bytes pass before `start`. */
   constructor(client: Duplex, server: Duplex, on: TunnelObserver) {
     this.#client = client;
     this.#server = server;
-    this.#on = on;
-    // It may end before the client knows that there is a WebSocket.
-    server.once('end', () => on.ended(this.#first));
-    server.on('error', (error) => on.broken(error)).once('close', () => on.broken());
+    this.#observer = on;
+    // The server may end its side before the client knows that there is a WebSocket.
+    server.once('end', () => on.onEnd(this.#endedFirst));
+    server.on('error', (error) => on.onBroken(error)).once('close', () => on.onBroken());
   }
 
-  begin(): void {
-    this.#client.on('data', this.#passUp).on('drain', () => this.#server.resume());
-    this.#server.on('data', (bytes: Buffer) => this.#passDown(bytes)).on('drain', () => this.#client.resume());
+  start(): void {
+    this.#client.on('data', this.#sendToServer).on('drain', () => this.#server.resume());
+    this.#server.on('data', (bytes: Buffer) => this.#sendToClient(bytes)).on('drain', () => this.#client.resume());
     this.#client.once('end', () => this.#onClientEnd());
   }
 
   /**
    * Ends both sides.
    *
-   * @param closing what the client is told; undefined: the server has ended the WebSocket
-   * @param onLeft called when all is written that the client gets
+   * @param closing the code and reason for the client; undefined if the server has ended the WebSocket
+   * @param onWritten called when everything for the client is written
    */
-  leave(closing: Closing | undefined, onLeft: () => void): void {
-    this.#client.off('data', this.#passUp).pause();
+  close(closing: Closing | undefined, onWritten: () => void): void {
+    this.#client.off('data', this.#sendToServer).pause();
     clearTimeout(this.#timer);
     const end = (frame?: Buffer) => {
-      this.#leaveAtBoundary = undefined;
+      this.#finishClose = undefined;
       this.destroy();
       if (frame !== undefined && this.#client.writable) this.#client.write(frame);
-      onLeft();
+      onWritten();
     };
     const frame = closing && closeFrame(closing);
-    if (frame === undefined || this.#frames.areBetween) end(frame);
+    if (frame === undefined || this.#frames.isAtBoundary) end(frame);
     else {
-      this.#leaveAtBoundary = () => end(frame);
-      // The server may never send the rest of its frame.
-      this.#timer = setTimeout(end, limits.lingerTime);
+      this.#finishClose = () => end(frame);
+      // The server may never send the rest of its frame. Then end without a frame of the relay, which the client would
+      // take for the rest.
+      this.#timer = setTimeout(() => end(), limits.lingerTime);
     }
   }
 
@@ -76,18 +77,19 @@ export class Tunnel {
     this.#server.destroy();
   }
 
-  #passDown(bytes: Buffer): void {
-    const isLeaving = this.#leaveAtBoundary !== undefined;
-    const taken = this.#frames.pass(bytes, isLeaving);
-    this.#on.passed('server', taken);
-    if (!this.#client.write(bytes.subarray(0, taken))) this.#server.pause();
-    if (isLeaving && this.#frames.areBetween) this.#leaveAtBoundary?.();
+  #sendToClient(bytes: Buffer): void {
+    const isClosing = this.#finishClose !== undefined;
+    const length = this.#frames.follow(bytes, isClosing);
+    this.#observer.onBytes('server', length);
+    const canTakeMore = this.#client.write(bytes.subarray(0, length));
+    if (!canTakeMore) this.#server.pause();
+    if (isClosing && this.#frames.isAtBoundary) this.#finishClose?.();
   }
 
-  /** The server may still send, such as an answer to the last message. */
+  /** Waits a while for the end of the server, which may still send, such as an answer to the last message. */
   #onClientEnd(): void {
-    this.#first = 'client';
+    this.#endedFirst = 'client';
     this.#server.end();
-    this.#timer = setTimeout(() => this.#on.ended('client'), limits.halfClosedTime);
+    this.#timer = setTimeout(() => this.#observer.onEnd('client'), limits.halfClosedTime);
   }
 }

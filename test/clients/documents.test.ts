@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, LookupFunction, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect } from 'chai';
-import { isPublicAddress, publicLookup } from '../../src/upstream/public-addresses.ts';
+import { createPublicLookup, isPublicAddress } from '../../src/upstream/public-addresses.ts';
 import { documentUrl } from '../../src/urls.ts';
 import { navigationWith } from '../harness/browser/fake-browser.ts';
 import { encoded, oauthStart, type Parameters } from '../harness/login/oauth-front-end.ts';
@@ -436,7 +436,7 @@ describe('the host of a document', () => {
     const resolved = async (ipv4: () => Promise<string[]>, ipv6: () => Promise<string[]>) => {
       Object.assign(promises.Resolver.prototype, { resolve4: ipv4, resolve6: ipv6 });
       return await new Promise((done) => {
-        publicLookup(false)('tools.example.com', { all: true }, (error, addresses) => {
+        createPublicLookup(false)('tools.example.com', { all: true }, (error, addresses) => {
           done(error === null ? addresses : error.message);
         });
       });

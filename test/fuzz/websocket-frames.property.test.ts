@@ -38,22 +38,22 @@ describe('the boundaries of WebSocket frames', () => {
       const boundaries = new FrameBoundaries();
       let at = 0;
       for (const size of isOneByOne ? [...sizes, ...Array<number>(50).fill(1)] : sizes) {
-        expect(boundaries.pass(all.subarray(at, at + size))).to.equal(Math.min(size, all.length - at));
+        expect(boundaries.follow(all.subarray(at, at + size))).to.equal(Math.min(size, all.length - at));
         at = Math.min(at + size, all.length);
-        expect(boundaries.areBetween, `${at}`).to.equal(ends.has(at));
+        expect(boundaries.isAtBoundary, `${at}`).to.equal(ends.has(at));
       }
       // From here, exactly to the next end.
-      const taken = boundaries.pass(all.subarray(at), true);
+      const taken = boundaries.follow(all.subarray(at), true);
       expect(at + taken).to.equal([...ends].find((one) => one >= at));
-      expect(boundaries.areBetween).to.equal(true);
+      expect(boundaries.isAtBoundary).to.equal(true);
     });
     fc.assert(property, { numRuns });
   });
 
   it('are never reached in a frame that claims more than there is', () => {
     const boundaries = new FrameBoundaries();
-    boundaries.pass(Buffer.from('827fffffffffffffffff', 'hex'));
-    expect(boundaries.pass(Buffer.alloc(1024 * 1024), true)).to.equal(1024 * 1024);
-    expect(boundaries.areBetween).to.equal(false);
+    boundaries.follow(Buffer.from('827fffffffffffffffff', 'hex'));
+    expect(boundaries.follow(Buffer.alloc(1024 * 1024), true)).to.equal(1024 * 1024);
+    expect(boundaries.isAtBoundary).to.equal(false);
   });
 });

@@ -3,8 +3,8 @@ import { type AwaitedProvider, createReadiness } from '../../src/routes/health.t
 
 /** A provider that is known, unless its test says otherwise. */
 function providerOf(name: string) {
-  const provider = { name, reason: undefined as ReturnType<AwaitedProvider['missing']> };
-  return Object.assign(provider, { missing: () => provider.reason });
+  const provider = { name, reason: undefined as ReturnType<AwaitedProvider['whyMissing']> };
+  return Object.assign(provider, { whyMissing: () => provider.reason });
 }
 
 describe('readiness', () => {

@@ -7,8 +7,8 @@ import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
 import { createMetrics } from '../../src/observability/request-metrics.ts';
 import { createStreams } from '../../src/resources/streams.ts';
-import { type ClientsTurn, waitForHead } from '../../src/upstream/patience.ts';
-import { createRoom } from '../../src/upstream/room.ts';
+import { createRoom } from '../../src/upstream/concurrency.ts';
+import { type ClientsTurn, startGatewayTimeout } from '../../src/upstream/timeouts.ts';
 import { jsonOf } from '../clients/support/clients-relay.ts';
 import { RawConnection } from '../harness/client/raw-connection.ts';
 import { json } from '../harness/provider/provider-behaviours.ts';
@@ -337,11 +337,11 @@ describe('a stream through the gateway', () => {
 });
 
 describe('the room of the gateway', () => {
-  const holder = { pace: () => 0, giveWay: () => expect.fail('it gave way') };
+  const holder = { pace: () => 0, evict: () => expect.fail('it was evicted') };
 
   it('has a share for each login and each known address, and for all together', () => {
     const room = createRoom(limits.streams, 'resource');
-    const take = (session: string, address?: string) => room.takeFor({ ...holder, session, address });
+    const take = (session: string, address?: string) => room.takeForTransfer({ ...holder, session, address });
     const fill = (most: number, address?: string) =>
       Array.from({ length: most }, (_, index) => take(`${address} ${index}`, address));
     const leaves = fill(limits.streamsOfAddress, 'x');
@@ -361,7 +361,7 @@ describe('the time of the gateway', () => {
   /** A stream whose client has always something to do. */
   function wait(turn: ClientsTurn) {
     const given: string[] = [];
-    const patience = waitForHead(
+    const patience = startGatewayTimeout(
       limits.streamHeadTime,
       () => turn,
       (code) => given.push(code),

@@ -4,10 +4,10 @@ import { RelayError } from '../../src/failures/relay-error.ts';
 import { DiscoveryError } from '../../src/oauth/metadata.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import {
+  cacheByProvider,
   type DiscoveryAttempt,
-  derivedFrom,
-  discoveredProvider,
   type ProviderSource,
+  startDiscovery,
 } from '../../src/upstream/provider-source.ts';
 
 const minute = 60_000;
@@ -39,7 +39,7 @@ describe('a provider that is discovered in the background', () => {
   /** The results of the next attempts. After the last one, there are no more. */
   async function learn(...ends: (() => Promise<Provider>)[]): Promise<ProviderSource> {
     outcomes.push(...ends);
-    source = await discoveredProvider(
+    source = await startDiscovery(
       () => {
         calls += 1;
         const outcome = outcomes.shift();
@@ -71,7 +71,7 @@ describe('a provider that is discovered in the background', () => {
 
   it('is the one that was known before until the issuer has answered', async () => {
     const attempt = Promise.withResolvers<Provider>();
-    const creating = discoveredProvider(
+    const creating = startDiscovery(
       () => attempt.promise,
       () => {},
       provider('before'),
@@ -79,7 +79,7 @@ describe('a provider that is discovered in the background', () => {
     mock.timers.tick(2_000);
     source = await creating;
     expect(addressOf(source)).to.equal('https://before.example/token');
-    expect(source.missing()).to.equal(undefined);
+    expect(source.whyMissing()).to.equal(undefined);
     attempt.resolve(provider('one'));
     await settled();
     expect(addressOf(source)).to.equal('https://one.example/token');
@@ -101,9 +101,9 @@ describe('a provider that is discovered in the background', () => {
     };
     const learned = await learn(unsupported, known('one'));
     expect(() => learned.current()).to.throw(RelayError, 'provider_unsupported');
-    expect(learned.missing()).to.equal('provider_unsupported');
+    expect(learned.whyMissing()).to.equal('provider_unsupported');
     await pass(1_000);
-    expect(learned.missing()).to.equal(undefined);
+    expect(learned.whyMissing()).to.equal(undefined);
   });
 
   it('delays the start by two seconds at most, and is used as soon as it is known', async () => {
@@ -220,7 +220,7 @@ describe('a provider that is discovered in the background', () => {
     it('is computed once for each discovery', async () => {
       const learned = await learn(known('one'), failing, known('two'));
       let computed = 0;
-      const derived = derivedFrom(learned, ({ tokenUrl }) => {
+      const derived = cacheByProvider(learned, ({ tokenUrl }) => {
         computed += 1;
         return tokenUrl;
       });
@@ -234,7 +234,7 @@ describe('a provider that is discovered in the background', () => {
     });
 
     it('is not known until the issuer has answered', async () => {
-      const derived = derivedFrom(await learn(failing), ({ tokenUrl }) => tokenUrl);
+      const derived = cacheByProvider(await learn(failing), ({ tokenUrl }) => tokenUrl);
       expect(derived).to.throw(RelayError, 'provider_undiscovered');
     });
   });

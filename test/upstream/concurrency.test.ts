@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
-import { createRoom } from '../../src/upstream/room.ts';
+import { createRoom } from '../../src/upstream/concurrency.ts';
 
 const { apiCallsOfSession, apiCallsOfAddress, apiOrdinaryPace, providerCalls } = limits;
 const most = providerCalls / 2;
@@ -17,7 +17,7 @@ class Transfers {
       this.inFlight.splice(this.inFlight.indexOf(one), 1);
       one.leave();
     };
-    one.leave = this.room.takeFor({ session, address, pace: () => pace, giveWay: end });
+    one.leave = this.room.takeForTransfer({ session, address, pace: () => pace, evict: end });
     this.inFlight.push(one);
   }
 

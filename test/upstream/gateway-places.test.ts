@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { RelayError } from '../../src/failures/relay-error.ts';
 import { limits } from '../../src/limits.ts';
 import { createUpstreamClient } from '../../src/upstream/client.ts';
-import { createRoom } from '../../src/upstream/room.ts';
+import { createRoom } from '../../src/upstream/concurrency.ts';
 import { serve } from '../harness/provider/serve.ts';
 
 const { streams, streamsOfPerson, streamsOfNewcomer } = limits;
@@ -30,7 +30,7 @@ class Crowd {
     this.#next += 1;
     const holder = { session: `${this.#next}`, address: `${this.#next}`, person, resource };
     try {
-      one.leave = this.room.takeFor({ ...holder, isListening, pace: () => 0, giveWay: leave });
+      one.leave = this.room.takeForTransfer({ ...holder, isListening, pace: () => 0, evict: leave });
     } catch (error) {
       expect(error).to.be.instanceOf(RelayError).with.property('code', 'overloaded');
       return false;
@@ -155,7 +155,7 @@ describe('the places of the gateway', () => {
       session += 1;
       const holder = { session: `${session}`, address: undefined, person };
       const url = `http://127.0.0.1:${server.port}/`;
-      const transfer = client.stream({ method: 'GET', url, headers: {}, holder, end, client: body }, () => {});
+      const transfer = client.stream({ method: 'GET', url, headers: {}, holder, evict: end, client: body }, () => {});
       (await transfer.response).send();
     };
     for (let count = 0; count < 10; count += 1) await begin('mallory');

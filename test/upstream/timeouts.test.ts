@@ -1,20 +1,20 @@
 import { mock } from 'node:test';
 import { expect } from 'chai';
 import { limits } from '../../src/limits.ts';
-import { type TransferPatience, waitWithin } from '../../src/upstream/patience.ts';
+import { startApiTimeout, type TransferTimeout } from '../../src/upstream/timeouts.ts';
 
 const { apiPace, apiOrdinaryPace, apiCallTime } = limits;
 const silence = 10_000_000;
 
-describe('the patience with a transfer', () => {
+describe('the timeout of a transfer', () => {
   let isClientsTurn: boolean;
   let outcome: string | undefined;
-  let patience: TransferPatience;
+  let timeout: TransferTimeout;
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
     isClientsTurn = true;
     outcome = undefined;
-    patience = waitWithin(
+    timeout = startApiTimeout(
       silence,
       () => (isClientsTurn ? 'read' : undefined),
       (code) => {
@@ -23,14 +23,14 @@ describe('the patience with a transfer', () => {
     );
   });
   afterEach(() => {
-    patience.stop();
+    timeout.stop();
     mock.timers.reset();
   });
 
   /** Lets bytes pass every so many seconds. */
   function pass(bytes: number, every: number, minutes: number): void {
     for (let second = 0; second < minutes * 60; second += every) {
-      patience.renew(bytes);
+      timeout.renew(bytes);
       mock.timers.tick(every * 1000);
     }
   }
@@ -48,7 +48,7 @@ describe('the patience with a transfer', () => {
   });
 
   it('ends after a fast beginning, too', () => {
-    patience.renew(13_000_000);
+    timeout.renew(13_000_000);
     pass(4096, 8, 3);
     expect(outcome).to.equal('request_timeout');
   });
@@ -57,7 +57,7 @@ describe('the patience with a transfer', () => {
     for (const seconds of [1, 8, 20, 40]) {
       pass((2 * apiPace * seconds) / 60, seconds, 2);
       expect(outcome, `${seconds} s`).to.equal(undefined);
-      expect(patience.pace()).to.be.within(apiPace, apiOrdinaryPace);
+      expect(timeout.pace()).to.be.within(apiPace, apiOrdinaryPace);
     }
   });
 
@@ -65,7 +65,7 @@ describe('the patience with a transfer', () => {
     isClientsTurn = false;
     pass(1, 10, 5);
     expect(outcome).to.equal(undefined);
-    expect(patience.pace()).to.equal(apiOrdinaryPace);
+    expect(timeout.pace()).to.equal(apiOrdinaryPace);
   });
 
   it('ends at the limit of time', () => {

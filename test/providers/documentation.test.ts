@@ -81,7 +81,7 @@ describe('docs/providers.md', () => {
   });
 
   it('lists which further settings each preset is made of', () => {
-    const [, table = ''] = documentation.split('| preset | sets besides |\n|---|---|\n');
+    const [, table = ''] = documentation.split('| preset | also sets |\n|---|---|\n');
     const documented = table.split('\n\n')[0]?.split('\n');
     expect(documented).to.deep.equal(
       presets.flatMap(({ name, provider }) => {

@@ -52,6 +52,16 @@ function holdsUserAndPassword(value: string): boolean {
 }
 
 /**
+ * Whether a request shows a token for a resource, even a malformed one. Credentials of another scheme than `Bearer` are
+ * not for the resource.
+ *
+ * @param values every Authorization header of the request
+ */
+export function hasResourceToken([value, second]: readonly string[]): boolean {
+  return second !== undefined || (value !== undefined && /^ *bearer( |$)/i.test(value));
+}
+
+/**
  * Reads the access token for a resource from an Authorization header, which must have the scheme `Bearer`.
  *
  * @param values every Authorization header of the request
@@ -59,12 +69,9 @@ function holdsUserAndPassword(value: string): boolean {
  * @see RFC 6750 §2.1
  */
 export function parseResourceToken(values: readonly string[]): string {
-  const [value, second] = values;
+  if (!hasResourceToken(values)) throw new RelayError('resource_token_missing');
+  const [value = '', second] = values;
   if (second !== undefined) throw new RelayError('resource_token_misplaced');
-  // Credentials of another scheme are not for this resource.
-  if (value === undefined || !/^ *bearer( |$)/i.test(value)) {
-    throw new RelayError('resource_token_missing');
-  }
   const [, token] = /^ *bearer +([\x21-\x7e]+) *$/i.exec(value) ?? [];
   if (token === undefined) throw new RelayError('resource_token_invalid');
   return token;

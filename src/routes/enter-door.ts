@@ -4,12 +4,12 @@ import { openByCookie } from '../browsers/door-cookies.ts';
 import { wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
-import { isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
+import { RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
 import type { Served } from '../front-ends/front-ends.ts';
 import type { Context } from '../http/context.ts';
 import type { AnswerFailure } from '../http/error-responder.ts';
 import type { AskedRequest } from '../http/forwarded-request.ts';
-import { parseResourceToken } from '../oauth/authorization-header.ts';
+import { hasResourceToken } from '../oauth/authorization-header.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
 import { createChallenge, recordCaller, requireToken } from './protected-resource.ts';
@@ -35,7 +35,7 @@ export async function enterDoor(
   findAsked: () => AskedRequest,
 ): Promise<AccessTokenContent | undefined> {
   const { door } = place;
-  if (hasToken(ctx)) {
+  if (hasResourceToken(ctx.req.headersDistinct['authorization'] ?? [])) {
     const opened = await door.byToken.open(requireToken(ctx));
     recordCaller(ctx, opened);
     return opened;
@@ -44,35 +44,21 @@ export async function enterDoor(
   const isPage = opensPage(ctx);
   if (opened === undefined && !isPage) throw new RelayError('resource_token_missing');
   const { method, target } = findAsked();
-  const wayBack = wayBackTo(target, door.origin);
   if (opened === undefined) {
     if (method !== 'GET') throw new RelayError('login_needed');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
     if (door.logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
-    redirectThroughProxy(ctx, beginLogin(place, ctx, { wayBack }));
+    redirectThroughProxy(ctx, beginLogin(place, ctx, { wayBack: wayBackTo(target, door.origin) }));
     return undefined;
   }
   if (isPage && method === 'GET' && isDueForRenewal(place, ctx, opened)) {
     const { login, sub, preferred_username: name, email } = opened;
-    const renewal = { wayBack, renews: { login, sub } };
+    const renewal = { wayBack: wayBackTo(target, door.origin), renews: { login, sub } };
     redirectThroughProxy(ctx, beginLogin(place, ctx, renewal, { loginHint: email ?? name }));
     return undefined;
   }
   recordCaller(ctx, opened, 'cookie');
   return opened;
-}
-
-/**
- * Whether a request has a token, even a malformed one. Other schemes of `Authorization` are for the application behind
- * the door.
- */
-function hasToken({ req }: Context): boolean {
-  try {
-    parseResourceToken(req.headersDistinct['authorization'] ?? []);
-    return true;
-  } catch (error) {
-    return !isFailure(error, 'resource_token_missing');
-  }
 }
 
 /**

@@ -2,13 +2,15 @@ import { isFailure, RelayError } from '../failures/relay-error.ts';
 import type { Context } from '../http/context.ts';
 import { cookieWriter, readCookies } from '../http/cookie-writer.ts';
 import { splitCookies } from '../http/split-cookies.ts';
-import type { AccessTokenContent } from '../resources/access-tokens.ts';
+import type { AccessTokenContent, createAccessTokens } from '../resources/access-tokens.ts';
 import type { Door } from '../resources/door.ts';
 import type { Resource } from '../resources/resource.ts';
 import { mayComeFromForeignPage } from './browser-request.ts';
 
 /** Seconds for which `markReturned` remembers a return. */
 const returnedTime = 10;
+
+type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 export type DoorCookies = ReturnType<typeof createDoorCookies>;
 
@@ -32,6 +34,21 @@ export function createDoorCookies({ url }: Pick<Resource, 'url'>) {
     markReturned(ctx: Context): boolean {
       writer.set(ctx, returnedName, '1', returnedTime);
       return readCookies(ctx).has(returnedName);
+    },
+  };
+}
+
+/**
+ * Opens cookies that were issued with a longer lifetime, before a reload, as if they had been issued with this one.
+ *
+ * @param lifetime in seconds
+ */
+export function limitLifetime({ open }: Pick<AccessTokens, 'open'>, lifetime: number): Pick<AccessTokens, 'open'> {
+  return {
+    open(text, resource) {
+      const opened = open(text, resource);
+      const end = (opened?.iat ?? 0) + lifetime;
+      return opened === undefined || opened.exp <= end ? opened : { ...opened, exp: end };
     },
   };
 }

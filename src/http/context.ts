@@ -42,6 +42,8 @@ export interface RequestState {
   frontEnd?: string | undefined;
   resource?: string | undefined;
   by?: 'cookie' | 'token' | 'machine' | undefined;
+  /** Set if a browser at a resource is redirected to the login. */
+  startsLogin?: true;
   person?: string | undefined;
   failure?: FailureCode;
   /** Who ended a response through the gateway, or why the relay ended it. */

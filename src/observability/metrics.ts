@@ -113,7 +113,7 @@ export function relayMetrics({ counter, loginCounter, histogram, gauge }: Makers
     revocations: outcomes('revocations_total', 'Revocation requests of front ends, by outcome.'),
     resourceRequests: counter(
       'resource_requests_total',
-      'Questions whether a token opens a resource, and requests to it, by resource and outcome.',
+      'Questions whether a resource opens, and requests to it, by resource and outcome.',
       ['resource', 'outcome'],
     ),
     resourceOpenings: counter(

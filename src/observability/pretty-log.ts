@@ -30,7 +30,7 @@ function textOfRequest(line: Readonly<Partial<Record<keyof RequestRecord, unknow
     line.excused && 'excused from the state check',
     line.providerError && `provider's error code: ${line.providerError}`,
     line.clientAddress && `client: ${line.clientAddress}`,
-    outcome !== 'ok' && `request ID: ${line.requestId}`,
+    outcome !== 'ok' && outcome !== 'login_started' && `request ID: ${line.requestId}`,
     line.stack,
   );
 }

@@ -1,7 +1,7 @@
 import { failureCodes, RelayError } from '../failures/relay-error.ts';
 import type { Action } from '../http/context.ts';
 
-type Part = 'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant' | 'ended';
+type Part = 'method' | 'action' | 'route' | 'status' | 'outcome' | 'provider' | 'grant' | 'ended' | 'by';
 /** The parts of a request's record or log line that tell its effect. */
 type Described = Readonly<Partial<Record<Part, unknown>>>;
 
@@ -11,7 +11,7 @@ export const onToProvider = 'on to the provider';
 /**
  * Pages ask for their session when they load, and for a nonce before the first proof, so neither outcome is a failure.
  */
-const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'session_missing', 'nonce_required']);
+const expectedOutcomes: ReadonlySet<unknown> = new Set(['ok', 'login_started', 'session_missing', 'nonce_required']);
 
 /** Whether the outcome of a request deserves attention. */
 export const hasFailed = ({ outcome }: Described): boolean => !expectedOutcomes.has(outcome);
@@ -25,7 +25,6 @@ export const isOfLogin = (action: unknown): boolean =>
   [ofPeople, ofPrograms, ofSessions].some((actions) => actions.has(action));
 
 const newTokens = 'new tokens';
-const onToLogin = 'on to the login';
 /** The effect of a successful request, by action. */
 const effects: Readonly<Partial<Record<Action, (request: Described) => string>>> = {
   start({ status, grant }) {
@@ -42,11 +41,14 @@ const effects: Readonly<Partial<Record<Action, (request: Described) => string>>>
   revoke: () => 'the login is revoked',
   register: () => 'a client_id, which holds its client',
   introspect: () => 'whether the token is good',
-  gateway: ({ status, ended }) => (status === 302 && ended === undefined ? onToLogin : 'passed to the resource'),
-  check: ({ status }) => (status === 204 ? 'the request may pass' : onToLogin),
-  'check-answer': () => 'to the login, or back to the page',
-  'door-callback': () => 'logged in, back to the page',
-  'door-logout': ({ method }) => (method === 'POST' ? 'the browser is logged out' : 'the person is asked first'),
+  gateway: () => 'passed to the resource',
+  check: () => 'the request may pass',
+  'check-answer': () => 'back to the page',
+  'door-callback': ({ grant }) => (grant === undefined ? 'back to the page' : 'logged in, the browser gets its cookie'),
+  'door-logout'({ method, by }) {
+    if (method === 'POST') return 'the browser is logged out';
+    return by === undefined ? 'nobody is logged in' : 'the person is asked first';
+  },
   'door-user': () => 'who is logged in',
   user: () => 'the user record',
   session: () => 'somebody is logged in',
@@ -59,6 +61,7 @@ export function effectOf(request: Described): string | undefined {
   const { method, action, outcome } = request;
   const failure = failureCodes.find((code) => code === outcome);
   if (failure !== undefined) return new RelayError(failure).detail;
+  if (outcome === 'login_started') return 'on to the login';
   const preflight = method === 'OPTIONS' ? preflightEffect(request) : undefined;
   if (preflight !== undefined) return preflight;
   const [, effect] = Object.entries(effects).find(([name]) => name === action) ?? [];

@@ -3,14 +3,21 @@ import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { elapsedSince } from '../clock.ts';
 import type { FailureCode } from '../failures/relay-error.ts';
-import type { RequestState } from '../http/context.ts';
+import type { Context, RequestState } from '../http/context.ts';
 import type { UpstreamCall } from '../upstream/messages.ts';
 import { hasFailed, isOfLogin } from './request-effect.ts';
 
 const clientClosedRequest = 499;
 
 /** Parts of a request's state that its record leaves out or renames. */
-type Unshared = 'query' | 'route' | 'failure' | 'providerCall' | 'codeMayBeSpent' | 'callbackMayBeRetried';
+type Unshared =
+  | 'query'
+  | 'route'
+  | 'startsLogin'
+  | 'failure'
+  | 'providerCall'
+  | 'codeMayBeSpent'
+  | 'callbackMayBeRetried';
 
 /**
  * The record of a request, from which the log line and the metrics are made. It contains nothing from a query, a header
@@ -25,7 +32,8 @@ export interface RequestRecord extends Readonly<Omit<RequestState, Unshared>> {
   readonly status: number;
   /** Until the response was sent or the caller hung up. */
   readonly durationMs: number;
-  readonly outcome: 'ok' | FailureCode;
+  /** `login_started` if a browser at a resource was redirected to the login. */
+  readonly outcome: 'ok' | 'login_started' | FailureCode;
   readonly provider: UpstreamCall | undefined;
 }
 
@@ -82,7 +90,7 @@ export function recordRequests(
       closed = {
         status: ctx.res.headersSent ? ctx.res.statusCode : clientClosedRequest,
         durationMs: elapsedSince(start),
-        outcome: ctx.state.failure ?? (isAnswered(ctx.res) ? 'ok' : 'client_gone'),
+        outcome: outcomeOf(ctx),
       };
       record();
     }
@@ -95,6 +103,12 @@ export function recordRequests(
       record();
     });
   };
+}
+
+function outcomeOf({ res, state }: Context): RequestRecord['outcome'] {
+  if (state.failure !== undefined) return state.failure;
+  if (!isAnswered(res)) return 'client_gone';
+  return state.startsLogin ? 'login_started' : 'ok';
 }
 
 /** Whether the whole response was written. Node.js 22 also reports a broken response as finished. */
@@ -122,6 +136,9 @@ export function requestLog(logger: Logger): (record: RequestRecord) => void {
 /** The contract answers these with 400, but only the operator can repair them. */
 const operatorsFaults: ReadonlySet<RequestRecord['outcome']> = new Set(['client_refused', 'redirect_uri_refused']);
 
+/** Outcomes of requests that got their whole answer, and did not fail. */
+const wholeOutcomes: ReadonlySet<RequestRecord['outcome']> = new Set(['ok', 'login_started']);
+
 function levelOf(record: RequestRecord) {
   const { action, status, outcome } = record;
   // Probes come every few seconds. Metrics count them.
@@ -133,7 +150,7 @@ function levelOf(record: RequestRecord) {
   // The caller or the relay ended the response on purpose.
   if (record.ended && record.ended !== 'upstream' && status < 400) return 'info';
   // The failure came after the status: the response broke off, or says that a token is not active.
-  const isBrokenOff = status < 400 && outcome !== 'ok' && outcome !== 'client_gone';
+  const isBrokenOff = status < 400 && !wholeOutcomes.has(outcome) && outcome !== 'client_gone';
   // A server asks about any token that strangers send to it.
   if (action === 'introspect' && isBrokenOff) return 'info';
   if (operatorsFaults.has(outcome)) return 'error';

@@ -5,7 +5,7 @@ import type { FindAsked } from '../http/forwarded-request.ts';
 import { refusePrefetch } from '../http/request-guards.ts';
 import { answerPath, checkPath, doorPaths, doorStartPath, ownPrefix } from '../paths.ts';
 import { answerBrowser, checkBrowser } from '../routes/check-browser.ts';
-import { doorCallback, startAtDoor } from '../routes/door-callback.ts';
+import { doorCallback, spendForeignCode, startAtDoor } from '../routes/door-callback.ts';
 import { describeUser, logoutAtDoor } from '../routes/door-session.ts';
 import { answerAtDoor, type DoorPlace } from '../routes/enter-door.ts';
 import { createHandler, type Endpoint, type EndpointContext } from './endpoint.ts';
@@ -83,7 +83,7 @@ function ownEndpoints(place: DoorPlace): readonly Endpoint[] {
       path: doorPaths.callback,
       action: 'door-callback',
       methods: ['GET'],
-      guards: [refusePrefetch],
+      guards: [spendForeignCode(place), refusePrefetch],
       isLimited: true,
       handle: doorCallback(place),
     },

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { allowsOf, hashRules } from '../access/allow.ts';
 import type { BrowserDoor } from '../browsers/browser-door.ts';
-import { createDoorCookies } from '../browsers/door-cookies.ts';
+import { createDoorCookies, limitLifetime } from '../browsers/door-cookies.ts';
 import { createDoorLogins } from '../browsers/door-logins.ts';
 import { createClients } from '../clients/clients.ts';
 import type { Documents } from '../clients/fetch-documents.ts';
@@ -208,7 +208,7 @@ function createBrowserDoor(
   const accessTokens = createAccessTokens(keys.door, now, browserCookie);
   const rules = hashRules(allowsOf(registered, [settings, resource]), personSourceOf(registered), resource.identity);
   const ofCookies = {
-    tokens: accessTokens,
+    tokens: limitLifetime(accessTokens, terms.lifetime),
     endedLogins: by.grants.endedLogins,
     audienceOf: ({ frontEnd }: Pick<AccessTokenContent, 'frontEnd'>) =>
       frontEnd === client.name ? client.audience : undefined,

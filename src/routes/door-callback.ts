@@ -1,6 +1,6 @@
 import { openByCookie } from '../browsers/door-cookies.ts';
-import { type FailureCode, isFailure, RelayError, refusalsAtProvider } from '../failures/relay-error.ts';
-import { type Context, type Handler, readQuery } from '../http/context.ts';
+import { type FailureCode, isFailure, RelayError, refusalsAtProvider, unlessFailed } from '../failures/relay-error.ts';
+import { type Context, claimedQuery, type Handler, readQuery } from '../http/context.ts';
 import { expectNavigation, expectNoFrame } from '../http/request-guards.ts';
 import { hashKey } from '../memory/recent.ts';
 import { readSingle, withParameters } from '../oauth/query.ts';
@@ -55,10 +55,11 @@ export function doorCallback(place: DoorPlace): Handler {
 /** The first request: redeems the code, and sets the cookie of the door. */
 async function logIn(place: DoorPlace, ctx: Context, code?: string, state?: string): Promise<void> {
   const { door } = place;
-  const { login, verifier } = await verifyLoginOrSpendCode(place, ctx, state, code);
+  const { login, verifier } = door.logins.verify(ctx, state);
   try {
     const renews = await unlessEnded(place, login?.renews);
     const granted = await redeem(place, ctx, { code, verifier }, renews);
+    clearCacheOfOther(place, ctx, granted);
     door.cookies.set(ctx, granted.accessToken, granted.expiresIn ?? 0);
   } catch (error) {
     // After any other failure, the earlier login goes on, and its cookie still opens the door.
@@ -84,22 +85,31 @@ async function returnToPage({ door }: DoorPlace, ctx: Context, state: string): P
 }
 
 /**
- * Verifies that this browser began the login. If not, it spends the code, because a script of the application or
- * another person may know the address of the callback.
- *
- * @throws {RelayError} as `verify` of `DoorLogins`
+ * Spends the code of a callback in a browser that did not begin the login. The attacker may have begun it in another
+ * browser, and a script of the application may learn the address of the callback. This comes before every refusal, such
+ * as that of a frame: otherwise, the script could cause one, and the code would still be worth a login. In the browser
+ * that began the login, a refused prefetch must not spend the code, and only that browser can redeem it.
  */
-async function verifyLoginOrSpendCode({ served, door }: DoorPlace, ctx: Context, state?: string, code?: string) {
-  try {
-    return door.logins.verify(ctx, state);
-  } catch (error) {
-    const opened = code === undefined ? undefined : served.grants.codes.openExpired(code, door.client.audience);
+export function spendForeignCode({ served, door }: DoorPlace): Handler {
+  return async (ctx: Context, next) => {
+    const query = claimedQuery(ctx);
+    const code = unlessFailed(() => readSingle(query['code']));
+    const isOwn = unlessFailed(() => door.logins.verify(ctx, readSingle(query['state']))) !== undefined;
+    const opened =
+      isOwn || code === undefined ? undefined : served.grants.codes.openExpired(code, door.client.audience);
     if (opened !== undefined) {
       const { audience } = served.registration.current();
       await served.grants.redemptions.spend(hashKey(audience, opened.login.providerCode));
     }
-    throw error;
-  }
+    await next();
+  };
+}
+
+/** Clears the cache of a browser in which another person was logged in, because it may show that person's pages. */
+function clearCacheOfOther({ door }: DoorPlace, ctx: Context, { identity }: Granted): void {
+  const cookie = door.cookies.get(ctx);
+  const earlier = cookie === undefined ? undefined : door.grants.accessTokens.open(cookie, door.resource);
+  if (earlier !== undefined && earlier.sub !== identity?.sub) ctx.set('Clear-Site-Data', '"cache"');
 }
 
 /** Redeems a code as the token endpoint does. The access token that it grants is the content of the cookie. */

@@ -5,6 +5,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import type { Context, Handler } from '../http/context.ts';
 import { redirect } from '../http/redirect.ts';
 import { doorPaths } from '../paths.ts';
+import { longestBrowserLifetime } from '../resources/resource.ts';
 import { type DoorPlace, siteOf } from './enter-door.ts';
 import { recordCaller } from './protected-resource.ts';
 
@@ -28,14 +29,18 @@ export function logoutAtDoor(place: DoorPlace): Handler {
     ctx.state.resource = door.resource.name;
     if (ctx.method === 'POST') return await endLogin(place, ctx);
     const opened = await openByCookie(ctx, () => ctx, door);
-    if (opened === undefined) showLoggedOut(ctx, served.pages, site);
-    else showLogoutQuestion(ctx, served.pages, site);
+    if (opened === undefined) {
+      showLoggedOut(ctx, served.pages, site);
+      return;
+    }
+    recordCaller(ctx, opened, 'cookie');
+    showLogoutQuestion(ctx, served.pages, site);
   };
 }
 
 /** Clears the cookie first, whatever fails later. Then it ends the login, and with it copies of the cookie. */
 async function endLogin({ served, door }: DoorPlace, ctx: Context): Promise<void> {
-  const { cookies, logins, origin, resource, terms } = door;
+  const { cookies, logins, origin, resource } = door;
   if (mayComeFromForeignPage(ctx, 'POST', origin)) throw new RelayError('foreign_page_refused');
   cookies.clear(ctx);
   logins.forget(ctx);
@@ -49,6 +54,6 @@ async function endLogin({ served, door }: DoorPlace, ctx: Context): Promise<void
   const opened = cookie === undefined ? undefined : door.grants.accessTokens.open(cookie, resource);
   if (opened === undefined) return;
   ctx.state.person = opened.sub;
-  const left = Math.max(opened.exp * 1000 - served.now(), terms.lifetime * 1000);
-  await served.grants.endedLogins.end(opened.login, left);
+  // As long as any copy can be valid: before a reload or a renewal, the lifetime may have been longer.
+  await served.grants.endedLogins.end(opened.login, longestBrowserLifetime * 1000);
 }

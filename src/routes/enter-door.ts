@@ -1,6 +1,7 @@
 import type { BrowserDoor } from '../browsers/browser-door.ts';
 import { opensPage } from '../browsers/browser-request.ts';
 import { openByCookie } from '../browsers/door-cookies.ts';
+import { showLoggedOut } from '../browsers/door-pages.ts';
 import { wayBackTo } from '../browsers/way-back.ts';
 import { answerWithPage } from '../delivery/failure-page.ts';
 import { html, type Markup } from '../delivery/html.ts';
@@ -48,13 +49,13 @@ export async function enterDoor(
     if (method !== 'GET') throw new RelayError('login_needed');
     // This browser has just logged in, and shows no cookie. Another login would end the same way, and so on forever.
     if (door.logins.hasFinished(ctx)) throw new RelayError('cookie_refused');
-    redirectThroughProxy(ctx, beginLogin(place, ctx, { wayBack: wayBackTo(target, door.origin) }));
+    redirectToLogin(ctx, beginLogin(place, ctx, { wayBack: wayBackTo(target, door.origin) }));
     return undefined;
   }
   if (isPage && method === 'GET' && isDueForRenewal(place, ctx, opened)) {
     const { login, sub, preferred_username: name, email } = opened;
     const renewal = { wayBack: wayBackTo(target, door.origin), renews: { login, sub } };
-    redirectThroughProxy(ctx, beginLogin(place, ctx, renewal, { loginHint: email ?? name }));
+    redirectToLogin(ctx, beginLogin(place, ctx, renewal, { loginHint: email ?? name }));
     return undefined;
   }
   recordCaller(ctx, opened, 'cookie');
@@ -87,6 +88,11 @@ function beginLogin(
   return withParameters(url, prompt === undefined ? { state } : { state, prompt });
 }
 
+function redirectToLogin(ctx: Context, start: string): void {
+  ctx.state.startsLogin = true;
+  redirectThroughProxy(ctx, start);
+}
+
 /** Redirects by 302 instead of 307, because some reverse proxies pass on only a 302 of a check. */
 export function redirectThroughProxy(ctx: Context, target: string): void {
   ctx.body = null;
@@ -104,7 +110,8 @@ export function answerAtDoor({ served, door }: DoorPlace): AnswerFailure {
     if (!opensPage(ctx)) return;
     // The page would replace the challenge with the header of the failure, which does not say where to log in.
     const authenticate = ctx.response.get('WWW-Authenticate');
-    answerWithPage(ctx, failure, served.pages, { login: linkOfFailure({ served, door }, ctx, failure) });
+    if (failure.code === 'resource_token_missing') showLoggedOut(ctx, served.pages, siteOf(door));
+    else answerWithPage(ctx, failure, served.pages, { login: linkOfFailure({ served, door }, ctx, failure) });
     if (authenticate) ctx.set('WWW-Authenticate', authenticate);
   };
 }

@@ -44,6 +44,46 @@ describe('attacks that doors for browsers have met elsewhere', () => {
     expect(attacker.cookies(wiki).has(doorCookie)).to.equal(false);
   });
 
+  describe('a callback of another browser that a page makes fail before its code is read', () => {
+    const limited = { ...settings, relay: `rate-limit: 6\n${settings.relay}` };
+    for (const [what, headers, status] of [
+      ['by a frame', navigationWith('Sec-Fetch-Dest', 'iframe'), 400],
+      ['by an object', navigationWith('Sec-Fetch-Dest', 'object'), 400],
+      ['by a prefetch', navigationWith('Sec-Purpose', 'prefetch;prerender'), 503],
+      ['by a hundred parameters', navigation, 400],
+      ['by the rate limit', navigation, 429],
+    ] as const) {
+      it(`${what}: the code is spent all the same`, async () => {
+        await relay().restart(limited);
+        const attacker = relay().person();
+        const callback = (await callbackOf(attacker)) + (what.includes('hundred') ? '&x'.repeat(100) : '');
+        const count = what.includes('limit') ? 6 : 0;
+        for (let request = 0; request < count; request += 1) await person.open(`${wiki}/.login-relay/callback?state=x`);
+        expect((await person.open(callback, [...headers])).status).to.equal(status);
+        // This empties the counters.
+        await relay().reload(limited);
+        const later = await attacker.open(callback.replace(/(&x)+$/, ''));
+        expect([later.status, `${later.body}`]).to.satisfy(
+          ([code, page]: [number, string]) => code === 400 && page.includes('Login already finished'),
+        );
+        expect(attacker.cookies(wiki).has(doorCookie)).to.equal(false);
+      });
+    }
+
+    it('and a browser that prefetches the callback of its own login is logged in by the navigation', async () => {
+      const callback = await callbackOf(person);
+      for (const headers of [
+        navigationWith('Sec-Purpose', 'prefetch'),
+        navigationWith('Sec-Purpose', 'prefetch;prerender'),
+        navigationWith('Sec-Fetch-Dest', 'iframe'),
+      ]) {
+        expect((await person.open(callback, headers)).status).to.be.oneOf([400, 503]);
+        expect(person.cookies(wiki).has(doorCookie)).to.equal(false);
+      }
+      expect((await person.visit(callback)).text).to.include('42 at / with');
+    });
+  });
+
   const hostile = [
     '//evil.example',
     '///evil.example',

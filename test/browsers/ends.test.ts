@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { clearedCookies } from '../harness/browser/cookie-jar.ts';
-import { navigation, navigationWith } from '../harness/browser/fake-browser.ts';
+import { granted, navigation, navigationWith } from '../harness/browser/fake-browser.ts';
 import { json, reset } from '../harness/provider/provider-behaviours.ts';
 import { MemoryServerHere } from '../harness/system/memory-server-here.ts';
 import { ada, board, type DoorBrowser, doorRelay, fetching, settings, wiki } from './support/door-relay.ts';
@@ -104,9 +104,20 @@ describe('a browser that is logged in at a resource', () => {
     expect([await isIn(again), await isIn(thiefOfIt)]).to.deep.equal([false, false]);
   });
 
-  it('is another login if another person renews', async () => {
+  it('is another login if another person renews, and forgets the pages of the one before', async () => {
+    const cleared = async () => {
+      const start = await person.open(`${board}/a`);
+      const asked = new URL((await person.open(start.headers['location'] ?? '')).headers['location'] ?? '');
+      const back = await person.open(granted(relay().provider, asked));
+      const { headers } = await person.open(back.headers['location'] ?? '');
+      await person.visit(headers['location'] ?? '');
+      return headers['clear-site-data'];
+    };
     relay().ahead = 6 * minute;
+    expect(await cleared()).to.equal(undefined);
+    relay().ahead = 12 * minute;
     relay().provider.knows(json({ ...ada, sub: '43' }));
+    expect(await cleared()).to.equal('"cache"');
     expect((await person.visit(`${board}/a`)).text).to.include('43 at /a');
     const thief = copy();
     await person.open(`${board}${logout}`, ownForm, 'POST', '');
@@ -207,6 +218,36 @@ describe('a browser that is logged in at a resource', () => {
       expect(await isIn(one), what).to.equal(false);
     }
     await relay().reload(settings);
+  });
+
+  it('is out as soon as a reload says, if it shortens the lifetime, and in again for no longer than before', async () => {
+    const withLifetime = (lifetime: number) => ({
+      ...settings,
+      relay: settings.relay?.replace('lifetime: 60', `lifetime: ${lifetime}`) ?? '',
+    });
+    relay().ahead = 10 * minute - 1000;
+    await relay().reload(withLifetime(10));
+    expect(await isIn()).to.equal(true);
+    relay().ahead = 10 * minute;
+    expect(await isIn()).to.equal(false);
+    await relay().reload(settings);
+    expect(await isIn()).to.equal(true);
+    await relay().reload(withLifetime(120));
+    relay().ahead = 60 * minute;
+    expect(await isIn()).to.equal(false);
+  });
+
+  it('logs out copies with a longer lifetime than that of now, for as long as they could last', async () => {
+    const thief = copy();
+    const shorter = {
+      ...settings,
+      relay: settings.relay?.replace('lifetime: 60, renew: 5', 'lifetime: 6, renew: 5') ?? '',
+    };
+    await relay().reload(shorter);
+    await person.open(`${board}${logout}`, ownForm, 'POST', '');
+    relay().ahead = 30 * minute;
+    await relay().reload(settings);
+    expect(await isIn(thief)).to.equal(false);
   });
 
   it('gets a page if a reload takes the resource away during the login', async () => {

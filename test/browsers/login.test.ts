@@ -93,6 +93,16 @@ describe('the login of a browser at a resource', () => {
     expect((await person.open(`${wiki}/.login-relay/user`, foreign)).status).to.equal(403);
   });
 
+  it('tells a person without a login who opens the address of programs that nobody is logged in', async () => {
+    const page = await person.open(`${wiki}/.login-relay/user`);
+    expect(page.status).to.equal(401);
+    expect(page.headers['www-authenticate']).to.include(`${wiki}/.well-known/oauth-protected-resource/`);
+    expect(`${page.body}`).to.include('You are logged out').and.include('<a href="/">Log in again</a>');
+    expect(`${page.body}`).not.to.include('access token');
+    await person.visit(`${wiki}/`);
+    expect(jsonOf(await person.open(`${wiki}/.login-relay/user`))).to.include({ sub: ada.sub });
+  });
+
   it('has nothing else below /.login-relay/, and no such addresses at another host', async () => {
     await person.visit(`${wiki}/`);
     for (const path of ['', 'choose', 'callback/', 'logout/x', 'user%2f', '%63allback']) {

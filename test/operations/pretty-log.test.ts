@@ -91,9 +91,9 @@ describe('the log for people', () => {
   });
 
   it('tells a redirect of the gateway to the login from one of the resource', () => {
-    const shown = (fields: object) => read({ ...request, action: 'gateway', status: 302, outcome: 'ok', ...fields });
-    expect(shown({})).to.match(/\n {2}on to the login$/);
-    expect(shown({ ended: 'upstream' })).to.match(/\n {2}passed to the resource$/);
+    const shown = (fields: object) => read({ ...request, action: 'gateway', status: 302, ...fields });
+    expect(shown({ outcome: 'login_started' })).to.match(/\n {2}on to the login$/);
+    expect(shown({ outcome: 'ok', ended: 'upstream' })).to.match(/\n {2}passed to the resource$/);
   });
 
   it('shows why a request failed, and its request ID', () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { createNonces } from '../../src/grants/proofs.ts';
+import { createNonces } from '../../src/grants/dpop-proofs.ts';
 import type { RefreshTokenContent } from '../../src/grants/refresh-tokens.ts';
 import { deriveKeysFromFile } from '../../src/sealing/keys.ts';
 import { Secret } from '../../src/sealing/secret.ts';

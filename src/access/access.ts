@@ -8,17 +8,19 @@ import type { ObserveCall } from '../upstream/messages.ts';
 import type { ProviderEndpoints } from '../upstream/provider-endpoints.ts';
 import { hasAtSign, isAddress } from './addresses.ts';
 import type { Allow } from './allow.ts';
-import { type Ask, askIfAllowed } from './answers.ts';
+import type { Ask } from './ask-for-values.ts';
+import { askIfAllowed } from './ask-if-allowed.ts';
 import { type Item, textIn } from './fields.ts';
 import { expectSubject, readIdToken } from './id-token.ts';
 import { askForIdentity, type Identity, type IdentityQuestion } from './identity.ts';
 
-/** Milliseconds for which an answer is kept. */
-const answerTime = 60_000;
-const most = 4096;
+/** Milliseconds for which a verdict is kept. */
+const verdictTime = 60_000;
+const mostVerdicts = 4096;
 
+/** Whether a person may log in, and who the person is. */
 interface Verdict {
-  /** The index of the `allow` that refuses the person. Undefined if all match. */
+  /** The index of the first `allow` that refuses the person. Undefined if all match. */
   readonly refusedBy: number | undefined;
   /** The name of the account, to be shown to the person. */
   readonly person: string | undefined;
@@ -28,21 +30,22 @@ interface Verdict {
   readonly fields?: readonly FieldFault[] | undefined;
 }
 
+/** The tokens of a person, and what the relay already knows of their login. */
 export interface Evidence {
   readonly accessToken: string;
   readonly idToken?: string | undefined;
-  /** Undefined at a refresh. */
+  /** The login at which this is asked. Undefined at a refresh. */
   readonly login?: { readonly nonce: string | undefined } | undefined;
   /** The `hashSubject` of the person who logged in. Undefined if it is not known. */
   readonly subjectId?: string | undefined;
 }
 
-/** What a process remembers of the answers. It survives a reload of the configuration. */
+/** What a process remembers of verdicts. It survives a reload of the configuration. */
 export type AccessMemory = ReturnType<typeof createAccessMemory>;
 
 export function createAccessMemory({ now }: Home) {
   return {
-    verdicts: createRecent<Verdict>(answerTime, most, now),
+    verdicts: createRecent<Verdict>(verdictTime, mostVerdicts, now),
     join: createJoint<Verdict>(),
   };
 }
@@ -58,16 +61,16 @@ interface AccessSettings {
   readonly timeout: number;
 }
 
-/** Says who may log in at one registration, and who they are. */
+/** Decides who may log in at one registration, and says who they are. */
 export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoints, by: AccessSettings) {
-  const askProvider = createQuestions(endpoints, by);
+  const askProvider = createProviderQuestions(endpoints, by);
   const { userFrom, userUrl, access } = by.provider;
-  // A reload may have the relay read another field, and the answer of the earlier one may be somebody else.
+  // Part of the key, because a reload may change which field identifies a person: an earlier verdict may be about
+  // somebody else.
   const source = JSON.stringify([userUrl, userFrom, access]);
   return {
     /**
-     * Decides whether the person behind these tokens may log in, and who the person is. The answer is kept for a
-     * minute.
+     * Decides whether the person of these tokens may log in, and says who it is. The verdict is kept for a minute.
      *
      * @param allows all of them must match; undefined ones always do
      * @param question undefined if the identity does not matter
@@ -83,14 +86,13 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
     ): Promise<Verdict> {
       const rules = JSON.stringify([allows, question]);
       const { accessToken, idToken, login, subjectId } = evidence;
-      // At a user endpoint, a login and a refresh with the same access token get the same answer.
+      // A user endpoint gives the same answer for an access token, whatever the relay knows of its login.
       const proof = userFrom === 'id-token' ? JSON.stringify([idToken, login, subjectId]) : '';
       const key = hashKey(by.audience, source, accessToken, proof, rules);
       const known = verdicts.get(key);
       if (known !== undefined) return known;
       return await join(key, async () => {
         const found = await askProvider(evidence, allows, question, observe).catch(failUnchecked);
-        // Only after a call, so that a repeated answer is not kept for longer.
         verdicts.set(key, found);
         return found;
       });
@@ -98,18 +100,18 @@ export function createAccess({ verdicts, join }: AccessMemory, endpoints: Endpoi
   };
 }
 
-/** Asks the provider who a person is, and whether the person may log in. Remembers nothing. */
-function createQuestions({ lookUpUser, askAccess }: Endpoints, by: AccessSettings) {
-  /** What the provider says of the person: in the ID token, or at its user endpoint. */
-  async function findRecord(
+/** Creates the function that asks the provider for a verdict. It remembers nothing. */
+function createProviderQuestions({ lookUpUser, askAccess }: Endpoints, by: AccessSettings) {
+  /** Reads the record of the person from the ID token or from the user endpoint. */
+  async function readRecord(
     { accessToken, idToken, login, subjectId }: Evidence,
     observe: ObserveCall,
     signal: AbortSignal,
   ): Promise<Item> {
     const { userFrom, userUrl, issuer } = by.provider;
-    // Not every provider repeats the ID token at a refresh.
-    const isRepeated = idToken !== undefined || login !== undefined || userUrl === undefined;
-    if (userFrom === 'id-token' && isRepeated) {
+    // Not every provider sends an ID token again at a refresh. Then the user endpoint must do.
+    const mayUseEndpoint = idToken === undefined && login === undefined && userUrl !== undefined;
+    if (userFrom === 'id-token' && !mayUseEndpoint) {
       const nonce = login && { value: login.nonce };
       return readIdToken(idToken, { issuer, clientId: by.clientId, nonce, subjectId, now: by.now() });
     }
@@ -134,28 +136,30 @@ function createQuestions({ lookUpUser, askAccess }: Endpoints, by: AccessSetting
       asked.set(path, answer);
       return answer;
     };
-    const record = await findRecord(evidence, observe, signal);
+    const record = await readRecord(evidence, observe, signal);
     const { access } = by.provider;
-    const person = loginNameOf(record, access);
-    const notes = allows.map(() => createNotes());
+    const person = accountNameIn(record, access);
+    const faults = allows.map(() => createFaults());
     const matches = await Promise.allSettled(
-      allows.map((allow, index) => !allow || askIfAllowed(allow, access, record, ask, notes[index]?.add)),
+      allows.map((allow, index) => !allow || askIfAllowed(allow, access, record, ask, faults[index]?.note)),
     );
-    // If one `allow` refuses, the person is refused, even if another one could not be asked.
-    const refusedBy = matches.findIndex((one) => one.status === 'fulfilled' && !one.value);
+    // A refusal counts even if another `allow` could not be asked.
+    const refusedBy = matches.findIndex((match) => match.status === 'fulfilled' && !match.value);
     if (refusedBy !== -1) {
-      return { refusedBy, person, identity: undefined, fields: notes[refusedBy]?.all() };
+      return { refusedBy, person, identity: undefined, fields: faults[refusedBy]?.all() };
     }
-    for (const one of matches) if (one.status === 'rejected') throw one.reason;
+    for (const match of matches) {
+      if (match.status === 'rejected') throw match.reason;
+    }
     const identity = question && (await askForIdentity(question, access, record, ask));
     return { refusedBy: undefined, person, identity };
   };
 }
 
-/** Throws the failure of a question as the answer to a login or a refresh. */
+/** Turns the failure of a question into `access_unchecked`, unless it says what is wrong with the person or the token. */
 function failUnchecked(error: unknown): never {
-  const isAsItIs = isFailure(error, 'token_invalid', 'identity_unknown', ...refusalsAtProvider);
-  if (!(error instanceof RelayError) || isAsItIs) throw error;
+  const saysWhy = isFailure(error, 'token_invalid', 'identity_unknown', ...refusalsAtProvider);
+  if (!(error instanceof RelayError) || saysWhy) throw error;
   if (isFailure(error, 'provider_timeout', 'client_gone')) {
     throw new RelayError('access_unchecked', { status: 504 });
   }
@@ -167,26 +171,28 @@ function failUnchecked(error: unknown): never {
 const nameFields = ['login', 'username', 'preferred_username', 'email', 'name', 'sub', 'id'];
 const longestName = 100;
 
-function loginNameOf(record: Item, access: AccessAnswers | undefined): string | undefined {
+/** The name of a person's account, to be shown to the person. Undefined if the record has none. */
+function accountNameIn(record: Item, access: AccessAnswers | undefined): string | undefined {
   const { users } = access ?? {};
-  const own = users?.kind === 'values' && users.from === undefined ? (users.name ?? []) : [];
-  const names = [own, nameFields].flat().map((field) => textIn(record, field));
+  const ownField = users?.kind === 'values' && users.from === undefined ? users.name : undefined;
+  const fields = ownField === undefined ? nameFields : [ownField, ...nameFields];
   // An ambiguous address is not shown, because it could pass for another one.
-  const isShown = (text: string) => !hasAtSign(text) || isAddress(text);
-  const name = names.find((one) => one !== undefined && isShown(one))?.replaceAll(/\p{C}/gu, '');
-  return name && [...name].slice(0, longestName).join('');
+  const mayBeShown = (text: string) => !hasAtSign(text) || isAddress(text);
+  const found = fields.map((field) => textIn(record, field)).find((text) => text !== undefined && mayBeShown(text));
+  const visible = found?.replaceAll(/\p{C}/gu, '');
+  return visible && [...visible].slice(0, longestName).join('');
 }
 
 /** The most fields that the log names for one refusal. */
-const mostNotes = 8;
+const mostFaults = 8;
 
 /** Collects why a person is refused, each reason once. */
-function createNotes() {
-  const notes = new Map<string, FieldFault>();
+function createFaults() {
+  const faults = new Map<string, FieldFault>();
   return {
-    add(fault: FieldFault): void {
-      if (notes.size < mostNotes) notes.set(`${fault.reason} ${fault.field}`, fault);
+    note(fault: FieldFault): void {
+      if (faults.size < mostFaults) faults.set(`${fault.reason} ${fault.field}`, fault);
     },
-    all: (): readonly FieldFault[] | undefined => (notes.size > 0 ? [...notes.values()] : undefined),
+    all: (): readonly FieldFault[] | undefined => (faults.size > 0 ? [...faults.values()] : undefined),
   };
 }

@@ -8,34 +8,42 @@ import {
   type Provider,
 } from '../providers/provider.ts';
 
-/** Who may log in. One match of any rule is enough. */
+/** Who may log in, as an `allow` of the configuration says. A person needs to match only one of its rules. */
 export type Allow = { readonly [Rule in AccessRule]?: readonly string[] | undefined } & {
   readonly groupsClaim?: string | undefined;
-  /** The registrations where people may log in. Names may begin with one of them, as in `github:ada`. */
+  /** The registrations where people may log in. The names in the rules may begin with one, as in `github:ada`. */
   readonly registrations?: readonly string[];
 };
 
+/** The rules that an `allow` has. */
 export function rulesOf(allow: Allow): AccessRule[] {
   return accessRules.filter((rule) => allow[rule] !== undefined);
 }
 
-/** Splits `github:ada`. Names may contain colons themselves, so `github` must be one of the registrations. */
+/**
+ * Splits `github:ada` into registration and name. `at` is undefined unless the text begins with one of the
+ * registrations, because a name may contain colons too.
+ */
 export function splitName(text: string, registrations: readonly string[] = []) {
-  const [, at = '', name = ''] = /^([^:]+):(\S.*)$/s.exec(text) ?? [];
-  return registrations.includes(at) ? { at, name } : { at: undefined, name: text };
+  const [, prefix = '', name = ''] = /^([^:]+):(\S.*)$/s.exec(text) ?? [];
+  return registrations.includes(prefix) ? { at: prefix, name } : { at: undefined, name: text };
 }
 
 /** The part of an `allow` that applies at one registration. A name of another registration matches nobody here. */
 export function allowAt(allow: Allow, registration: string): Allow {
   const rules = rulesOf(allow).map((rule) => {
-    const split = (allow[rule] ?? []).map((text) => splitName(text, allow.registrations));
-    const here = split.filter(({ at = registration }) => at === registration);
-    return [rule, here.length > 0 ? here.map(({ name }) => name) : undefined] as const;
+    const entries = (allow[rule] ?? []).map((text) => splitName(text, allow.registrations));
+    const names = entries.filter(({ at = registration }) => at === registration).map(({ name }) => name);
+    return [rule, names.length > 0 ? names : undefined] as const;
   });
   return { groupsClaim: allow.groupsClaim, ...Object.fromEntries(rules) };
 }
 
-/** Every `allow` that a person has to match: of the registration, and of what it guards. */
+/**
+ * Every `allow` that a person has to match at a registration.
+ *
+ * @param guarded the front end and the resource of the login, if they have an `allow` of their own
+ */
 export function allowsOf(
   { name, allow }: { readonly name: string; readonly allow: Allow | undefined },
   guarded: readonly ({ readonly allow: Allow | undefined } | undefined)[],
@@ -43,13 +51,15 @@ export function allowsOf(
   return [allow, ...guarded.map((one) => one?.allow)].map((one) => one && allowAt(one, name));
 }
 
+/** The settings of a provider that decide who a person is. */
 export type PersonSource = Pick<Provider, 'access' | 'userFrom'>;
 
 /**
- * A hash of the rules that decide who a person is and who is allowed. The order inside a rule does not matter.
+ * Hashes the rules that decide who a person is and who is allowed. The order inside a rule does not matter. A token
+ * contains the hash, so that a changed rule ends the token.
  *
- * A token contains it. It includes the fields that identify people: otherwise, an operator who no longer trusts a field
- * that people can edit would leave tokens valid whose id came from that field.
+ * The hash covers the fields that identify people. Otherwise, if an operator stops trusting a field that people can
+ * edit, tokens whose id came from that field would stay valid.
  */
 export function hashRules(
   allows: readonly (Allow | undefined)[],
@@ -63,19 +73,19 @@ export function hashRules(
   return hash('sha256', JSON.stringify([sorted, access, userFrom, groupsClaim]), 'base64url').slice(0, 16);
 }
 
-/** How a provider answers a rule, or why it cannot. */
+/** How a provider can be asked about a rule, or why it cannot. */
 export function answerTo(
   rule: AccessRule,
   { groupsClaim }: Pick<Allow, 'groupsClaim'>,
   access: AccessAnswers = openidAccess,
 ): AccessAnswer {
-  // If the provider has no other answer, the domain of a verified address counts.
+  // Without another answer about domains, the domain of a verified address counts.
   const answer = access[rule] ?? (rule === 'emailDomains' ? access.emails : undefined);
   if (answer === undefined) return cannot('the provider does not say that of a person');
   if (rule !== 'groups' || answer.kind !== 'values') return answer;
   if (groupsClaim === undefined) {
-    const hasGroups = answer.fields.length > 0;
-    return hasGroups ? answer : cannot('its user record has no groups: set groups-claim');
+    const namesField = answer.fields.length > 0;
+    return namesField ? answer : cannot('its user record has no groups: set groups-claim');
   }
   if (answer.from !== undefined) return cannot('groups-claim does not apply to it');
   return { ...answer, fields: [groupsClaim] };
@@ -92,7 +102,7 @@ const ruleTitles = {
   groups: ['the group', 'the groups'],
 } as const satisfies Record<AccessRule, readonly [one: string, several: string]>;
 
-/** Who may log in, for people: `the user octocat, or the organization example`. */
+/** Describes an `allow` to people, as in `the user octocat, or the organization example`. */
 export function describeAllow(allow: Allow): string {
   const parts = rulesOf(allow).map((rule) => {
     const names = allow[rule] ?? [];
@@ -101,22 +111,25 @@ export function describeAllow(allow: Allow): string {
   return parts.join(', or ') || 'nobody';
 }
 
-/** The scopes that an `allow` needs, each as a list of alternatives. */
+/** The scopes that the questions of an `allow` need, each as a list of alternatives. */
 export function neededScopes(allow: Allow, access: AccessAnswers | undefined): string[][] {
   return scopesOf(rulesOf(allow).map((rule) => answerTo(rule, allow, access)));
 }
 
-/** The scopes that a provider needs for answers. `a|b c` means `a` or `b`, and `c`: `[[a, b], [c]]`. */
+/**
+ * The scopes that a provider requires for answers, each as a list of alternatives. A preset writes `a|b c` for `a` or
+ * `b`, and also `c`, which becomes `[[a, b], [c]]`.
+ */
 export function scopesOf(answers: readonly AccessAnswer[]): string[][] {
   const needs = answers.flatMap((answer) => (answer.kind === 'cannot' ? [] : (answer.scope?.split(' ') ?? [])));
   return [...new Set(needs)].map((need) => need.split('|'));
 }
 
 /**
- * A part of a scope, with the further words of the whole scope that are needed.
+ * Adds to a part of a scope the words that the relay needs, as far as the whole scope has them.
  *
- * @param part undefined if the provider decides
- * @param needed for each need, the words of which one is enough
+ * @param part undefined if the provider decides which scope it grants
+ * @param needed lists of alternatives: one word of each list is enough
  */
 export function withNeededScopes(
   part: string | undefined,
@@ -126,7 +139,7 @@ export function withNeededScopes(
   const chosen = part?.split(' ');
   const all = whole?.split(/[ ,]+/);
   if (chosen === undefined || all === undefined) return part;
-  const missing = needed.filter((words) => !words.some((word) => chosen.includes(word)));
-  const more = missing.flatMap((words) => words.find((word) => all.includes(word)) ?? []);
-  return [...new Set([...chosen, ...more])].join(' ');
+  const missing = needed.filter((alternatives) => !alternatives.some((word) => chosen.includes(word)));
+  const added = missing.flatMap((alternatives) => alternatives.find((word) => all.includes(word)) ?? []);
+  return [...new Set([...chosen, ...added])].join(' ');
 }

@@ -3,34 +3,25 @@ import { isObject } from '../oauth/json.ts';
 /** A record about a person: the user record, the claims of an ID token, or an item of a list. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** A value at a path. */
+/** A value in a record, and the lists on its path. */
 interface Found {
   readonly value: unknown;
-  /** The lists on the path, with the index in each. */
+  /** The lists on the path, each with the index of the element that the path takes. */
   readonly elements: ReadonlyMap<unknown, number>;
-  /** Whether it is inside a list, so that a comma is a part of it. */
+  /** Whether the value is an element of a list. Then a comma in it separates nothing. */
   readonly isOfList: boolean;
 }
 
 const noElements: Found['elements'] = new Map();
 
 /**
- * The values at a path. It takes the longest key that exists, and continues after the dot. So `a.b.roles` also reads `{
- * "a.b": { "roles": … } }`, as Keycloak writes client ids with dots. A number is an index of a list; any other name is
- * read from each object of the list.
+ * Reads the values at a path with dots. In an object, the path takes the longest key that exists. So `a.b.roles` also
+ * reads `{ "a.b": { "roles": … } }`, which Keycloak sends for a client id with a dot. In a list, a number is an index,
+ * and any other name is read from each element.
  */
 function valuesAt(value: unknown, path: string, elements = noElements, isOfList = false): Found[] {
   if (path === '') return [{ value, elements, isOfList }];
-  if (Array.isArray(value)) {
-    const within = (index: number) => new Map(elements).set(value, index);
-    const [, index, rest = ''] = /^(\d{1,6})(?:\.(.*))?$/s.exec(path) ?? [];
-    if (index !== undefined) {
-      const number = Number(index);
-      return number < value.length ? valuesAt(value[number], rest, within(number), isOfList || rest === '') : [];
-    }
-    // Not into lists of lists, because hostile nesting would exhaust the call stack.
-    return value.flatMap((one, number) => (isObject(one) ? valuesAt(one, path, within(number), true) : []));
-  }
+  if (Array.isArray(value)) return valuesInList(value, path, elements, isOfList);
   if (!isObject(value)) return [];
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const key = path.slice(0, end);
@@ -39,86 +30,98 @@ function valuesAt(value: unknown, path: string, elements = noElements, isOfList 
   return [];
 }
 
-/** The one value at a path; undefined if there is none, or several. */
-function foundIn(item: Item, path: string): Found | undefined {
+function valuesInList(list: unknown[], path: string, elements: Found['elements'], isOfList: boolean): Found[] {
+  const elementsWith = (index: number) => new Map(elements).set(list, index);
+  const [, digits, rest = ''] = /^(\d{1,6})(?:\.(.*))?$/s.exec(path) ?? [];
+  if (digits !== undefined) {
+    const index = Number(digits);
+    if (index >= list.length) return [];
+    return valuesAt(list[index], rest, elementsWith(index), isOfList || rest === '');
+  }
+  // Not into lists of lists, because hostile nesting would exhaust the call stack.
+  return list.flatMap((one, index) => (isObject(one) ? valuesAt(one, path, elementsWith(index), true) : []));
+}
+
+/** The only value at a path; undefined if there is none, or several. */
+function onlyValueAt(item: Item, path: string): Found | undefined {
   const [found, second] = valuesAt(item, path);
   return second === undefined ? found : undefined;
 }
 
-const valueIn = (item: Item, path: string): unknown => foundIn(item, path)?.value;
-
+/** The text or number at a path; undefined if there is none, or several. */
 export function textIn(item: Item, path: string): string | undefined {
-  return textsOf(valueIn(item, path))[0];
+  return asText(onlyValueAt(item, path)?.value);
 }
 
 /** The texts at several paths, joined with slashes, if the item has all of them. */
 export function textOf(item: Item, paths: readonly string[]): string | undefined {
-  const texts = paths.flatMap((path) => textsOf(valueIn(item, path)));
+  const texts = paths.flatMap((path) => textIn(item, path) ?? []);
   return texts.length === paths.length ? texts.join('/') : undefined;
 }
 
 /**
- * The groups at a path, in the shapes that providers use: a list of names; a list of objects with the names; an object
- * with the groups as keys; one name; or one text with commas.
+ * Reads the groups at a path, in the shapes that providers use: a list of names; a list of objects with the names; an
+ * object with the groups as keys; one name; or one text with commas.
  *
  * @param isList whether the provider always sends a list, so that a comma is a part of a name
  */
 export function groupsIn(item: Item, path: string, isList = false): string[] {
   return valuesAt(item, path).flatMap(({ value, isOfList }) => {
-    if (Array.isArray(value)) return value.flatMap(textsOf);
-    if (isObject(value)) return Object.keys(value).filter((key) => saysYes(value[key]));
-    return textsOf(value).flatMap((text) => (isList || isOfList ? text : splitAtCommas(text)));
+    if (Array.isArray(value)) return value.flatMap((one) => asText(one) ?? []);
+    if (isObject(value)) return Object.keys(value).filter((key) => isGroupSet(value[key]));
+    const text = asText(value);
+    if (text === undefined) return [];
+    return isList || isOfList ? [text] : splitAtCommas(text);
   });
 }
 
-/** Whether a value says that its key counts: `{ "admin": false }` is no administrator. */
-function saysYes(value: unknown): boolean {
+/** Whether the value of a group's key says that the person is in it: `{ "admin": false }` is no administrator. */
+function isGroupSet(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;
-  return value === true || textsOf(value).some((text) => !/^(0|false|no)$/i.test(text));
+  const text = asText(value);
+  return value === true || (text !== undefined && !/^(0|false|no)$/i.test(text));
 }
 
-/**
- * The names in one text. Cognito puts names from SAML into brackets. The commas of an LDAP distinguished name, such as
- * `cn=staff,ou=groups`, separate nothing.
- */
+/** Splits a text into names. In an LDAP distinguished name, such as `cn=staff,ou=groups`, commas separate nothing. */
 function splitAtCommas(text: string): string[] {
   if (text.includes('=')) return [text];
-  const isList = text.startsWith('[') && text.endsWith(']');
-  const names = (isList ? text.slice(1, -1) : text).split(',').map((name) => name.trim());
-  return names.map((name) => (isList ? name.replace(/^"(.*)"$/s, '$1') : name)).filter((name) => name !== '');
+  // Cognito puts names from SAML into brackets.
+  const isInBrackets = text.startsWith('[') && text.endsWith(']');
+  const names = (isInBrackets ? text.slice(1, -1) : text).split(',').map((name) => name.trim());
+  return names.map((name) => (isInBrackets ? name.replace(/^"(.*)"$/s, '$1') : name)).filter((name) => name !== '');
 }
 
-/** A text or an exact number. A number that JSON rounded could be another person's id. */
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string' && value !== '') return [value];
-  return Number.isSafeInteger(value) ? [`${value}`] : [];
+/** A text, or an exact number as one. A number that JSON rounded could be another person's id. */
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '') return value;
+  return Number.isSafeInteger(value) ? `${value}` : undefined;
 }
 
-/** A day, or a moment, as databases and ISO 8601 write it. Databases write 0000-00-00 in place of none. */
+/** A day or a time, as databases and ISO 8601 write it. Not 0000-00-00, which databases write for a missing date. */
 const date = /^(?!0000)\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|UTC|[+-]\d\d:?\d\d))?)?$/;
 
-/** Whether a value says yes. Some providers send `true` as a text, others the moment it became true (Laravel). */
+/** Whether a value says yes. Some providers send `true` as a text, others (Laravel) the time at which it became true. */
 export const isTrue = (value: unknown): boolean =>
   value === true || value === 'true' || (typeof value === 'string' && date.test(value));
 
 /**
  * Whether the field at a path says yes.
  *
- * @param of the path that the field verifies. If both paths lead through a list, they must lead to the same element:
- *   otherwise, a verified telephone number would verify an address that anybody may type in
+ * @param verifiedPath the path of the value that the field verifies. If both paths lead through a list, they must lead
+ *   to the same element. Otherwise, a verified telephone number would verify an address that anybody can enter
  */
-export function isTrueIn(item: Item, path: string, of?: string): boolean {
-  const flag = foundIn(item, path);
+export function isTrueIn(item: Item, path: string, verifiedPath?: string): boolean {
+  const flag = onlyValueAt(item, path);
   if (flag === undefined || !isTrue(flag.value)) return false;
-  const others = of === undefined ? undefined : foundIn(item, of)?.elements;
-  return [...flag.elements].every(([list, index]) => (others?.get(list) ?? index) === index);
+  const verified = verifiedPath === undefined ? undefined : onlyValueAt(item, verifiedPath);
+  return [...flag.elements].every(([list, index]) => (verified?.elements.get(list) ?? index) === index);
 }
 
 /**
- * Why a field does not count: it is missing, or has another shape.
+ * Why a field cannot be used: it is missing, or has another shape. Undefined if it can.
  *
- * @param areGroups whether several texts or none are allowed
+ * @param areGroups whether the field may hold several texts or none
  */
 export function faultIn(item: Item, path: string, areGroups = false): 'missing' | 'shape' | undefined {
   const values = valuesAt(item, path).map(({ value }) => value);

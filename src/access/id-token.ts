@@ -19,15 +19,15 @@ export interface Expected {
 }
 
 /**
- * The claims of an ID token straight from the token endpoint. Its signature is not needed, because TLS and the client
- * secret prove where it comes from.
+ * Reads and verifies the claims of an ID token that comes directly from the token endpoint. Its signature is not
+ * needed, because TLS and the client secret prove where it comes from.
  *
- * @throws {RelayError} `identity_unknown` with the wrong claim
+ * @throws {RelayError} `identity_unknown`, with the name of the wrong claim
  * @see OpenID Connect Core 1.0 §3.1.3.7 and §12.2
  */
 export function readIdToken(token: string | undefined, expected: Expected): Item {
   if (token === undefined) throw failureOf('id_token', 'missing');
-  const claims = decode(token);
+  const claims = decodeClaims(token);
   if (claims === undefined) throw failureOf('id_token', 'shape');
   const { iss, aud, azp, exp, nonce, sub } = claims;
   if (expected.issuer === undefined || iss !== expected.issuer) throw failureOf('iss', reasonOf(iss));
@@ -45,29 +45,32 @@ export function readIdToken(token: string | undefined, expected: Expected): Item
   return claims;
 }
 
-/** A hash of the person in an ID token, to recognize the person at a refresh. Undefined if it names nobody. */
+/**
+ * Hashes the `sub` of an ID token, to recognize the person at a refresh. @returns undefined without a token or its `sub`
+ */
 export function hashSubject(token: string | undefined): string | undefined {
-  const sub = token === undefined ? undefined : decode(token)?.['sub'];
-  return typeof sub === 'string' ? digest(sub) : undefined;
+  const sub = token === undefined ? undefined : decodeClaims(token)?.['sub'];
+  return typeof sub === 'string' ? hashShort(sub) : undefined;
 }
 
 /**
- * Requires that a refresh is about the person who logged in.
+ * Requires that a record is about the person who logged in, if both name their subject.
  *
- * @param sub undefined or no text if the record does not name its subject
- * @param subjectId of the login. Undefined if it is not known
+ * @param sub the `sub` of the record
+ * @param subjectId the `hashSubject` of the login; undefined if it is not known
  * @throws {RelayError} `identity_unknown`
  * @see OpenID Connect Core 1.0 §5.3.2 and §12.2
  */
 export function expectSubject(sub: unknown, subjectId: string | undefined): void {
   if (subjectId === undefined || typeof sub !== 'string') return;
-  if (digest(sub) !== subjectId) throw failureOf('sub', 'mismatch');
+  if (hashShort(sub) !== subjectId) throw failureOf('sub', 'mismatch');
 }
 
-/** Short, because it is part of the refresh token, which has to fit into a request. */
-const digest = (sub: string) => createHash('sha256').update(sub).digest().subarray(0, 16).toString('base64url');
+/** Only 16 bytes, because the hash is part of the refresh token, which has to fit into a request. */
+const hashShort = (sub: string) => createHash('sha256').update(sub).digest().subarray(0, 16).toString('base64url');
 
-function decode(token: string): Item | undefined {
+/** @returns undefined if the token is not a JWT with claims */
+function decodeClaims(token: string): Item | undefined {
   try {
     const claims: unknown = decodeJwt(token);
     return isObject(claims) ? claims : undefined;

@@ -4,7 +4,7 @@ import { openidAccess } from '../providers/identity-servers.ts';
 import type { AccessAnswer, AccessAnswers, PersonValues } from '../providers/provider.ts';
 import { hasAtSign, isAddress } from './addresses.ts';
 import { type Allow, answerTo, scopesOf } from './allow.ts';
-import { type Ask, askForValues } from './answers.ts';
+import { type Ask, askForValues } from './ask-for-values.ts';
 import { faultIn, type Item, textIn, textOf } from './fields.ts';
 
 /** What a resource may learn about a person besides the id and the login name. */
@@ -24,7 +24,7 @@ export const identitySchema = v.object({
 
 export type Identity = Readonly<v.InferOutput<typeof identitySchema>>;
 
-/** Whether an id belongs to a machine. No person may have such an id, even if a provider lets people choose theirs. */
+/** Whether an id is one of a machine. No person may have it, even where people can choose their id at the provider. */
 export const isMachineId = (id: string): boolean => /^machine:/i.test(id);
 
 /** The identity of a machine. It has no address and no groups. */
@@ -36,8 +36,8 @@ export interface IdentityQuestion extends Pick<Allow, 'groupsClaim'> {
 }
 
 /**
- * How a provider answers a claim. Groups are those of `allow: groups`; where there are teams instead,
- * `organization/team`.
+ * How a provider can be asked for a claim, or why it cannot. Groups are the groups of `allow: groups`. At a provider
+ * with teams, they are its teams, as `organization/team`.
  */
 export function answerToClaim(
   claim: Claim,
@@ -54,7 +54,7 @@ export function answerToClaim(
   return scope === undefined ? teams.list : { ...teams.list, scope };
 }
 
-/** The scopes that the answers need, each as a list of alternatives. */
+/** The scopes that the questions of an identity need, each as a list of alternatives. */
 export function scopesOfIdentity(
   { claims: asked, ...from }: IdentityQuestion,
   access: AccessAnswers | undefined,
@@ -63,7 +63,7 @@ export function scopesOfIdentity(
 }
 
 /**
- * Reads who a person is.
+ * Reads who a person is, and asks the provider for what the record does not say.
  *
  * @param record the user record
  * @throws {RelayError} `identity_unknown` if the record has no id, or why an answer is missing
@@ -75,21 +75,25 @@ export async function askForIdentity(
   ask: Ask,
 ): Promise<Identity> {
   const users = requireValues(access.users ?? openidAccess.users);
-  const askForTexts = async (claim: Claim) =>
-    asked.includes(claim)
-      ? await askForValues(requireValues(answerToClaim(claim, from, access)), record, ask, claim === 'groups')
-      : undefined;
-  const answers = [askForId(users, record, ask), askForTexts('email'), askForTexts('groups')] as const;
-  const [sub, emails, groups] = await Promise.all(answers);
+  const askForClaim = async (claim: Claim) => {
+    if (!asked.includes(claim)) return undefined;
+    const values = requireValues(answerToClaim(claim, from, access));
+    return await askForValues(values, record, ask, claim === 'groups');
+  };
+  const [sub, emails, groups] = await Promise.all([
+    askForId(users, record, ask),
+    askForClaim('email'),
+    askForClaim('groups'),
+  ]);
   return {
     sub,
-    preferred_username: loginName(record, users),
+    preferred_username: loginNameIn(record, users),
     email: emails?.find(isAddress),
     groups,
   };
 }
 
-/** The id of a person. Without it, the provider's answers cannot be attributed to anybody. */
+/** Reads the id of a person. @throws {RelayError} `identity_unknown` if there is none, or it is one of a machine */
 async function askForId(users: PersonValues, record: Item, ask: Ask): Promise<string> {
   const [id] =
     users.from === undefined ? [textOf(record, users.fields)] : await askForValues(users, record, ask, false);
@@ -112,12 +116,13 @@ const faultTexts: Readonly<Record<FieldFault['reason'], string>> = {
   expired: 'is over',
 };
 
-function loginName(record: Item, { name }: PersonValues) {
+/** Undefined if the record has none, or an address, because at Entra anybody in the tenant may set that. */
+function loginNameIn(record: Item, { name }: PersonValues): string | undefined {
   const found = textIn(record, name ?? 'preferred_username');
-  // At Entra, the name is an address that anybody in the tenant may set.
   return found !== undefined && hasAtSign(found) ? undefined : found;
 }
 
+/** @throws {RelayError} `lookup_failed` if the provider cannot answer with values */
 function requireValues(answer: AccessAnswer): PersonValues {
   if (answer.kind === 'values') return answer;
   throw new RelayError('lookup_failed');

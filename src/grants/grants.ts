@@ -7,13 +7,13 @@ import type { RevocableTokens } from '../oauth/revocation.ts';
 import { createAccessTokens } from '../resources/access-tokens.ts';
 import { createEndedLogins } from '../resources/ended-logins.ts';
 import type { Keys } from '../sealing/keys.ts';
-import { createAssertions } from './assertions.ts';
 import { createCodes } from './codes.ts';
-import { createGenerations } from './generations.ts';
-import { createNonces, createProofs } from './proofs.ts';
+import { createNonces, createProofs } from './dpop-proofs.ts';
+import { createAssertions } from './machine-assertions.ts';
 import { createRedemptions } from './redemptions.ts';
 import { createRefreshTokens } from './refresh-tokens.ts';
 import { createRefreshes } from './refreshes.ts';
+import { createGenerations } from './rotation-and-reuse.ts';
 
 /** What a process remembers of grants. It survives a reload of the configuration. */
 export type GrantMemory = ReturnType<typeof createGrantMemory>;

@@ -2,7 +2,7 @@ import { RelayError } from '../failures/relay-error.ts';
 import { createMarks, type Home } from '../memory/home.ts';
 import { kinds } from '../memory/kinds.ts';
 import type { TokenResponse } from '../oauth/token-response.ts';
-import { createCount } from './count.ts';
+import { createCount } from './limit-per-grant.ts';
 import { aged } from './refresh-results.ts';
 
 const { letter, most: mostKept } = kinds.keptAnswers;

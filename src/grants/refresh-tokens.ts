@@ -10,7 +10,7 @@ import type { TokenResponse } from '../oauth/token-response.ts';
 import type { KeyRing } from '../sealing/keys.ts';
 import { createSeal, isPossible } from '../sealing/sealed.ts';
 import { longestDays } from '../times.ts';
-import { generationSchema } from './generations.ts';
+import { generationSchema } from './rotation-and-reuse.ts';
 
 const content = v.object({
   /** The id of the login, which stays the same after a refresh. */

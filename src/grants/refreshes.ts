@@ -1,6 +1,6 @@
 import { isFailure } from '../failures/relay-error.ts';
 import type { Home } from '../memory/home.ts';
-import { createCount } from './count.ts';
+import { createCount } from './limit-per-grant.ts';
 import { type CallProvider, type FrontEndRefresh, RefreshChains } from './refresh-chain.ts';
 import {
   aged,

@@ -49,10 +49,11 @@ export function callersBehind(trustedProxies: readonly string[], behindUnknownPr
       return address === undefined ? '' : networkOf(address);
     },
     /**
-     * The subscriber, unless its address may be that of a proxy: a loopback address, a trusted proxy's, or behind an
-     * untrusted Unix socket. Callers that have hung up are one subscriber.
+     * The subscriber of a caller. Undefined if its address may be a proxy's, because many callers would share it: a
+     * loopback address, the address of a trusted proxy, or an untrusted Unix socket. Callers that have hung up are one
+     * subscriber.
      */
-    ownSubscriberOf(request: IncomingMessage): string | undefined {
+    subscriberUnlessProxy(request: IncomingMessage): string | undefined {
       if (behindUnknownProxy) return undefined;
       const address = addressOf(request);
       if (address === undefined) return isUnixSocket(request.socket) ? undefined : '';

@@ -31,7 +31,7 @@ export function createAddressLimits(
   memory: LoginMemory,
 ) {
   const { refusedExchanges: mostRefused, rateLimit, trustedProxies, behindUnknownProxy } = settings;
-  const { ownSubscriberOf } = callersBehind(trustedProxies, behindUnknownProxy);
+  const { subscriberUnlessProxy } = callersBehind(trustedProxies, behindUnknownProxy);
 
   async function countExchange(address: string | undefined): Promise<void> {
     if (address === undefined) return;
@@ -53,8 +53,8 @@ export function createAddressLimits(
   const limitRefusedExchange = limitBy(memory.refusedExchanges);
 
   return {
-    /** The address of a caller, unless it may be a proxy's or refusals have no limit. */
-    addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : ownSubscriberOf(request)),
+    /** The address of a caller to charge; undefined if it may be a proxy's, or refusals have no limit. */
+    addressOf: (request: IncomingMessage) => (mostRefused === 0 ? undefined : subscriberUnlessProxy(request)),
     /**
      * Runs an exchange, unless its address has made too many, or too many of them were refused. While exchanges in
      * flight could still reach the limit of refusals, it waits.
@@ -81,17 +81,17 @@ export function createAddressLimits(
     countRefresh: countExchange,
     /** Counts a wrong secret of a server or machine. @throws {RelayError} `rate_limited` */
     async countWrongSecret(request: IncomingMessage): Promise<void> {
-      const address = ownSubscriberOf(request);
+      const address = subscriberUnlessProxy(request);
       if (mostRefused === 0 || address === undefined) return;
       await memory.countWrongSecret(address, mostRefused, tooManySecrets);
     },
-    ...createClientLimits(ownSubscriberOf, memory, rateLimit !== undefined),
+    ...createClientLimits(subscriberUnlessProxy, memory, rateLimit !== undefined),
   };
 }
 
 /** Limits what unregistered clients make the relay do. @param isCounted whether a rate limit counts registrations already */
 function createClientLimits(
-  ownSubscriberOf: ReturnType<typeof callersBehind>['ownSubscriberOf'],
+  subscriberUnlessProxy: ReturnType<typeof callersBehind>['subscriberUnlessProxy'],
   memory: LoginMemory,
   isCounted: boolean,
 ) {
@@ -103,7 +103,7 @@ function createClientLimits(
    * fetches.
    */
   function fetchCountKeyOf(request: IncomingMessage): string | undefined {
-    const address = ownSubscriberOf(request);
+    const address = subscriberUnlessProxy(request);
     const { 'sec-fetch-site': site = 'none' } = request.headers;
     const isOfPage = site === 'cross-site' || site === 'same-site';
     return address === undefined || !isOfPage ? address : `${address} page`;
@@ -115,7 +115,7 @@ function createClientLimits(
    * no origin.
    */
   async function countRegistration(request: IncomingMessage): Promise<void> {
-    const address = ownSubscriberOf(request);
+    const address = subscriberUnlessProxy(request);
     if (address === undefined) return;
     const { origin } = request.headers;
     await countNew(`${address} ${origin ?? ''}`);

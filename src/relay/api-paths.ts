@@ -15,7 +15,7 @@ export function createApiPaths(
   context: EndpointContext,
 ) {
   if (requests === undefined) return undefined;
-  const { ownSubscriberOf } = callersBehind(trustedProxies, behindUnknownProxy);
+  const { subscriberUnlessProxy } = callersBehind(trustedProxies, behindUnknownProxy);
   const apiPaths = frontEnds.flatMap(({ name, origin, apis }) =>
     apis.map(({ url, ...api }) => ({
       path: api.path,
@@ -29,7 +29,7 @@ export function createApiPaths(
           readers: { hasOrigin: (given) => matches(origin, given) },
           failures: answerSessionFailures,
           isLimited: true,
-          handle: proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, ownSubscriberOf, baseUrl),
+          handle: proxyApi({ ...api, url: new URL(url), frontEnd: name }, requests, subscriberUnlessProxy, baseUrl),
         },
         context,
       ),

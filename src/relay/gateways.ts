@@ -37,7 +37,7 @@ export function createGateways(
   const context: GatewayContext = {
     streams,
     areSeveral: doors.filter(({ resource }) => resource.upstream !== undefined).length > 1,
-    ownAddressOf: callersBehind(trustedProxies, behindUnknownProxy).ownSubscriberOf,
+    subscriberUnlessProxy: callersBehind(trustedProxies, behindUnknownProxy).subscriberUnlessProxy,
     onFull: warnOfFullGateway(logger, streams.largestHolder, logPeople),
   };
   const all = doors.flatMap((door): Gate[] => {

@@ -6,7 +6,7 @@ import { forbidReading } from '../http/cors.ts';
 import { readPublicClient } from '../oauth/client-credentials.ts';
 import { type EndpointParameters, parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
-import { authenticateMachine, type MachineRequest } from './machine.ts';
+import { authenticateMachine, type MachineRequest } from './authenticate-machine.ts';
 
 /** A request of a front end to an endpoint of a registration whose provider is known. */
 export interface EndpointRequest extends Place {

@@ -55,7 +55,7 @@ export interface GatewayContext {
   /** Whether there is more than one. */
   readonly areSeveral: boolean;
   /** The client address of a request, if it is known to be the client's own. */
-  readonly ownAddressOf: (request: IncomingMessage) => string | undefined;
+  readonly subscriberUnlessProxy: (request: IncomingMessage) => string | undefined;
   /** Called if a request gets no place, or another one ends for its sake. */
   readonly onFull: () => void;
 }
@@ -208,10 +208,10 @@ function passesOfBrowsers(resource: Resource, upstream: Upstream): Passes {
 function createCall(
   ctx: Context,
   stream: Omit<Stream, 'end'>,
-  { streams, areSeveral, ownAddressOf, onFull }: GatewayContext,
+  { streams, areSeveral, subscriberUnlessProxy, onFull }: GatewayContext,
   webSocket: WebSocketOpening | undefined,
 ): Passage['call'] {
-  const source: StreamSource = { address: ownAddressOf(ctx.req), hasOthers: areSeveral };
+  const source: StreamSource = { address: subscriberUnlessProxy(ctx.req), hasOthers: areSeveral };
   let transfer: Transfer | undefined;
   /** Why the relay itself has ended the request. Its code replaces the one that the call then fails with. */
   let cut: Cut | undefined;

@@ -3,8 +3,8 @@ import { secondsOf } from '../clock.ts';
 import { audienceOfMachine } from '../front-ends/machine.ts';
 import { newLoginId } from '../grants/refresh-tokens.ts';
 import { requireResource } from '../resources/resource.ts';
+import type { MachineRequest } from './authenticate-machine.ts';
 import type { Granted } from './granted-token.ts';
-import type { MachineRequest } from './machine.ts';
 
 /**
  * `grant_type=client_credentials`: grants a machine a token for one of its resources. There is no refresh token,

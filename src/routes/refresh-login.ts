@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isFailure, RelayError } from '../failures/relay-error.ts';
-import type { Generation } from '../grants/generations.ts';
 import { nextRefreshToken, type OpenedRefreshToken, type RefreshTokenContent } from '../grants/refresh-tokens.ts';
+import type { Generation } from '../grants/rotation-and-reuse.ts';
 import { narrowScopeOfRefresh } from '../oauth/scope.ts';
 import { failAtTokenEndpoint, renewTokens, revokeSilently } from './admission.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';

@@ -4,10 +4,10 @@ import { timeLeft } from '../grants/refresh-tokens.ts';
 import { type Handler, recordCall } from '../http/context.ts';
 import type { RevocableTokens } from '../oauth/revocation.ts';
 import { looksSealed } from '../sealing/sealed.ts';
+import type { MachineRequest } from './authenticate-machine.ts';
 import { endAtDoors, endRefreshes } from './end-login.ts';
 import { type EndpointRequest, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';
 import { ownerOf } from './grantee.ts';
-import type { MachineRequest } from './machine.ts';
 
 /**
  * `POST /auth/<registration>/revoke`: ends a login at the provider, if the provider can revoke. The token may be a

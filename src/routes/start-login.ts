@@ -18,8 +18,8 @@ import {
 import { exampleOf } from '../origins/origin-pattern.ts';
 import { actsAtProvider, type Resource, requireResource } from '../resources/resource.ts';
 import { isLoopback } from '../urls.ts';
+import { withoutPeople } from './authenticate-machine.ts';
 import { askConsent } from './consent.ts';
-import { withoutPeople } from './machine.ts';
 import { redirectToProvider, type StartPlace } from './redirect-to-provider.ts';
 
 /**

@@ -5,10 +5,10 @@ import type { Context, Handler } from '../http/context.ts';
 import { parseEndpointParameters } from '../oauth/endpoint-parameters.ts';
 import { type ExtraFields, presentFields } from '../oauth/extra-fields.ts';
 import { scopeForFrontEnd } from '../oauth/scope.ts';
+import { type MachineRequest, withoutPeople } from './authenticate-machine.ts';
 import { type EndpointRequest, expectOrigin, frontEndEndpoint, requireParameter } from './front-end-endpoint.ts';
 import { grantToMachine } from './grant-to-machine.ts';
 import type { Granted } from './granted-token.ts';
-import { type MachineRequest, withoutPeople } from './machine.ts';
 import { redeemCode } from './redeem-code.ts';
 import { refreshLogin } from './refresh-login.ts';
 

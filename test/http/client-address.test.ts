@@ -124,41 +124,41 @@ describe('the address of a client', () => {
 });
 
 describe('an address that is known to be the client’s own', () => {
-  const ownAddressOf = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
-    callersBehind(trusted).ownSubscriberOf(requestFrom(peer, forwardedFor));
+  const subscriberUnlessProxy = (peer: Peer | string, forwardedFor?: string, trusted: string[] = []) =>
+    callersBehind(trusted).subscriberUnlessProxy(requestFrom(peer, forwardedFor));
 
   it('is that of a connection from another machine', () => {
-    expect(ownAddressOf('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
-    expect(ownAddressOf('192.0.2.1', '198.51.100.7', ['10.0.0.0/8'])).to.equal('192.0.2.1');
+    expect(subscriberUnlessProxy('192.0.2.1', '198.51.100.7')).to.equal('192.0.2.1');
+    expect(subscriberUnlessProxy('192.0.2.1', '198.51.100.7', ['10.0.0.0/8'])).to.equal('192.0.2.1');
   });
 
   it('is what a trusted proxy sends', () => {
-    expect(ownAddressOf('127.0.0.1', '192.0.2.1', ['127.0.0.1'])).to.equal('192.0.2.1');
-    expect(ownAddressOf('10.1.1.1', '192.0.2.1', ['10.0.0.0/8'])).to.equal('192.0.2.1');
-    expect(ownAddressOf(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
+    expect(subscriberUnlessProxy('127.0.0.1', '192.0.2.1', ['127.0.0.1'])).to.equal('192.0.2.1');
+    expect(subscriberUnlessProxy('10.1.1.1', '192.0.2.1', ['10.0.0.0/8'])).to.equal('192.0.2.1');
+    expect(subscriberUnlessProxy(unix, '192.0.2.1', ['unix'])).to.equal('192.0.2.1');
   });
 
   it('is never a loopback address: a proxy may be there', () => {
     for (const loopback of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
-      expect(ownAddressOf(loopback, '192.0.2.1'), loopback).to.equal(undefined);
-      expect(ownAddressOf('10.1.1.1', loopback, ['10.0.0.0/8']), loopback).to.equal(undefined);
+      expect(subscriberUnlessProxy(loopback, '192.0.2.1'), loopback).to.equal(undefined);
+      expect(subscriberUnlessProxy('10.1.1.1', loopback, ['10.0.0.0/8']), loopback).to.equal(undefined);
     }
   });
 
   it('is never that of a trusted proxy that names no client', () => {
-    expect(ownAddressOf('10.1.1.1', undefined, ['10.0.0.0/8'])).to.equal(undefined);
-    expect(ownAddressOf('10.1.1.1', 'nonsense', ['10.0.0.0/8'])).to.equal(undefined);
-    expect(ownAddressOf('10.1.1.1', '10.2.2.2', ['10.0.0.0/8'])).to.equal(undefined);
+    expect(subscriberUnlessProxy('10.1.1.1', undefined, ['10.0.0.0/8'])).to.equal(undefined);
+    expect(subscriberUnlessProxy('10.1.1.1', 'nonsense', ['10.0.0.0/8'])).to.equal(undefined);
+    expect(subscriberUnlessProxy('10.1.1.1', '10.2.2.2', ['10.0.0.0/8'])).to.equal(undefined);
   });
 
   it('is not known on a Unix socket that is not trusted or names no client', () => {
-    expect(ownAddressOf(unix, '192.0.2.1')).to.equal(undefined);
-    expect(ownAddressOf(unix, undefined, ['unix'])).to.equal(undefined);
+    expect(subscriberUnlessProxy(unix, '192.0.2.1')).to.equal(undefined);
+    expect(subscriberUnlessProxy(unix, undefined, ['unix'])).to.equal(undefined);
   });
 
   it('is the same for all clients that have closed the connection, so that they share a limit', () => {
-    expect(ownAddressOf(gone)).to.equal('');
-    expect(ownAddressOf(gone, '192.0.2.1', ['unix'])).to.equal('');
+    expect(subscriberUnlessProxy(gone)).to.equal('');
+    expect(subscriberUnlessProxy(gone, '192.0.2.1', ['unix'])).to.equal('');
   });
 });
 

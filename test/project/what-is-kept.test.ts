@@ -86,7 +86,7 @@ const shortLived: readonly RegExp[] = [
   /^delivery\/consent-page\.ts inTime/,
   /^http\/cookie-writer\.ts (Cookies|cookies)$/,
   /^observability\/metrics\.ts streams$/,
-  /^access\/access\.ts (asked|notes)$/,
+  /^access\/access\.ts (asked|faults)$/,
   /^login\/cookies\.ts orders$/,
   /^resources\/streams\.ts endedInSweep$/,
   // What all other maps with a lifetime are made of.

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { SignJWT } from 'jose';
-import { createAssertions } from '../../src/grants/assertions.ts';
+import { createAssertions } from '../../src/grants/machine-assertions.ts';
 import { kinds } from '../../src/memory/kinds.ts';
 import type { PublicKey } from '../../src/oauth/public-keys.ts';
 import { createEndedLogins } from '../../src/resources/ended-logins.ts';

@@ -1,5 +1,5 @@
 import type { RelayError } from '../../../src/failures/relay-error.ts';
-import { createNonces, createProofs } from '../../../src/grants/proofs.ts';
+import { createNonces, createProofs } from '../../../src/grants/dpop-proofs.ts';
 
 export const relay = 'https://login.example.com/auth/provider';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createGenerations } from '../../src/grants/generations.ts';
+import { createGenerations } from '../../src/grants/rotation-and-reuse.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 
 const month = 30 * 86_400_000;

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { exportJWK, type JWK } from 'jose';
 import { RelayError } from '../../src/failures/relay-error.ts';
-import { createNonces, createProofs, type Nonces } from '../../src/grants/proofs.ts';
+import { createNonces, createProofs, type Nonces } from '../../src/grants/dpop-proofs.ts';
 import { makeProof, newProofKey, type ProofChanges, type ProofKey } from '../harness/client/proof.ts';
 import { codeOf } from '../harness/expect/failure-code.ts';
 

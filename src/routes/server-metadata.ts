@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import type { Served } from '../front-ends/front-ends.ts';
-import { proofAlgorithms } from '../grants/proofs.ts';
+import { proofAlgorithms } from '../grants/dpop-proofs.ts';
 import { assertionAlgorithms } from '../oauth/public-keys.ts';
 
 const wellKnown = '/.well-known/oauth-authorization-server';

@@ -13,7 +13,6 @@ import type { AskedRequest } from '../http/forwarded-request.ts';
 import { hasResourceToken } from '../oauth/authorization-header.ts';
 import { withParameters } from '../oauth/query.ts';
 import type { AccessTokenContent } from '../resources/access-tokens.ts';
-import { looksSealed } from '../sealing/sealed.ts';
 import { createChallenge, recordCaller, requireToken } from './protected-resource.ts';
 
 /** A resource that opens to browsers, with the registration that logs its people in. */
@@ -37,7 +36,7 @@ export async function enterDoor(
   findAsked: () => AskedRequest,
 ): Promise<AccessTokenContent | undefined> {
   const { door } = place;
-  if (showsToken(ctx, door)) {
+  if (hasResourceToken(ctx.req.headersDistinct['authorization'] ?? [])) {
     const opened = await door.byToken.open(requireToken(ctx));
     recordCaller(ctx, opened);
     return opened;
@@ -61,19 +60,6 @@ export async function enterDoor(
   }
   recordCaller(ctx, opened, 'cookie');
   return opened;
-}
-
-/**
- * Whether a request shows a token for this resource, or something meant as one. Other schemes of `Authorization` belong
- * to the application. In a browser with a cookie, so does a bearer token that no relay has issued: many applications have
- * a login of their own, and their pages send its token.
- */
-function showsToken(ctx: Context, { cookies }: BrowserDoor): boolean {
-  const values = ctx.req.headersDistinct['authorization'] ?? [];
-  if (!hasResourceToken(values)) return false;
-  const [value = '', second] = values;
-  const token = value.replace(/^ *bearer */i, '');
-  return second !== undefined || looksSealed(token) || cookies.get(ctx) === undefined;
 }
 
 /**

@@ -113,22 +113,6 @@ describe('an application behind the relay, in a browser', () => {
     expect(onlyGot().headers.cookie).to.equal('theme=dark');
   });
 
-  it('may have a login of its own, whose token its pages send, and programs without the cookie do not', async () => {
-    const bearer: Headers = [['Authorization', 'Bearer a-token-of-its-own']];
-    expect((await person.open(`${wiki}/settings`, [...fetching, ...bearer])).status).to.equal(200);
-    expect(onlyGot().headers).to.include({ authorization: 'Bearer a-token-of-its-own', 'x-forwarded-user': '42' });
-    got = [];
-    const foreign = fetching.map(([name, value]): [string, string] => [
-      name,
-      name === 'Sec-Fetch-Site' ? 'cross-site' : value,
-    ]);
-    expect((await person.open(`${wiki}/settings`, [...foreign, ...bearer])).status).to.equal(403);
-    const other = relay().person(relay().port);
-    const refused = await other.open(`${wiki}/settings`, [...fetching, ...bearer]);
-    expect([refused.status, refused.headers['www-authenticate']?.includes('invalid_token')]).to.deep.equal([401, true]);
-    expect(got).to.deep.equal([]);
-  });
-
   it('says what its pages may do, for one person alone', async () => {
     answer = (response) => {
       response.setHeader('Set-Cookie', [

@@ -125,14 +125,12 @@ describe('the login of a browser at a resource', () => {
       const bearer: [string, string] = ['Authorization', `Bearer ${token}`];
       const good = await relay().check(`${wiki}/`, [...headers, bearer, cookie]);
       expect([good.status, good.headers['cookie']]).to.deep.equal([204, '']);
-      const bad = await relay().check(`${wiki}/`, [...headers, ['Authorization', `${bearer[1]}x`], cookie]);
+      const bad = await relay().check(`${wiki}/`, [...headers, ['Authorization', 'Bearer x'], cookie]);
       expect(bad.status).to.equal(401);
       expect(bad.headers['www-authenticate']).to.include('error="invalid_token"');
       // Credentials of the application itself.
-      for (const own of ['Basic YTpi', 'Bearer a-token-of-its-own']) {
-        const authorization: [string, string] = ['Authorization', own];
-        expect((await relay().check(`${wiki}/`, [...headers, authorization, cookie])).status, own).to.equal(204);
-      }
+      const basic = await relay().check(`${wiki}/`, [...headers, ['Authorization', 'Basic YTpi'], cookie]);
+      expect(basic.status).to.equal(204);
     }
   });
 });

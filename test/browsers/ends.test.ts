@@ -263,4 +263,47 @@ describe('a browser that is logged in at a resource', () => {
     expect(callback.text).to.include('no longer configured');
     await relay().reload(settings);
   });
+
+  it('gets a page if that happens while the person is at the provider, or just before the cookie is set', async () => {
+    const without = {
+      ...settings,
+      relay: settings.relay?.replace(/ {2}wiki.*\n/, '') ?? '',
+      frontEnds: settings.frontEnds.replace('[wiki, board]', '[board]'),
+    };
+    const one = relay().person();
+    const start = await one.open(`${wiki}/`);
+    const asked = await one.open(start.headers['location'] ?? '');
+    const back = granted(relay().provider, new URL(asked.headers['location'] ?? ''));
+    await relay().reload(without);
+    const atLogin = await one.visit(back);
+    expect(atLogin.url.pathname).to.match(/\/callback$/);
+    expect(atLogin.status).to.equal(400);
+    expect(atLogin.text).to.include('no longer configured');
+
+    await relay().reload(settings);
+    const again = await one.open(`${wiki}/`);
+    const askedAgain = await one.open(again.headers['location'] ?? '');
+    const { headers } = await one.open(granted(relay().provider, new URL(askedAgain.headers['location'] ?? '')));
+    await relay().reload(without);
+    const atDoor = await one.visit(headers['location'] ?? '');
+    expect(atDoor.status).to.equal(400);
+    expect(one.cookies(wiki).has(doorCookie)).to.equal(false);
+    // It has not been spent: as soon as the resource is back, the same address ends the login.
+    await relay().reload(settings);
+    expect((await one.visit(headers['location'] ?? '')).text).to.include('42 at / with');
+  });
+
+  it('stays in, and others get in, while the shared memory is away', async () => {
+    const memory = await MemoryServerHere.start();
+    memory.now = () => Date.now() + relay().ahead;
+    await relay().restart({ ...settings, relay: `shared-memory: ${memory.address}\n${settings.relay}` });
+    const before = relay().person();
+    await before.visit(`${board}/`);
+    await memory.stop();
+    expect(await isIn(before)).to.equal(true);
+    const later = relay().person();
+    expect((await later.visit(`${board}/a`)).text).to.include('42 at /a');
+    expect(await isIn(later)).to.equal(true);
+    await relay().restart(settings);
+  });
 });

@@ -78,6 +78,36 @@ describe('an application behind the relay, in a browser', () => {
     expect((await person.open(`${wiki}/.login-relay/x`, fetching)).status).to.equal(404);
   });
 
+  it('gets a browser back that opened a strange address, to the letter or in its spelling, and nowhere else', async () => {
+    const long = `/${'p'.repeat(8000)}`;
+    for (const [target, back] of [
+      ['//evil.example', '//evil.example'],
+      ['/\\evil.example', '//evil.example'],
+      ['/%ff%fe', '/%ff%fe'],
+      ['/%0d%0aSet-Cookie:%20x=y', '/%0d%0aSet-Cookie:%20x=y'],
+      [long, '/'],
+      [`/notes?${long}`, '/notes'],
+      ['/@evil.example', '/@evil.example'],
+      ['/.evil.example', '/.evil.example'],
+    ] as const) {
+      const one = relay().person(relay().port);
+      const sending = { path: target, authority: new URL(wiki).host, headers: navigation };
+      const start = await request(relay().port, sending);
+      expect(start.status, target).to.equal(302);
+      one.jar.keep(new URL(wiki), start);
+      const page = await one.visit(start.headers['location'] ?? '');
+      expect([page.url.href, page.status], target).to.deep.equal([wiki + back, 200]);
+    }
+    // No browser sends these.
+    for (const path of ['/x#y', '/\u00ff\u00fe']) {
+      const sending = { path, authority: new URL(wiki).host, headers: navigation };
+      expect((await request(relay().port, sending)).status, path).to.equal(400);
+    }
+    // A proxy may add the port.
+    const ofPort = { path: '/x', authority: `${new URL(wiki).host}:443`, headers: navigation };
+    expect((await request(relay().port, ofPort)).headers['location']).to.include('/door/wiki?');
+  });
+
   it('gets what the browser says, who it is, and no cookie of the relay', async () => {
     person.cookies(wiki).set('theme', 'dark');
     person.cookies(wiki).set('lr_session_app', 'x');

@@ -39,6 +39,18 @@ describe('a login of a browser at a resource that cannot end', () => {
     expect(starts()).to.equal(2);
   });
 
+  it('depends on no clock of the browser: each cookie says how long it lasts, and not until when', async () => {
+    await person.visit(`${wiki}/notes`);
+    relay().ahead = 61 * 60_000;
+    await person.visit(`${wiki}/notes`);
+    expect(person.logins).to.equal(2);
+    expect(person.set).to.have.length.above(8);
+    for (const line of person.set)
+      expect(line)
+        .to.match(/; Max-Age=\d+/)
+        .and.not.match(/Expires/i);
+  });
+
   it('is a page if the browser loses the cookie after the login, and a link starts another', async () => {
     await person.visit(`${wiki}/notes`);
     person.cookies(wiki).delete(doorCookie);

@@ -78,6 +78,8 @@ export class DoorBrowser {
   readonly jar = new CookieJar();
   /** Every address that it has opened, in order. */
   readonly trail: string[] = [];
+  /** Every `Set-Cookie` that it has got. */
+  readonly set: string[] = [];
   /** Whether it keeps cookies of this host. */
   keepsCookie: (name: string, host: string) => boolean = () => true;
   /** Whether the proxy hands its cookies to the check. */
@@ -98,6 +100,7 @@ export class DoorBrowser {
     const url = new URL(address);
     this.trail.push(url.href);
     const answer = await this.#send(url, headers, method, body);
+    this.set.push(...(answer.headers['set-cookie'] ?? []));
     const kept = (answer.headers['set-cookie'] ?? []).filter((line) =>
       this.keepsCookie(line.slice(0, line.indexOf('=')), url.host),
     );

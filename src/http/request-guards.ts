@@ -65,10 +65,17 @@ const hostForm = /^([\w.~!$&'()*+,;=%-]+|\[[\w.~!$&'()*+,;=:-]+\])(:\d*)?$/;
 /**
  * Refuses a request with too many headers, and an HTTP/1.1 request without exactly one valid `Host`.
  *
- * @see RFC 9112 §3.2
+ * The parser of Node.js also takes other versions, and chunks in HTTP/1.0. A proxy in front that does not know them
+ * would see the end of such a request elsewhere, so that a client could smuggle another one behind it.
+ *
+ * @see RFC 9112 §3.2 and §6.1
  */
 export function checkHeaders({ req }: Context, next: Next): Promise<void> {
   const { headers, httpVersion, rawHeaders } = req;
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  if (httpVersion !== '1.1' && (httpVersion !== '1.0' || isChunked)) {
+    throw new RelayError('bad_request', { headers: { Connection: 'close' } });
+  }
   // Names and values alternate.
   if (rawHeaders.length > 2 * limits.headers) throw new RelayError('headers_too_large');
   const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text));

@@ -135,6 +135,9 @@ describe('errors', () => {
       'a Content-Length that is not a number': `${head}Content-Length: x\r\n\r\n`,
       'an unknown method': `NONSENSE ${loginPath} HTTP/1.1\r\nHost: a\r\n\r\n`,
       'an unknown HTTP version': `GET ${loginPath} HTTP/9.9\r\nHost: a\r\n\r\n`,
+      'HTTP/0.9': `GET ${loginPath}\r\nHost: a\r\n\r\n`,
+      'HTTP/2.0': `GET ${loginPath} HTTP/2.0\r\nHost: a\r\n\r\n`,
+      'chunks in HTTP/1.0': `POST ${loginPath} HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     };
     for (const [name, bytes] of Object.entries(malformed)) {
       it(`${name}, with a detail that quotes nothing of it`, async () => {
